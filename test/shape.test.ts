@@ -138,7 +138,7 @@ t.test('what a feature puts on the wire is made in a file of views', async (t) =
 const STATEMENT = /\bsql(<[^`]*>)?`|\.(query|execute)(<[^(]*>)?\(/
 
 /** Conditions and orders, which the statements of `rows.ts` are made of. */
-const PARTS = /^plugins\/(\w+\/visibility|platforms\/changes|roms\/(filters\/(conditions|siblings)|lists\/(order|grouping)))\.ts$/
+const PARTS = /^plugins\/(\w+\/visibility|platforms\/changed-after|roms\/(list-conditions|filters\/siblings|lists\/(list-order|grouping)))\.ts$/
 
 t.test('statements of the database are in files of rows', async (t) => {
   const elsewhere = SOURCES.filter((path) => path.startsWith('plugins/') && !/([/-]rows\.ts$|^plugins\/migrations\/)/.test(path))
@@ -183,7 +183,7 @@ t.test('a process loads with its first use what most processes never need', asyn
   for (const path of loaded) for (const target of listLoaded(path)) loaded.add(target)
   t.ok(loaded.has('fastify') && loaded.has('pg'), 'of the packages that all need')
   for (const late of ['pg-boss', 'undici', 'jose', 'html-to-text', 'saxes', 'pino-pretty', 'libarchive-wasm', 'nodemailer', 'sharp',
-    'ssh2', 'prom-client', 'plugins/scans/run/scan.ts']) {
+    'ssh2', 'prom-client', 'plugins/scans/run/run-scan.ts']) {
     t.notOk(loaded.has(late), late)
   }
 })

@@ -13,7 +13,7 @@ import { inspectPlugins } from '../core/loader/inspect.ts'
 import { listPluginPackages } from '../core/loader/packages.ts'
 import { fingerprintOf, storeDescriptions } from '../core/loader/snapshot.ts'
 import { SERVER_DIR } from '../core/server-dir.ts'
-import { stripCode } from '../core/supervisor/stripped.ts'
+import { stripCode } from '../core/loader/strip-types.ts'
 import { features } from '../plugins/index.ts'
 import { USED_DATA_DIR } from './e2e/server.ts'
 import { writeGroups } from './grouped/write-groups.ts'
@@ -56,10 +56,10 @@ const server = await startEmbeddedPostgres({
 
 /** What the server loads when it is first needed. */
 const loadLater = () => Promise.all([
-  import('../plugins/scans/run/scan.ts'), import('../plugins/library/lstat-thread.ts'),
+  import('../plugins/scans/run/run-scan.ts'), import('../plugins/library/lstat-thread.ts'),
   // What the process that hashes has, and its threads: their entries would begin to work.
-  import('../plugins/scans/hashing/threads/pool.ts'), import('../plugins/scans/hashing/hash-file.ts'),
-  import('../plugins/scans/hashing/retroachievements/hash.ts'), import('../core/http/agent.ts'), import('pg-boss'), import('jose')
+  import('../plugins/hashing/threads/pool.ts'), import('../plugins/hashing/hash-file.ts'),
+  import('../plugins/hashing/retroachievements/hash.ts'), import('../core/http/agent.ts'), import('pg-boss'), import('jose')
 ])
 
 async function asSuperuser (database: string, statements: readonly string[]): Promise<void> {

@@ -8,7 +8,7 @@ import type { Config } from '../config/config.ts'
 import { createLogger } from '../log.ts'
 import { prepareDatabase } from '../server.ts'
 import { createLayout } from '../supervisor/folders.ts'
-import { readServerState } from '../supervisor/state.ts'
+import { readServerState } from '../supervisor/server-state.ts'
 import type { App } from '../typebox.ts'
 
 /** Plugins that are left out are the server's news; here they would only stand in the way of the answer. */

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { StartError } from '../errors.ts'
 import { commandLine } from '../supervisor/banner.ts'
-import { readServerState } from '../supervisor/state.ts'
+import { readServerState } from '../supervisor/server-state.ts'
 import { waitForStart } from './starting.ts'
 
 /**

@@ -5,7 +5,7 @@ import { createLogger } from '../log.ts'
 import { adoptDatabase, migrateDatabase } from '../server.ts'
 import { openDatabase } from '../supervisor/database.ts'
 import { lockDataDir } from '../supervisor/lock.ts'
-import { readServerState } from '../supervisor/state.ts'
+import { readServerState } from '../supervisor/server-state.ts'
 
 /** Runs the embedded database for as long as `work` takes. */
 async function withEmbedded<T> (config: Config, work: (url: string) => Promise<T>): Promise<T> {

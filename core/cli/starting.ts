@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
 import { isDataDirLocked } from '../supervisor/lock.ts'
-import { runDir } from '../supervisor/run-dir.ts'
-import { readServerState } from '../supervisor/state.ts'
+import { runDir } from '../config/run-dir.ts'
+import { readServerState } from '../supervisor/server-state.ts'
 
 /** A first start makes a database, and an upgrade changes one. */
 const START_MS = 120_000

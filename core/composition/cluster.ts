@@ -16,6 +16,6 @@ export async function moveFormerCluster (config: Config, log: Logger): Promise<v
   const from = await readVersion(join(config.data_dir, 'db')).catch(() => undefined)
   const to = from === undefined ? null : await findOwnMajor()
   if (from === undefined || to === null || Number(from) >= Number(to)) return
-  const { moveCluster } = await import('../../plugins/backup/cluster/move.ts')
+  const { moveCluster } = await import('../../plugins/backup/move-cluster.ts')
   await moveCluster({ config, environment: settingsEnvironment(), log, from, to })
 }

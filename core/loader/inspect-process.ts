@@ -1,6 +1,6 @@
 import { loadConfig } from '../config/config.ts'
 import { useSettings } from '../config/environment.ts'
-import type { InspectOrder, InspectNews } from './inspect-apart.ts'
+import type { InspectOrder, InspectNews } from './inspect-in-process.ts'
 import { inspectPlugins } from './inspect.ts'
 
 /** Entry of the process that looks at plugins for one that runs none of their code. */

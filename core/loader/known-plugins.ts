@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { inspectApart } from './inspect-apart.ts'
+import { inspectApart } from './inspect-in-process.ts'
 import { type LoaderOptions, linkSdkFor, loadPlugins } from './loader.ts'
 import { type PluginPackage, listPluginPackages } from './packages.ts'
 import type { Description } from './registry.ts'

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type pg from 'pg'
 import { toDatabaseJson } from '../database/json.ts'
-import type { Pace } from '../http/pace.ts'
+import type { Pace } from '../http/rate-limit.ts'
 
 /** What a plugin's service told of its pace and of what is left of its allowances. */
 export interface LearntLimits {

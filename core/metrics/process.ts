@@ -1,4 +1,4 @@
-import { type Measured, toMeasured } from './measured.ts'
+import { type Measured, toMeasured } from './metric-snapshot.ts'
 
 /** Each look wakes the process up. */
 const LOOK_MS = 20

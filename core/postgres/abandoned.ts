@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isAlive } from '../supervisor/alive.ts'
+import { isAlive } from '../process-alive.ts'
 import { undefinedIf } from './binaries.ts'
 import { isServerProcess } from './cluster.ts'
 

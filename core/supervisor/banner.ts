@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path'
 import { type Config, basePath, shareableBaseUrl } from '../config/config.ts'
-import { listRoots } from '../config/places.ts'
+import { listRoots } from '../config/path-mask.ts'
 import { SERVER_DIR } from '../server-dir.ts'
 import type { ReadyNews } from './messages.ts'
 import { VERSION } from '../version.ts'

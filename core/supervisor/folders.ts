@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { StartError } from '../errors.ts'
 import { ownerSocket } from '../sockets/owner-socket.ts'
-import { createRunDir, runDir } from './run-dir.ts'
+import { createRunDir, runDir } from '../config/run-dir.ts'
 
 /** The length of a local socket's path, less one: 104 bytes on macOS, 108 on Linux (`man 7 unix`). */
 const SOCKET_PATH_MAX_BYTES = 103

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StartError } from '../errors.ts'
-import { createRunDir } from './run-dir.ts'
+import { createRunDir } from '../config/run-dir.ts'
 
 /**
  * The lock on a data directory is SQLite's lock on a file in it: the operating system holds it for the process and

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import type { Measured, ServerMeasured } from '../metrics/measured.ts'
+import type { Measured, ServerMeasured } from '../metrics/metric-snapshot.ts'
 import { Nullable, StringEnum } from '../typebox.ts'
 
 /** What the supervisor tells a process of its own. Secrets travel here: an environment is read by others too. */

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { isAlive } from './alive.ts'
+import { isAlive } from '../process-alive.ts'
 
 /** How often npm is looked at: no event tells of its end. */
 const LOOK_MS = 500

@@ -1,5 +1,5 @@
 import { formatDate } from '../../core/typebox.ts'
-import type { Thumbnail } from '../assets/pictures/thumbnail-rows.ts'
+import type { Thumbnail } from '../assets/thumbnail-rows.ts'
 import { downloadPathOf } from '../assets/views.ts'
 import type { Rom } from '../roms/entities.ts'
 import type { Addresses } from '../resources/addresses.ts'

@@ -3,12 +3,12 @@ import { type Static, type TObject, Type } from '@sinclair/typebox'
 import type { Viewer } from '../platforms/visibility.ts'
 import type { UserFiles } from '../roms/user-files.ts'
 import type { AssetKind } from './entities.ts'
-import { selectThumbnails } from './pictures/thumbnail-rows.ts'
+import { selectThumbnails } from './thumbnail-rows.ts'
 import { type AssetRow, all, hasAsset, isLive, isOfRom, isShared, selectAssets, userIdOf } from './rows.ts'
 import {
   SaveSchema, ScreenshotSchema, StateSchema, UserSaveSchema, UserScreenshotSchema, UserStateSchema
 } from './schemas.ts'
-import { createThumbnails } from './pictures/thumbnails.ts'
+import { createThumbnails } from './uploads/thumbnails.ts'
 import { downloadPathOf, toOwnerView, toSaveView, toScreenshotView, toStateView } from './views.ts'
 
 /** What a ROM's details say of the viewer's files, and of those that others show. */

@@ -1,5 +1,5 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
-import { announcesCallers } from '../../core/access/kept-callers.ts'
+import { announcesCallers } from '../../core/access/caller-cache.ts'
 import { columns } from '../../core/database/columns.ts'
 import { Device } from '../devices/entities.ts'
 import { User } from '../users/entities.ts'

@@ -1,11 +1,11 @@
 import formbody from '@fastify/formbody'
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
-import { keepCallers } from '../../core/access/keep-callers.ts'
+import { keepCallers } from '../../core/access/open-caller-cache.ts'
 import { dropExpiredCache } from '../../core/loader/context.ts'
 import { LINK_FORM, createPageRoutes } from '../../core/web/pages/page.ts'
 import { createBasicScheme } from './sign-in/basic.ts'
-import { warnOfTrustedVisitors, warnOfUntrustedProxies } from './throttle/forwarded.ts'
+import { warnOfTrustedVisitors, warnOfUntrustedProxies } from './throttle/proxy-warnings.ts'
 import { createJwts } from './jwt.ts'
 import { createKioskScheme } from './sign-in/kiosk.ts'
 import { createOauth } from './sign-in/oauth.ts'
@@ -14,7 +14,7 @@ import createRoutes from './routes/auth.ts'
 import { createSessions } from './service.ts'
 import sessionRoutes from './routes/sessions.ts'
 import { createSignIn } from './sign-in/sign-in.ts'
-import { createThrottle } from './throttle/throttle-rows.ts'
+import { createThrottle } from './throttle-rows.ts'
 
 declare module 'fastify' {
   interface FastifyInstance { sessions: ReturnType<typeof createSessions> }

@@ -1,7 +1,7 @@
 import type { Upgrade } from '../../core/app.ts'
 import { ApiError, StartError } from '../../core/errors.ts'
-import { makeBackup } from './backup.ts'
-import { UPGRADES_KEPT, dropOld, nextPath, upgradeFolder } from './place.ts'
+import { makeBackup } from './write-backup.ts'
+import { UPGRADES_KEPT, dropOld, nextPath, upgradeFolder } from './backup-folder.ts'
 
 /** Saves the database as it is, for those who want the former release back. */
 async function saveDatabase ({ config, databaseUrl, log }: Upgrade): Promise<void> {

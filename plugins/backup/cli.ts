@@ -6,11 +6,11 @@ import { StartError } from '../../core/errors.ts'
 import { isPresent } from '../../core/files/safe-path.ts'
 import { commandLine } from '../../core/supervisor/banner.ts'
 import { partsFolder } from './archive/parts.ts'
-import { makeBackup } from './backup.ts'
+import { makeBackup } from './write-backup.ts'
 import { interruptible } from './interruptible.ts'
-import { backupFolder, nextPath, readPassphrase } from './place.ts'
+import { backupFolder, nextPath, readPassphrase } from './backup-folder.ts'
 import { mebibytes } from './progress.ts'
-import { restoreBackup } from './restore/restore.ts'
+import { restoreBackup } from './restore/restore-backup.ts'
 
 export interface SecretOptions { withoutSecretKey?: boolean }
 export interface BackupOptions extends SecretOptions { incremental?: boolean }

@@ -16,7 +16,7 @@ export function addBackupCommands (program: Command): void {
   // A restore that was cut short between the old and the new is ended before anything looks at either.
   program.hook('preAction', async () => {
     const dataDir = dataDirOf(settingsEnvironment())
-    if (existsSync(journalOf(dataDir))) await (await import('./restore/swap.ts')).endSwap(dataDir)
+    if (existsSync(journalOf(dataDir))) await (await import('./restore/swap-data.ts')).endSwap(dataDir)
   })
   program.command('backup').description('write everything that nobody could make again into one file')
     .argument('[file]', 'a new file; without it one in the folder of backups')

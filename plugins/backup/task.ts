@@ -3,9 +3,9 @@ import { Type } from '@sinclair/typebox'
 import type { Config } from '../../core/config/config.ts'
 import { StartError, badRequest } from '../../core/errors.ts'
 import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
-import { makeBackup } from './backup.ts'
-import { backupFolder, dropOld, nextPath, readPassphrase } from './place.ts'
-import { dropUnusedParts } from './unused.ts'
+import { makeBackup } from './write-backup.ts'
+import { backupFolder, dropOld, nextPath, readPassphrase } from './backup-folder.ts'
+import { dropUnusedParts } from './prune-parts.ts'
 import type { Progress } from './progress.ts'
 
 const TIMEOUT_SECONDS = 24 * 60 * 60

@@ -1,9 +1,9 @@
 import type { OutgoingNotification } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import { ApiError, badRequest } from '../../core/errors.ts'
-import { DEFAULT_TIMEOUT_MS, type Failure, type Host, type Outcome } from './host.ts'
+import { DEFAULT_TIMEOUT_MS, type Failure, type Host, type Outcome } from './channel-host.ts'
 import type { Subject } from './http.ts'
-import type { Inspected } from './sealed.ts'
+import type { Inspected } from './sealed-settings.ts'
 
 type Call =
   | { kind: 'inspect', subject: Subject }

@@ -5,7 +5,7 @@ import { type AddressRules, originOf } from '../../core/http/addresses.ts'
 import { createHttpClient, openAgent } from '../../core/http/client.ts'
 import { USER_AGENT } from '../../core/loader/services.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
-import type { Settings } from './sealed.ts'
+import type { Settings } from './sealed-settings.ts'
 
 /** Settings, and whose they are. */
 export interface Subject {

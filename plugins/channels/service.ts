@@ -6,7 +6,7 @@ import { type Caller, isAdministrator } from '../../core/access/auth.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { badRequest, invalid, notFound } from '../../core/errors.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
-import { type Quota, createThrottle } from '../auth/throttle/throttle-rows.ts'
+import { type Quota, createThrottle } from '../auth/throttle-rows.ts'
 import { User } from '../users/entities.ts'
 import { lockUser } from '../users/rows.ts'
 import type { Calls } from './calls.ts'
@@ -17,7 +17,7 @@ import {
   type AppriseService, AppriseServiceSchema, type CreateChannel, type Parsed, ParsedSchema, type TestResult,
   type UpdateChannel, UpdateChannelSchema
 } from './schemas.ts'
-import { type KeptSettings, type Settings, UNREADABLE, UNREADABLE_ERROR, isTrusted, openSettings, sealSettings } from './sealed.ts'
+import { type KeptSettings, type Settings, UNREADABLE, UNREADABLE_ERROR, isTrusted, openSettings, sealSettings } from './sealed-settings.ts'
 import { checkMove, checkSettings, isSame, mergeSettings, touchesSettings } from './settings.ts'
 
 const CHANNELS_MAX = 20

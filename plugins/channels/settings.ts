@@ -7,7 +7,7 @@ import { describeType } from '../../core/config/config.ts'
 import { ApiError, badRequest } from '../../core/errors.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
 import { listAddresses } from './http.ts'
-import type { KeptSettings, Settings } from './sealed.ts'
+import type { KeptSettings, Settings } from './sealed-settings.ts'
 
 type Given = Readonly<Record<string, unknown>>
 

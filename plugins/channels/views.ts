@@ -1,7 +1,7 @@
 import type { Secrets } from '../../core/access/secrets.ts'
 import { formatDate } from '../../core/typebox.ts'
 import type { NotificationChannel } from './entities.ts'
-import { UNREADABLE, openSettings } from './sealed.ts'
+import { UNREADABLE, openSettings } from './sealed-settings.ts'
 import type { ChannelView } from './schemas.ts'
 
 /** The channel as its owner sees it. */

@@ -10,7 +10,7 @@ import { ApiError, badRequest } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { type DownloadingClient, FileWriteError } from '../../core/http/client.ts'
-import { readPicture } from '../assets/pictures/pictures.ts'
+import { readPicture } from '../assets/check-picture.ts'
 import { makeSmallCover, openImage } from '../resources/image.ts'
 
 /** As much as is downloaded of a picture. */

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
-import { isChangedAfter } from '../platforms/changes.ts'
+import { isChangedAfter } from '../platforms/changed-after.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { isCollectionVisible, isRomVisible } from '../roms/visibility.ts'
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { DateTime, LIMIT_MAX, NameText, Nullable, StoredText } from '../../core/typebox.ts'
-import { VIRTUAL_TYPES } from '../roms/filters/virtual-collections.ts'
+import { VIRTUAL_TYPES } from '../roms/virtual-collections.ts'
 
 const NAME_MAX = 400
 const TEXT_MAX = 65_536

@@ -1,6 +1,6 @@
 import { formatDate } from '../../core/typebox.ts'
 import type { Addresses } from '../resources/addresses.ts'
-import { virtualId } from '../roms/filters/virtual-collections.ts'
+import { virtualId } from '../roms/virtual-collections.ts'
 import type { CollectionRow, CoverRow, SmartRow } from './rows.ts'
 import type { CollectionView, SmartCollectionView, VirtualCollectionView } from './schemas.ts'
 import type { VirtualRow } from './virtual-rows.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { LongReads } from '../library/long-reads.ts'
 import type { Viewer } from '../platforms/visibility.ts'
-import { VIRTUAL_TYPES, type VirtualCollection, type VirtualType } from '../roms/filters/virtual-collections.ts'
+import { VIRTUAL_TYPES, type VirtualCollection, type VirtualType } from '../roms/virtual-collections.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import { COVER, type CoverRow } from './rows.ts'
 

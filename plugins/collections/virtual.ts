@@ -1,13 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import { createKept } from '../library/kept.ts'
+import { createKept } from '../library/library-cache.ts'
 import { selectMoment } from '../library/version-rows.ts'
 import { type Viewer, viewerKey } from '../platforms/visibility.ts'
 import type { Addresses } from '../resources/addresses.ts'
 import {
   VIRTUAL_TYPES, type VirtualType, isVirtualType, readVirtualId, virtualId
-} from '../roms/filters/virtual-collections.ts'
-import { KeptText } from '../roms/lists/kept-text.ts'
+} from '../roms/virtual-collections.ts'
+import { KeptText } from '../roms/cached-text.ts'
 import { unknownCollection } from './access.ts'
 import { writeVirtual } from './views.ts'
 import { type VirtualRow, selectVirtualCollections } from './virtual-rows.ts'

@@ -4,11 +4,11 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { conflict } from '../../core/errors.ts'
 import { readLibraryDirectory } from '../library/directory.ts'
-import { type RomFolder, listWritableFolders } from '../library/find-place.ts'
+import { type RomFolder, listWritableFolders } from '../library/locate-folder.ts'
 import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
 import { isConverting, selectConversions } from './rows.ts'
 import { TASK_NAME } from './task.ts'
-import { isWorkName, removeFolder } from './work.ts'
+import { isWorkName, removeFolder } from './work-folder.ts'
 
 const CRON = '0 4 * * *'
 /** What is younger may be a conversion's that is not known here yet. */

@@ -2,10 +2,10 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ArchiveRefusedError } from './archive-in-thread.ts'
 import { type Chdman, readChdHeader } from './chdman.ts'
-import { digestFiles } from './contents.ts'
+import { digestFiles } from './compare-contents.ts'
 import { type Step, extensionOf, isDvdPlatform, isSheet, stemOf } from './formats.ts'
 import { describeLayout, listNames, readText, toBytes } from './sheets.ts'
-import { makeFolder, removeFolder } from './work.ts'
+import { makeFolder, removeFolder } from './work-folder.ts'
 
 /** The tracks of a disc in their order, and where each begins. */
 interface Disc {

@@ -1,6 +1,6 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/database/columns.ts'
-import type { RomWrite } from '../scans/store/rom-rows.ts'
+import type { RomWrite } from '../scans/rom-rows.ts'
 
 /** A file that waits beside the library's own and is to have a place among them. Paths are relative to the library. */
 export interface Placing {

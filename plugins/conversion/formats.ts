@@ -1,6 +1,6 @@
 import { extname } from 'node:path/posix'
 import type { Entry, EntryFile } from '../library/entries.ts'
-import { UNHASHED_PLATFORMS } from '../scans/hashing/entry-hasher.ts'
+import { UNHASHED_PLATFORMS } from '../hashing/entry-hasher.ts'
 import type { Target } from './schemas.ts'
 
 /** Whose emulators read CHDs of CDs and GD-ROMs. */

@@ -1,9 +1,9 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
-import { createRomStore } from '../scans/store/rom-rows.ts'
+import { createRomStore } from '../scans/rom-rows.ts'
 import { defineCleanup } from './cleanup.ts'
 import { isConverting } from './rows.ts'
-import { recoverConversions } from './swap.ts'
+import { recoverConversions } from './swap-files.ts'
 import { TASK_NAME, defineConversion } from './task.ts'
 
 export default fp<FeatureOptions>(async (app, { config, role }) => {

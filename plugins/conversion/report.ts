@@ -1,5 +1,5 @@
 import type { TaskRun } from '../tasks/definitions.ts'
-import type { Conversion } from './convert.ts'
+import type { Conversion } from './convert-rom.ts'
 
 /** What is told of each kind; the log of the server has every problem. */
 const NAMED_MAX = 500

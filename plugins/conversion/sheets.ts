@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import { posix } from 'node:path'
-import { parseCue, parseGdi, type Sheet } from '../scans/hashing/retroachievements/images/sheets.ts'
+import { parseCue, parseGdi, type Sheet } from '../hashing/disc-sheets.ts'
 import { extensionOf } from './formats.ts'
 
 /** A sheet of 99 tracks has some 10 kB. */

@@ -1,6 +1,6 @@
 import type { Config } from '../../core/config/config.ts'
 import type { Environment } from '../../core/config/environment.ts'
-import type { ServerState } from '../../core/supervisor/state.ts'
+import type { ServerState } from '../../core/supervisor/server-state.ts'
 
 export const STATUSES = ['ok', 'warn', 'fail'] as const
 

@@ -5,8 +5,8 @@ import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, badRequest } from '../../core/errors.ts'
-import { readPicture } from '../assets/pictures/pictures.ts'
-import { ARTWORK_MAX_BYTES, EDIT_PREFIX, createStaging } from '../scans/artwork/staging.ts'
+import { readPicture } from '../assets/check-picture.ts'
+import { ARTWORK_MAX_BYTES, EDIT_PREFIX, createStaging } from '../artwork/staging.ts'
 
 const FIELD_MAX_BYTES = 256 * 1024
 const LIMITS = { files: 1, fields: 200, fieldSize: FIELD_MAX_BYTES, parts: 201, fileSize: ARTWORK_MAX_BYTES }

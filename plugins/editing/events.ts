@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import type { ServerEvents } from '../../core/sockets/sockets.ts'
-import { createShownSchema, roomsOf, toShown } from '../scans/tell/announcer.ts'
+import { createShownSchema, roomsOf, toShown } from '../roms/rom-events.ts'
 
 declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Match, MediaKind } from '@svc/plugin-sdk'
-import type { Founds } from '../scans/identify/findings.ts'
-import { type Priorities, type Ranked, isEmpty, mediaOf, mergeField, rank } from '../scans/identify/merge/merge.ts'
+import type { Founds } from '../matching/matches.ts'
+import { type Priorities, type Ranked, isEmpty, mediaOf, mergeField, rank } from '../matching/merge-matches.ts'
 import type { Rom, StoredMedia } from '../roms/entities.ts'
 import { GAME_FIELDS, GAME_FIELD_NAMES, type GameFieldName } from '../roms/game-fields.ts'
 

@@ -3,10 +3,10 @@ import type { FastifyInstance } from 'fastify'
 import { callProvider } from '../../core/loader/call-provider.ts'
 import type { CallScope } from '../../core/loader/call-scope.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
-import { checkAsked } from '../circuits/left-out.ts'
-import { checkMatch } from '../scans/identify/ask/check-match.ts'
-import { type Found, type Founds, idOf } from '../scans/identify/findings.ts'
-import type { RomAtProviders } from '../scans/identify/rom-at-providers.ts'
+import { checkAsked } from '../circuits/check-circuit.ts'
+import { checkMatch } from '../matching/check-match.ts'
+import { type Found, type Founds, idOf } from '../matching/matches.ts'
+import type { RomAtProviders } from '../matching/rom-for-lookup.ts'
 
 type Provider = Loaded<ProviderDefinition>
 

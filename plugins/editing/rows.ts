@@ -4,7 +4,7 @@ import type { Viewer } from '../platforms/visibility.ts'
 import { GAME_FIELD_NAMES, selectGameFields } from '../roms/game-fields.ts'
 import { romTables } from '../roms/rows.ts'
 import { isRomVisible } from '../roms/visibility.ts'
-import type { Founds } from '../scans/identify/findings.ts'
+import type { Founds } from '../matching/matches.ts'
 import type { SourcedRom } from './field-sources.ts'
 
 /** The values of a ROM beside all that providers say of it; null when it is not there or not visible. */

@@ -1,7 +1,7 @@
 import type { ExporterDefinition } from '@svc/plugin-sdk'
 import { callerOf } from '../../core/access/auth.ts'
 import { ErrorSchema, type Routes } from '../../core/typebox.ts'
-import { narrowOutcome } from './narrow.ts'
+import { narrowOutcome } from './filter-report.ts'
 import { ExportBodySchema, ExportOutcomeSchema, ExportQuerySchema } from './schemas.ts'
 
 const ROUTE = /^[a-z0-9][a-z0-9-]*$/

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { errorCode } from '../../core/files/fs-error.ts'
-import { findReadable } from '../library/readable.ts'
+import { findReadable } from '../library/find-readable.ts'
 import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
 import { deleteFirmware, selectMissingFirmware } from './rows.ts'
 

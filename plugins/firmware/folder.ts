@@ -9,10 +9,10 @@ import { ApiError } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { safeRelativePath } from '../../core/files/safe-path.ts'
 import { writeUpload } from '../../core/files/write-upload.ts'
-import { temporaryPath } from '../exports/files/text-file.ts'
-import { findPlace } from '../library/find-place.ts'
+import { temporaryPath } from '../exports/text-file.ts'
+import { findPlace } from '../library/locate-folder.ts'
 import { firmwarePath } from '../library/structure.ts'
-import { checkFileName, openFolder, refusing } from '../library/writing.ts'
+import { checkFileName, openFolder, refusing } from '../library/write-checks.ts'
 
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0)
 /** What the umask leaves of it: others may share the library. */

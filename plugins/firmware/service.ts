@@ -5,7 +5,7 @@ import type { Config } from '../../core/config/config.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { reasonOf } from '../library/directory.ts'
-import { openStoredFile } from '../roms/downloads/stored-files.ts'
+import { openStoredFile } from '../roms/stored-files.ts'
 import { createFirmwareFolders } from './folder.ts'
 import { isKnownFirmware } from './known-firmware.ts'
 import {

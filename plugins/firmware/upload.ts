@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { invalid } from '../../core/errors.ts'
-import { toFormError } from '../assets/uploads/form.ts'
+import { toFormError } from '../assets/upload-form.ts'
 import type { FirmwareFolder, FirmwareFolders, StagedFirmware } from './folder.ts'
 
 const PART = 'files'

@@ -1,5 +1,5 @@
 import type { Config } from '../../core/config/config.ts'
-import type { Sign, SignKind } from '../../core/sockets/signs.ts'
+import type { Sign, SignKind } from '../../core/sockets/proxy-signs.ts'
 import type { Problem } from './schemas.ts'
 
 /** Beside the request's own address, what a proxy has to pass on for WebSockets. */

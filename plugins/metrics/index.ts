@@ -3,7 +3,7 @@ import type { FeatureOptions } from '../../core/app.ts'
 import { type Metrics, NO_METRICS, createMetrics } from './metrics.ts'
 import { measurePlugins } from './plugin-calls.ts'
 import { measureRequests } from './requests.ts'
-import { measureResources } from './resources.ts'
+import { measureResources } from './measure-resources.ts'
 import createRoutes from './routes.ts'
 
 declare module 'fastify' {

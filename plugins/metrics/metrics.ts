@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Gauge, Registry } from 'prom-client'
 import type { Place } from '../../core/app.ts'
-import { type Measured, type ServerMeasured, toMeasured } from '../../core/metrics/measured.ts'
+import { type Measured, type ServerMeasured, toMeasured } from '../../core/metrics/metric-snapshot.ts'
 import { measureProcess } from '../../core/metrics/process.ts'
 import { NEVER, limitTime } from '../../core/loader/limit-time.ts'
 

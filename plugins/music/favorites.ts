@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Caller } from '../../core/access/auth.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
-import { possibleIds, requireTracks, withoutRepeats } from './named-tracks.ts'
+import { possibleIds, requireTracks, withoutRepeats } from './check-tracks.ts'
 import { deleteFavorites, insertFavorites, selectFavorites } from './playlist-rows.ts'
 
 export const favorites = {

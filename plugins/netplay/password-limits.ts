@@ -1,5 +1,5 @@
 import { sha256 } from '../../core/access/secrets.ts'
-import type { Limit } from '../auth/throttle/throttle-rows.ts'
+import type { Limit } from '../auth/throttle-rows.ts'
 
 const HOUR_SECONDS = 3_600
 const FREE_TRIES_PER_ROOM = 10

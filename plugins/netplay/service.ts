@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import { isEqualSecret } from '../../core/access/secrets.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
-import { createThrottle } from '../auth/throttle/throttle-rows.ts'
+import { createThrottle } from '../auth/throttle-rows.ts'
 import { hasVisibleRom } from '../roms/visible-rows.ts'
 import { passwordKeys, passwordLimits } from './password-limits.ts'
 import {

@@ -1,7 +1,7 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
 import { notificationEvents } from './events.ts'
-import { followOutcomes } from './outcomes.ts'
+import { followOutcomes } from './notify-outcomes.ts'
 import routes from './routes.ts'
 import { createNotifications } from './service.ts'
 

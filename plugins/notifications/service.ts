@@ -4,11 +4,11 @@ import { type Config, shareableBaseUrl } from '../../core/config/config.ts'
 import { notFound } from '../../core/errors.ts'
 import { userRoom } from '../../core/sockets/sockets.ts'
 import { transaction } from '../../core/database/transaction.ts'
-import { createThrottle } from '../auth/throttle/throttle-rows.ts'
+import { createThrottle } from '../auth/throttle-rows.ts'
 import { type Draft, type Occasion, draftOf } from './kinds.ts'
 import type { NotificationView, SendNotification } from './schemas.ts'
 import { toOutgoing, toView } from './views.ts'
-import { checkFound, readDraft, readRecipients } from './send.ts'
+import { checkFound, readDraft, readRecipients } from './send-notification.ts'
 import { type Recipients, createInbox, insertNotifications, lockRecipients } from './rows.ts'
 
 const SENDS_PER_MINUTE = 60

@@ -1,5 +1,5 @@
 import { badRequest, forbidden } from '../../core/errors.ts'
-import { readEmail as readAddress } from '../users/accounts/fields.ts'
+import { readEmail as readAddress } from '../users/account-fields.ts'
 import type { OidcSettings } from './settings.ts'
 
 /** What the provider says of somebody: from the id token, and over it the userinfo. */

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
 import type { Viewer } from '../platforms/visibility.ts'
-import type { StoredFile } from '../roms/downloads/stored-files.ts'
+import type { StoredFile } from '../roms/stored-files.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 
 /** Files with these ids, of ROMs that the viewer sees. */

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { announcesCallers } from '../../core/access/kept-callers.ts'
+import { announcesCallers } from '../../core/access/caller-cache.ts'
 import { columns } from '../../core/database/columns.ts'
 import type { GrantAction, GrantEntity } from '../../core/access/grants.ts'
 import { countChanges } from '../library/entities.ts'

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { ApiError, badRequest } from '../../core/errors.ts'
 import { LibraryUnreadableError, isFolder, reasonOf } from '../library/directory.ts'
 import { PathRefusedError, resolveInside, safeName } from '../../core/files/safe-path.ts'
-import { findPlace, listAllFolders } from '../library/find-place.ts'
+import { findPlace, listAllFolders } from '../library/locate-folder.ts'
 import { romsPath } from '../library/structure.ts'
 
 /** The answer says what is wrong with the library; where it lies is for the log only. */

@@ -6,9 +6,9 @@ import { inTransaction } from '../../core/database/transaction.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { Platform } from './entities.ts'
 import { createPlatformFolders } from './folders.ts'
-import { factsOf, resolvePlatform } from './resolve.ts'
+import { factsOf, resolvePlatform } from './find-platform.ts'
 import { selectFirmware } from '../firmware/rows.ts'
-import { createKept } from '../library/kept.ts'
+import { createKept } from '../library/library-cache.ts'
 import type { LongReads } from '../library/long-reads.ts'
 import { selectMoment } from '../library/version-rows.ts'
 import {
@@ -17,7 +17,7 @@ import {
 import type { PlatformView, UpdatePlatform } from './schemas.ts'
 import { type PlatformRow, type PlatformSize, providersOf, toPlatformView, toSyntheticView } from './views.ts'
 import { type Viewer, isPlatformVisible, viewerKey } from './visibility.ts'
-import { isChangedAfter } from './changes.ts'
+import { isChangedAfter } from './changed-after.ts'
 
 const SIZES_MAX_BYTES = 4 * 1024 ** 2
 const BYTES_PER_SIZE = 100

@@ -1,11 +1,11 @@
 import pg from 'pg'
 import { type Config, loadConfig } from '../../core/config/config.ts'
 import { settingsEnvironment } from '../../core/config/environment.ts'
-import { inspectApart } from '../../core/loader/inspect-apart.ts'
+import { inspectApart } from '../../core/loader/inspect-in-process.ts'
 import { linkSdk, listPluginPackages } from '../../core/loader/packages.ts'
 import type { PluginRecord } from '../../core/loader/registry.ts'
 import { fingerprintOf, readSnapshot } from '../../core/loader/snapshot.ts'
-import { readServerState } from '../../core/supervisor/state.ts'
+import { readServerState } from '../../core/supervisor/server-state.ts'
 
 /** A database that does not answer is no reason to wait: what is here can be looked at. */
 const DATABASE_MS = 5_000

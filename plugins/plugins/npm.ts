@@ -5,7 +5,7 @@ import { loadConfig } from '../../core/config/config.ts'
 import { StartError } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { linkSdk } from '../../core/loader/packages.ts'
-import { readServerState } from '../../core/supervisor/state.ts'
+import { readServerState } from '../../core/supervisor/server-state.ts'
 import { NPM_FLAGS, runNpm } from './run-npm.ts'
 
 /** Of the data directory. */

@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { transaction } from '../../core/database/transaction.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import type { TrackMeta } from '../roms/entities.ts'
-import { hasMoved } from '../roms/disk/rename-rows.ts'
+import { hasMoved } from '../roms/rename-rows.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 
 /** A ROM to whose folder something is added. */

@@ -4,8 +4,8 @@ import type pg from 'pg'
 import { conflict } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { parseName } from '../library/names.ts'
-import { asideOf } from '../roms/disk/rename.ts'
-import { deleteRename, insertRename } from '../roms/disk/rename-rows.ts'
+import { asideOf } from '../roms/rename-rom.ts'
+import { deleteRename, insertRename } from '../roms/rename-rows.ts'
 import { type Target, writeFolder } from './rows.ts'
 
 /** An empty folder is what a conversion left that came to no end. */

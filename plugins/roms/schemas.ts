@@ -4,7 +4,7 @@ import { ROM_FILE_CATEGORIES } from '../library/categories.ts'
 import { UserNoteSchema } from '../notes/schemas.ts'
 import { PLAY_STATUSES } from './entities.ts'
 import { gameSchemas } from './game-fields.ts'
-import type { KeptText } from './lists/kept-text.ts'
+import type { KeptText } from './cached-text.ts'
 import type { RomProviders } from './providers.ts'
 
 const Texts = Type.Array(Type.String())

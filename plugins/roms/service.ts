@@ -12,20 +12,20 @@ import type { Viewer } from '../platforms/visibility.ts'
 import {
   type Condition, type HashQuery, NOTHING, every, filterConditions, hasHash, hasId, hasProviderId, isMarked,
   isNotHidden, isOneOf, scopeConditions
-} from './filters/conditions.ts'
+} from './list-conditions.ts'
 import { noFilterValues } from './filters/filter-value-rows.ts'
 import { isRepresentative } from './lists/grouping.ts'
 import { selectCriteria, selectMemberships } from './filters/collection-rows.ts'
 import { type Criteria, readCriteria } from './filters/criteria.ts'
 import type { UserFiles } from './user-files.ts'
-import { type KeptList, createKeptLists, needsIndex } from './lists/kept-lists.ts'
-import { type KeptRom, createKeptRoms } from './lists/kept-roms.ts'
-import { KeptText } from './lists/kept-text.ts'
+import { type KeptList, createKeptLists, needsIndex } from './lists/list-cache.ts'
+import { type KeptRom, createKeptRoms } from './lists/rom-cache.ts'
+import { KeptText } from './cached-text.ts'
 import { type ListRomsQuery, type ScopeQuery, pickScope, withOldNames } from './filters/list-query.ts'
 import { type MarksChange, writeMarks } from './marks/mark-rows.ts'
-import { NO_JOINS, type Order, readOrder } from './lists/order.ts'
+import { NO_JOINS, type Order, readOrder } from './lists/list-order.ts'
 import type { PageIndex } from './lists/page-index-rows.ts'
-import { noteLastPlayed, notePlayed } from './marks/played-rows.ts'
+import { noteLastPlayed, notePlayed } from './played-rows.ts'
 import {
   type Game, type ProgressRow, type RomRow, type SeenRomRow, type Wanted, hasVisible, markedRoms, selectFile,
   selectFirstRom, selectIds, selectProgress, selectRoms

@@ -5,7 +5,7 @@ import type { Caller } from '../../core/access/auth.ts'
 import { ApiError } from '../../core/errors.ts'
 import type { ServerEvents } from '../../core/sockets/sockets.ts'
 import { type ScanPayload, type ScanStats, ScanStatsSchema, createScanPayloadSchema } from './schemas.ts'
-import { createShownSchema } from './tell/announcer.ts'
+import { createShownSchema } from '../roms/rom-events.ts'
 
 const ScanningPlatformSchema = Type.Object({
   id: Type.Integer(),

@@ -3,7 +3,7 @@ import type { ProviderDefinition } from '@svc/plugin-sdk'
 import { listProviderKeys, listProviders } from '../plugins/providers.ts'
 import type { Registry } from '../../core/loader/registry.ts'
 import { StringEnum } from '../../core/typebox.ts'
-import { SCAN_TYPES } from './scan-types.ts'
+import { SCAN_TYPES } from '../matching/scan-types.ts'
 
 const Ids = (description: string) =>
   Type.Array(Type.Integer({ minimum: 1 }), { default: [], maxItems: 100_000, description })

@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
-import { createPlaceMask } from '../../core/config/places.ts'
+import { createPlaceMask } from '../../core/config/path-mask.ts'
 import type { Task } from '../tasks/entities.ts'
 import type { TaskRun } from '../tasks/definitions.ts'
-import { createScanHasher } from './hashing/scan-hasher.ts'
-import type { AfterScan, BeforeScan } from './run/scan.ts'
+import { createScanHasher } from '../hashing/shared-hasher.ts'
+import type { AfterScan, BeforeScan } from './run/run-scan.ts'
 import { type ScanPayload, type ScanStats, createStats } from './schemas.ts'
-import { createScanMeasures } from './tell/measures.ts'
-import type { ScanType } from './scan-types.ts'
-import type { PlatformPlace } from './store/rom-rows.ts'
+import { createScanMeasures } from './progress/scan-metrics.ts'
+import type { ScanType } from '../matching/scan-types.ts'
+import type { PlatformPlace } from './rom-rows.ts'
 
 const SCAN_QUEUE = 'scan'
 const LIBRARY_LOCK = 'scan:library'
@@ -32,7 +32,7 @@ export function createScans (app: FastifyInstance, config: Config) {
     timeoutSeconds: config.scan.timeout_seconds,
     // What scans is loaded by the process that does, for its first one.
     async run (run) {
-      const { runScan } = await import('./run/scan.ts')
+      const { runScan } = await import('./run/run-scan.ts')
       const scan = run as TaskRun<ScanPayload & Record<string, unknown>>
       return await runScan(app, config, hashers, scan, { before, after })
     }

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { toStorable } from '../../core/database/json.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
-import { checkAddresses } from '../scans/identify/ask/check-match.ts'
+import { checkAddresses } from '../matching/check-match.ts'
 
 /** Clients open it. */
 const Address = Type.String({ pattern: '^[hH][tT][tT][pP][sS]?://' })

@@ -9,7 +9,7 @@ import { type Broker, BrokerRefusedError, BrokerUnreachableError, type Launch } 
 import { type UsableContainer, listUsable } from './containers.ts'
 import { type Endings, lapseOf } from './endings.ts'
 import type { createLauncher } from './launch.ts'
-import { locateLibrary } from './library-place.ts'
+import { locateLibrary } from './locate-library.ts'
 import {
   type GameRow, type NewClaim, type Reservation, type SessionRow, activate, release, reserve, selectGame,
   selectSessions, selectVisible

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Section } from '../../core/config/setting.ts'
 import { StringEnum } from '../../core/typebox.ts'
 import { DISC_SWAPS, IMPORT_KINDS } from './schemas.ts'
-import { SLOT_MAX } from './slots.ts'
+import { SLOT_MAX } from './emulator-slots.ts'
 
 const Flag = (description: string) => Type.Optional(Type.Boolean({ description }))
 const Text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }))

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Config } from '../../core/config/config.ts'
-import { type Slots, slotsOf } from './slots.ts'
+import { type Slots, slotsOf } from './emulator-slots.ts'
 
 type Settings = Config['streaming']['containers'][number]
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { DateTime, Id, Nullable, StoredText, StringEnum } from '../../core/typebox.ts'
-import { SLOT_MAX } from './slots.ts'
+import { SLOT_MAX } from './emulator-slots.ts'
 
 const PLATFORM_MAX = 255
 const REASON_MAX = 200

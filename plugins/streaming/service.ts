@@ -10,7 +10,7 @@ import { createClaims, noContainer, toBrokerError } from './claims.ts'
 import { type UsableContainer, listContainers, listUsable } from './containers.ts'
 import { createEndings, lapseOf } from './endings.ts'
 import { createLauncher } from './launch.ts'
-import { locateLibrary } from './library-place.ts'
+import { locateLibrary } from './locate-library.ts'
 import {
   type SessionRow, drain, release, releaseLater, renew, selectAllSessions, selectDisc, selectHiddenPlatforms,
   selectJoinable, selectOver, selectSessions, selectVisible, takeEnding
@@ -18,7 +18,7 @@ import {
 import type {
   AdminContainer, AdminSession, JoinableSession, JoinedSession, Release, SessionStatus, StreamingConfigView
 } from './schemas.ts'
-import { hasSlot } from './slots.ts'
+import { hasSlot } from './emulator-slots.ts'
 import {
   type Ending, toAdminContainerView, toAdminSessionView, toJoinableView, toStreamingConfigView
 } from './views.ts'

@@ -1,6 +1,6 @@
 import { formatDate } from '../../core/typebox.ts'
-import { SLOT_KEY_START } from '../assets/device-sync/base-rows.ts'
-import { type ListedFile, type Listing, readChange, readHash, readStoredName } from './listing.ts'
+import { SLOT_KEY_START } from '../assets/base-rows.ts'
+import { type ListedFile, type Listing, readChange, readHash, readStoredName } from './read-listing.ts'
 import type { Pair } from './pairs.ts'
 import type { NegotiateBody, SlotOperation } from './schemas.ts'
 

@@ -11,12 +11,12 @@ import type { Action, Direction } from './decide.ts'
 import type { PlannedDownload } from './entities.ts'
 import type { PublishSync } from './events.ts'
 import type { SessionName } from './session-name.ts'
-import type { Listing } from './listing.ts'
+import type { Listing } from './read-listing.ts'
 import type { Pair } from './pairs.ts'
 import { type Scope, selectRomNames } from './rows.ts'
 import type { NegotiateBody, NegotiateResponse, Resolution } from './schemas.ts'
 import { holdSeenDevice, insertSession } from './session-rows.ts'
-import { keepAgreements, settlePairs } from './settle.ts'
+import { keepAgreements, settlePairs } from './decide-pairs.ts'
 
 /** More than these would be a flood in the user's open tabs; the operations have them all. */
 const CONFLICT_EVENTS_MAX = 100

@@ -1,6 +1,6 @@
 import type { AssetKind } from '../assets/entities.ts'
 import { type Decision, type Direction, type StoredContent, decide, isHashOf, narrow } from './decide.ts'
-import type { ListedFile, Listing } from './listing.ts'
+import type { ListedFile, Listing } from './read-listing.ts'
 import type { AssetRow, BaseRow, FormerRow } from './rows.ts'
 
 /** A file of the device, of the server, or of both, and what becomes of it. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { createSyncEvents } from './events.ts'
 import { createNegotiation } from './negotiate.ts'
-import { createRuns } from './runs.ts'
+import { createRuns } from './server-sessions.ts'
 import { createSessions } from './sessions.ts'
 
 export function createSync (app: FastifyInstance) {

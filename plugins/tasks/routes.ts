@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { type Caller, callerOf } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
-import { createPlaceMask } from '../../core/config/places.ts'
+import { createPlaceMask } from '../../core/config/path-mask.ts'
 import { ErrorSchema, type Routes } from '../../core/typebox.ts'
 import type { Task } from './entities.ts'
 import { TaskExecutionSchema, TaskGroupsSchema, type TaskStatus, TaskStatusSchema } from './schemas.ts'

@@ -1,6 +1,6 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
-import { keepCallers } from '../../core/access/keep-callers.ts'
+import { keepCallers } from '../../core/access/open-caller-cache.ts'
 import { createPageRoutes } from '../../core/web/pages/page.ts'
 import createAuthorizationRoutes, { PAGE_PATH } from './routes/authorizations.ts'
 import { createAuthorizations } from './authorizations/authorizations.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { AuthScheme, Caller, Presented } from '../../core/access/auth.ts'
-import type { Found, KeptCallers } from '../../core/access/kept-callers.ts'
+import type { Found, KeptCallers } from '../../core/access/caller-cache.ts'
 import type { Config } from '../../core/config/config.ts'
 import { tokenPrefixes } from '../../core/access/names.ts'
 import { sha256 } from '../../core/access/secrets.ts'

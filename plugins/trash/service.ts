@@ -6,11 +6,11 @@ import { transaction } from '../../core/database/transaction.ts'
 import { ApiError, conflict, notFound } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import type { BulkResult } from '../firmware/schemas.ts'
-import { toRefusal } from '../library/writing.ts'
+import { toRefusal } from '../library/write-checks.ts'
 import type { Viewer } from '../platforms/visibility.ts'
-import { createArtworkFolders } from '../scans/artwork/folders.ts'
-import { openDisposal } from './disposal.ts'
-import { createTrashPlaces } from './places.ts'
+import { createArtworkFolders } from '../artwork/folders.ts'
+import { openDisposal } from './move-to-trash.ts'
+import { createTrashPlaces } from './trash-folders.ts'
 import {
   type Trashed, deleteItems, deleteRom, isPlatformListed, lockItem, putBackRom, selectAfter, selectHome, selectItems,
   selectPage

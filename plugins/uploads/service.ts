@@ -12,18 +12,18 @@ import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { readUuid } from '../../core/web/reference.ts'
 import { lockUser } from '../auth/rows.ts'
-import { checkFileName, refusing } from '../library/writing.ts'
+import { checkFileName, refusing } from '../library/write-checks.ts'
 import type { Viewer } from '../platforms/visibility.ts'
 import { givenNameOf, isCutOff, receive } from '../rom-files/upload.ts'
-import { UploadLostError, checkWhole, settleUpload } from './complete.ts'
+import { UploadLostError, checkWhole, settleUpload } from './complete-upload.ts'
 import { createCheck } from './content-digest.ts'
-import { createPlaces } from './place.ts'
+import { createPlaces } from './upload-folder.ts'
 import {
   type OpenUploads, type Upload, type UploadPlatform, agreeOnChunkSize, claimUpload, deleteChunk, deleteUpload,
   insertUpload, measureOpen, releaseUpload, selectChunks, selectPlatform, selectUpload, upsertChunk
 } from './rows.ts'
 import type { Aim, Start, UploadView } from './schemas.ts'
-import { settleFile } from './settle.ts'
+import { settleFile } from './publish-file.ts'
 import { type Look, createStaging, placeOf } from './staging.ts'
 import { toUploadView } from './views.ts'
 

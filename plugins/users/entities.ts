@@ -1,6 +1,6 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/database/columns.ts'
-import { announcesCallers } from '../../core/access/kept-callers.ts'
+import { announcesCallers } from '../../core/access/caller-cache.ts'
 import { PermissionGroup } from '../permissions/group-entities.ts'
 
 export const ROLES = ['admin', 'user'] as const

@@ -6,7 +6,7 @@ import type { Config } from '../../core/config/config.ts'
 import type { TaskDefinition } from '../tasks/definitions.ts'
 import { WATCHER_NAME, WATCHER_TITLE, createScheduledRows } from './scheduled-rows.ts'
 import { type WaitingScan, createWaitingScan } from './waiting-scan.ts'
-import { type Watches, createWatches } from './watches.ts'
+import { type Watches, createWatches } from './all-watches.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

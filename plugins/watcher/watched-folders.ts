@@ -7,7 +7,7 @@ import type { ExclusionRules } from '../library/exclusions.ts'
 import { lstat as readFacts } from '../library/lstat.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import type { OpenWatch, WatchHandle } from './open-watch.ts'
-import type { Steps } from './steps.ts'
+import type { Steps } from './serial-queue.ts'
 import { type Folder, type Found, MAX_DEPTH, isPartLeftOut, resolveItem } from '../library/walk.ts'
 
 /** A folder whose names are ROMs, parts of a ROM, or firmware. */

@@ -1,4 +1,4 @@
-import { FIRST_WEB_WORKERS } from '../../core/supervisor/growth.ts'
+import { FIRST_WEB_WORKERS } from '../../core/supervisor/grow-workers.ts'
 import { type Command, listChildren } from '../e2e/server.ts'
 import { until } from '../until.ts'
 

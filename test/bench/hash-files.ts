@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { createHasher } from '../../plugins/scans/hashing/hasher.ts'
+import { createHasher } from '../../plugins/hashing/hasher.ts'
 import { type Timing, answer, time } from './process.ts'
 
 export interface HashFilesInput { paths: string[] }

@@ -1,6 +1,6 @@
 import { basename, relative } from 'node:path'
 import pg from 'pg'
-import { createHasher } from '../../plugins/scans/hashing/hasher.ts'
+import { createHasher } from '../../plugins/hashing/hasher.ts'
 import { type ListedFile, listFiles } from './list-files.ts'
 import { type Timing, answer, time } from './process.ts'
 

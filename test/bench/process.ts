@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { WORKER_FLAGS } from '../../core/supervisor/node-flags.ts'
+import { WORKER_FLAGS } from '../../core/node-flags.ts'
 import { COLLECT_SOONER } from '../../core/supervisor/start-memory.ts'
 
 /** What Linux counts of a process, in MiB; null elsewhere. https://man7.org/linux/man-pages/man5/proc_pid_status.5.html */

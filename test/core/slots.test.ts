@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createSlots } from '../../core/slots.ts'
+import { createSlots } from '../../core/semaphore.ts'
 import { until } from '../until.ts'
 
 /** Work that begins when its turn comes and ends when it is told to. */

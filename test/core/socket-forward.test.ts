@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { pickHeaders, readOwner, rebuildUrl } from '../../core/sockets/forward.ts'
+import { pickHeaders, readOwner, rebuildUrl } from '../../core/sockets/forward-sessions.ts'
 import { ownerSocket } from '../../core/sockets/owner-socket.ts'
 
 const PATH = '/games/ws/socket.io'

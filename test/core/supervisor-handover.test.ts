@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { loadConfig } from '../../core/config/config.ts'
-import { closeUntaken } from '../../core/supervisor/handover.ts'
+import { closeUntaken } from '../../core/supervisor/connection-handover.ts'
 import { checkPort } from '../../core/supervisor/port.ts'
 
 /** Greets whoever connects; told to close, it waits for a file, and reads what it was sent only then. */

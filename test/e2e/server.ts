@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Test as TapTest } from 'tap'
 import { SERVER_DIR } from '../../core/server-dir.ts'
-import { type ServerState, readServerState } from '../../core/supervisor/state.ts'
+import { type ServerState, readServerState } from '../../core/supervisor/server-state.ts'
 import { until } from '../until.ts'
 
 /** Of no server: the test run leaves there what a first start would. */

@@ -14,7 +14,7 @@ import {
   waitUntilListening
 } from './server.ts'
 import { isDataDirLocked } from '../../core/supervisor/lock.ts'
-import { readServerState } from '../../core/supervisor/state.ts'
+import { readServerState } from '../../core/supervisor/server-state.ts'
 
 const PASSWORD = 'correct-horse-battery'
 const OTHER_PASSWORD = 'staple-of-the-second'

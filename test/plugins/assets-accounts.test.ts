@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { listDeleted, restoreDeleted } from '../../plugins/assets/restore/cli.ts'
-import { addUser, setPassword } from '../../plugins/users/cli/users.ts'
+import { listDeleted, restoreDeleted } from '../../plugins/assets/cli.ts'
+import { addUser, setPassword } from '../../plugins/users/cli.ts'
 import { type TestApp, shareTestApp } from '../support.ts'
 import { type AssetItem, createClient, listStored } from './assets-support.ts'
 import { addRom } from './roms-support.ts'

@@ -1,6 +1,6 @@
 import { io } from 'socket.io-client'
 import t from 'tap'
-import { setPassword } from '../../plugins/users/cli/users.ts'
+import { setPassword } from '../../plugins/users/cli.ts'
 import { createJwts } from '../../plugins/auth/jwt.ts'
 import { type TestApp, buildTestApp } from '../support.ts'
 import { basicHeaders, guestHeaders, signIn } from './auth-support.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { signInKeys } from '../../plugins/auth/throttle/limits.ts'
-import { verifyPassword } from '../../plugins/auth/passwords/passwords.ts'
+import { verifyPassword } from '../../plugins/auth/password-hash.ts'
 import { buildTestApp } from '../support.ts'
 import { basicHeaders } from './auth-support.ts'
 import { until } from '../until.ts'

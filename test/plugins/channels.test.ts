@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import t from 'tap'
 import { startServer } from '../core/http/server.ts'
-import { openSettings, sealSettings } from '../../plugins/channels/sealed.ts'
+import { openSettings, sealSettings } from '../../plugins/channels/sealed-settings.ts'
 import { buildTestApp } from '../support.ts'
 import { until } from '../until.ts'
 import { createChannelTools, packages, startMailServer, startReceiver } from './channels-support.ts'

@@ -1,9 +1,9 @@
 import { utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { HashCrashError } from '../../plugins/scans/hashing/errors.ts'
-import { type HashPath, type Hasher, createHasher } from '../../plugins/scans/hashing/hasher.ts'
-import { rememberCrashes } from '../../plugins/scans/hashing/crashed-files.ts'
+import { HashCrashError } from '../../plugins/hashing/hash-errors.ts'
+import { type HashPath, type Hasher, createHasher } from '../../plugins/hashing/hasher.ts'
+import { rememberCrashes } from '../../plugins/hashing/crashed-files.ts'
 import { shareTestApp } from '../support.ts'
 
 const fresh = shareTestApp(t)

@@ -341,7 +341,7 @@ t.test('an export that is stopped throws the reason and leaves no half of a file
 })
 
 t.test('a file that a frontend writes meanwhile is not overwritten', async (t) => {
-  const { replaceTextFile, readTextFile } = await import('../../plugins/exports/files/text-file.ts')
+  const { replaceTextFile, readTextFile } = await import('../../plugins/exports/text-file.ts')
   const folder = t.testdir({ 'gamelist.xml': 'old' })
   const file = await readTextFile(folder, 'gamelist.xml')
   await writeFile(`${folder}/gamelist.xml`, 'played')
@@ -351,7 +351,7 @@ t.test('a file that a frontend writes meanwhile is not overwritten', async (t) =
 })
 
 t.test('a backup that is the file itself is replaced', async (t) => {
-  const { replaceTextFile, readTextFile } = await import('../../plugins/exports/files/text-file.ts')
+  const { replaceTextFile, readTextFile } = await import('../../plugins/exports/text-file.ts')
   const folder = t.testdir({ 'gamelist.xml': 'old' })
   await link(`${folder}/gamelist.xml`, `${folder}/gamelist.xml.bak`)
   await replaceTextFile(await readTextFile(folder, 'gamelist.xml'), 'new')

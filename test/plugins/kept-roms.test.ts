@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createKeptRoms } from '../../plugins/roms/lists/kept-roms.ts'
+import { createKeptRoms } from '../../plugins/roms/lists/rom-cache.ts'
 import { shareTestApp } from '../support.ts'
 import { addRom } from './roms-support.ts'
 

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import t from 'tap'
 import { seedLibrary } from '../bench/seed-library.ts'
-import { virtualId } from '../../plugins/roms/filters/virtual-collections.ts'
+import { virtualId } from '../../plugins/roms/virtual-collections.ts'
 import { buildTestApp } from '../support.ts'
 import { until } from '../until.ts'
 

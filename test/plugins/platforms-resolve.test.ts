@@ -1,7 +1,7 @@
 import { PLATFORMS } from '@svc/plugin-sdk'
 import fc from 'fast-check'
 import t from 'tap'
-import { factsOf, resolvePlatform } from '../../plugins/platforms/resolve.ts'
+import { factsOf, resolvePlatform } from '../../plugins/platforms/find-platform.ts'
 
 const NONE = { platforms: {}, versions: {} }
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { followScan } from '../../plugins/scans/cli/follow.ts'
 import { type ScanState, createJsonView, createLineView, listProblems, summarise } from '../../plugins/scans/cli/progress.ts'
-import { toScanState } from '../../plugins/scans/cli/scan.ts'
+import { toScanState } from '../../plugins/scans/cli.ts'
 
 const state = (status: string, stats: Record<string, number> = {}, error: string | null = null): ScanState =>
   ({ status, error, platform: null, stats, problem_count: 0, problems: [] })

@@ -1,6 +1,6 @@
 import { io } from 'socket.io-client'
 import t from 'tap'
-import { createPlaceMask } from '../../core/config/places.ts'
+import { createPlaceMask } from '../../core/config/path-mask.ts'
 import { until } from '../until.ts'
 import { buildScanTest } from './scan-support.ts'
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { io } from 'socket.io-client'
 import t from 'tap'
-import { createListeners } from '../../plugins/scans/tell/listeners.ts'
+import { createListeners } from '../../plugins/scans/progress/listeners.ts'
 import { buildTestApp } from '../support.ts'
 import { until } from '../until.ts'
 

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { createRomStore } from '../../plugins/scans/store/rom-rows.ts'
+import { createRomStore } from '../../plugins/scans/rom-rows.ts'
 import { createTableStatistics } from '../../plugins/scans/store/statistics-rows.ts'
 import { shareTestApp } from '../support.ts'
 

@@ -2,7 +2,7 @@ import { chmod, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promis
 import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
-import { readPriorities } from '../../plugins/scans/identify/merge/merge.ts'
+import { readPriorities } from '../../plugins/matching/merge-matches.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../support.ts'
 import { addRom } from './roms-support.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createKeptCallers, type Found } from '../../core/access/kept-callers.ts'
+import { createKeptCallers, type Found } from '../../core/access/caller-cache.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../support.ts'
 import { signIn } from './auth-support.ts'
 import { until } from '../until.ts'

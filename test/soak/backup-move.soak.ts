@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import t from 'tap'
-import { makeBackup } from '../../plugins/backup/backup.ts'
+import { makeBackup } from '../../plugins/backup/write-backup.ts'
 import { createUsedDataDir, runSvc, settings, tryFetch, waitUntilListening } from '../e2e/server.ts'
 import { makeFolder } from '../folder.ts'
 import { createClient } from '../plugins/assets-support.ts'

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { type Socket, io } from 'socket.io-client'
 import type { Test } from 'tap'
 import { readLockFile } from '../../core/postgres/cluster.ts'
-import { readServerState } from '../../core/supervisor/state.ts'
+import { readServerState } from '../../core/supervisor/server-state.ts'
 import { type Command, listChildren, runSvc, settings, tryFetch, waitUntilListening } from '../e2e/server.ts'
 import { until } from '../until.ts'
 

@@ -4,7 +4,7 @@ import t from 'tap'
 import exporter from '../src/index.ts'
 import { HEADER, readFields } from '../src/render.ts'
 
-const existing = readFileSync(new URL('fixtures/games.csv', import.meta.url), 'utf8')
+const existing = readFileSync(new URL('./fixtures/games.csv', import.meta.url), 'utf8')
 
 function read (text: string) {
   return text.split('\n').filter((line) => line !== HEADER).flatMap((line) => {

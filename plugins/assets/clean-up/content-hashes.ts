@@ -4,7 +4,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { TaskDefinition, TaskRun } from '../../tasks/definitions.ts'
 import { hashContent } from '../disk/content-hash.ts'
-import { type Files, HEAD_BYTES } from '../disk/files.ts'
+import { type Files, HEAD_BYTES } from '../asset-files.ts'
 import { type HashedSave, hasUnhashedSaves, selectHashedSaves, updateContentHash } from './content-hash-rows.ts'
 
 const PAGE = 500

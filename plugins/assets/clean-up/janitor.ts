@@ -7,12 +7,12 @@ import { conflict } from '../../../core/errors.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import type { TaskDefinition } from '../../tasks/definitions.ts'
 import { takeExpiredAccounts } from '../restore/deleted-account-rows.ts'
-import { FIRST_HOUR_MS, findDoubt } from './caution.ts'
-import type { Files } from '../disk/files.ts'
-import { recover, setAside } from './lost.ts'
+import { FIRST_HOUR_MS, findDoubt } from './safety-checks.ts'
+import type { Files } from '../asset-files.ts'
+import { recover, setAside } from './orphaned-files.ts'
 import { takeOlderThan, takeThinned } from './retention-rows.ts'
 import { noteRecovered } from './janitor-rows.ts'
-import { listUploads, loadNamed, requireOwnUploads } from './stored.ts'
+import { listUploads, loadNamed, requireOwnUploads } from '../stored-files.ts'
 
 /** An upload lies on disk before its row is there. */
 const STRAY_AFTER_MS = 86_400_000

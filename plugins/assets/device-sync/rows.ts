@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import type { Agreement } from './base-rows.ts'
+import type { Agreement } from '../base-rows.ts'
 
 /** Notes that a device was sent an asset as it was then; it may have other content since. */
 export async function noteServed (em: EntityManager, deviceId: number, assetId: number, at: Date): Promise<void> {

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../../core/access/auth.ts'
 import { DateTime, ErrorSchema, IdParams, type Routes, formatDate, idOf } from '../../../core/typebox.ts'
 import { listDeletedAccounts, restoreUploads } from '../restore/deleted-account-rows.ts'
-import { reattachUploads } from '../restore/reattach-rows.ts'
+import { reattachUploads } from '../reattach-rows.ts'
 
 const DeletedAccountSchema = Type.Object({
   id: Type.Integer(),

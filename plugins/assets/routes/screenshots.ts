@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../../core/access/auth.ts'
 import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
-import { type Forms, formOf, requireFile } from '../uploads/form.ts'
+import { type Forms, formOf, requireFile } from '../upload-form.ts'
 import { ScreenshotForm, ScreenshotSchema, ScreenshotUploadQuery, VisibilityBody } from '../schemas.ts'
 
 const tags = ['screenshots']

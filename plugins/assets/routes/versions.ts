@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../../core/access/auth.ts'
 import { Bytes, ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
-import { type Forms, formOf } from '../uploads/form.ts'
+import { type Forms, formOf } from '../upload-form.ts'
 import {
   SaveSchema, SaveVersionForm, StateSchema, StateVersionForm, VersionParams, VersionSchema, VersionUploadQuery
 } from '../schemas.ts'

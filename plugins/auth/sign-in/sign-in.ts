@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify'
 import { ApiError } from '../../../core/errors.ts'
 import { networkOf } from '../../../core/config/networks.ts'
 import { User } from '../../users/entities.ts'
-import { verifyPassword } from '../passwords/passwords.ts'
+import { verifyPassword } from '../password-hash.ts'
 import { HOUR_SECONDS, type SignInKeys, signInKeys, signInLimits } from '../throttle/limits.ts'
-import { createThrottle, tooMany } from '../throttle/throttle-rows.ts'
-import { createTurns } from '../throttle/turns.ts'
+import { createThrottle, tooMany } from '../throttle-rows.ts'
+import { createTurns } from '../keyed-queue.ts'
 
 /** Sign-ins that wait for their turn at one address: more than a household, less than what would fill the memory. */
 const WAITING_MAX = 32

@@ -1,6 +1,6 @@
 import { networkOf } from '../../../core/config/networks.ts'
 import { sha256 } from '../../../core/access/secrets.ts'
-import type { Limit } from './throttle-rows.ts'
+import type { Limit } from '../throttle-rows.ts'
 
 export const HOUR_SECONDS = 3_600
 const FREE_TRIES = 10

@@ -5,7 +5,7 @@ import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
 import type { Forms } from '../form.ts'
 import { ListCollectionsQuery, SmartCollectionForm, SmartCollectionQuery, SmartCollectionSchema } from '../schemas.ts'
 import type { SmartCollections } from '../smart.ts'
-import { asBuilt } from './as-built.ts'
+import { asBuilt } from './write-view.ts'
 
 const tags = ['collections']
 const reads = { scopes: ['collections.read'] as const }

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../../core/access/auth.ts'
 import { ErrorSchema, type Routes } from '../../../core/typebox.ts'
-import { sendPieces } from '../../roms/lists/kept-text.ts'
+import { sendPieces } from '../../roms/cached-text.ts'
 import { VirtualCollectionSchema, VirtualCollectionsQuery } from '../schemas.ts'
 import type { VirtualCollections } from '../virtual.ts'
 

@@ -4,7 +4,7 @@ import { requireFreeSpace } from '../../../core/files/free-space.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import { isPresent, resolveInside } from '../../../core/files/safe-path.ts'
 import { linkOrCopy } from '../files/link-or-copy.ts'
-import { temporaryPath } from '../files/text-file.ts'
+import { temporaryPath } from '../text-file.ts'
 
 /** What a medium is made of: the file itself, or bytes it was converted to. */
 export type Content = { file: string } | { bytes: Buffer }

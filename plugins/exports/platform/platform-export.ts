@@ -15,11 +15,11 @@ import { limitTime } from '../../../core/loader/limit-time.ts'
 import { createMemo } from '../../../core/loader/memo.ts'
 import type { Loaded } from '../../../core/loader/registry.ts'
 import { describeWriteError, toReason } from '../files/fs-reason.ts'
-import { type GameDraft, readGames } from './games.ts'
+import { type GameDraft, readGames } from '../games.ts'
 import { type MediaFolders, type MediaPlacer, type PlacedMedium, createMediaPlacer } from '../media/media.ts'
 import { loadMediaRecords } from '../media/media-records.ts'
 import { type ExportOutcome, type MediaError, type SkippedRom, SkippedRomSchema } from '../schemas.ts'
-import { type TextFile, readTextFile, replaceTextFile } from '../files/text-file.ts'
+import { type TextFile, readTextFile, replaceTextFile } from '../text-file.ts'
 
 export type LoadedExporter = Loaded<ExporterDefinition>
 export interface PlatformRow extends ExportPlatform { id: number }

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { toDatabaseJson } from '../../../core/database/json.ts'
 import { transaction } from '../../../core/database/transaction.ts'
 import type { TrackMeta } from '../../roms/entities.ts'
-import type { StoredFile } from '../../roms/downloads/stored-files.ts'
+import type { StoredFile } from '../../roms/stored-files.ts'
 
 /** A file whose tags were not read since it changed; `last_modified` in milliseconds. */
 export interface Untagged extends StoredFile {

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
 import type { Viewer } from '../../platforms/visibility.ts'
-import { type Condition, every } from '../filters/conditions.ts'
+import { type Condition, every } from '../list-conditions.ts'
 import { romTables } from '../rows.ts'
 import { isRomVisible } from '../visibility.ts'
 

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
 import type { Viewer } from '../../platforms/visibility.ts'
-import type { Condition } from './conditions.ts'
+import type { Condition } from '../list-conditions.ts'
 import type { Criteria } from './criteria.ts'
 import { markedRoms } from '../rows.ts'
 import { isCollectionVisible } from '../visibility.ts'

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { LongReads } from '../../library/long-reads.ts'
-import type { Condition } from '../filters/conditions.ts'
-import { KeptText } from './kept-text.ts'
-import type { Order } from './order.ts'
+import type { Condition } from '../list-conditions.ts'
+import { KeptText } from '../cached-text.ts'
+import type { Order } from './list-order.ts'
 import { markedRoms } from '../rows.ts'
 
 /** All ROMs of a list in order, and what a client needs to jump about in it. A million take 14 MB. */

@@ -4,11 +4,11 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
-import { findReadable } from '../../library/readable.ts'
+import { findReadable } from '../../library/find-readable.ts'
 import { Rom } from '../../roms/entities.ts'
 import { DELETES_ROMS, type TaskDefinition, type TaskRun } from '../../tasks/definitions.ts'
-import { createArtworkFolders } from '../artwork/folders.ts'
-import { type MissingRom, selectMissing } from './rows.ts'
+import { createArtworkFolders } from '../../artwork/folders.ts'
+import { type MissingRom, selectMissing } from '../platform-rows.ts'
 
 const ArgumentsSchema = Type.Object({
   platform_id: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]))

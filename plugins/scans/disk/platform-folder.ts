@@ -4,8 +4,8 @@ import { type DirectoryItem, LibraryUnreadableError, folderInode, readLibraryDir
 import { type EntryListing, isLeftOut, listEntries } from '../../library/entries.ts'
 import type { ExclusionRules } from '../../library/exclusions.ts'
 import type { Lstat } from '../../library/lstat.ts'
-import type { ScannedPlatform } from '../identify/sdk-rom.ts'
-import { findInode, upsertFolder } from './rows.ts'
+import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
+import { findInode, upsertFolder } from '../platform-rows.ts'
 
 /** A platform's folder at one moment. */
 export interface FolderLook {

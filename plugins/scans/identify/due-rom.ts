@@ -1,5 +1,5 @@
-import type { StoredRom } from './stored-rows.ts'
-import type { ScannedPlatform } from './sdk-rom.ts'
+import type { StoredRom } from '../../matching/stored-rows.ts'
+import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 
 /** A ROM that is due for a lookup. */
 export interface DueRom {

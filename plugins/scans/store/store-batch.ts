@@ -1,11 +1,11 @@
-import type { Missing } from '../disk/missing.ts'
-import type { Rebuilt, Taken } from '../disk/take.ts'
+import type { Missing } from '../disk/missing-roms.ts'
+import type { Rebuilt, Taken } from '../disk/decide-entries.ts'
 import type { DueRom } from '../identify/due-rom.ts'
-import type { ScannedPlatform } from '../identify/sdk-rom.ts'
-import type { Announcer } from '../tell/announcer.ts'
-import type { Progress } from '../tell/progress.ts'
-import type { Rebuild } from './rebuild.ts'
-import type { RomStore } from './rom-rows.ts'
+import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
+import type { Announcer } from '../progress/announcer.ts'
+import type { Progress } from '../progress/scan-progress.ts'
+import type { Rebuild } from './rebuild-roms.ts'
+import type { RomStore } from '../rom-rows.ts'
 
 interface StoreBatchServices {
   rebuild: Rebuild

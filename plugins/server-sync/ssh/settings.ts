@@ -6,7 +6,7 @@ import { isNothingThere, resolveInside } from '../../../core/files/safe-path.ts'
 import type { Secrets } from '../../../core/access/secrets.ts'
 import type { Device } from '../../devices/entities.ts'
 import { SSH_PORT, SSH_USER, type SyncConfig, openSyncSecrets } from '../../devices/sync-config.ts'
-import { keysFolder } from '../places.ts'
+import { keysFolder } from '../sync-folders.ts'
 
 /** A folder on a device with the saves of one platform. */
 export interface SaveDirectory {

@@ -1,5 +1,5 @@
 import { networkOf } from '../../../core/config/networks.ts'
-import type { Quota } from '../../auth/throttle/throttle-rows.ts'
+import type { Quota } from '../../auth/throttle-rows.ts'
 
 const MINUTE = 60
 

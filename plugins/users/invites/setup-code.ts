@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { forbidden } from '../../../core/errors.ts'
 import { isLoopback, networkOf } from '../../../core/config/networks.ts'
 import { isEqualSecret } from '../../../core/access/secrets.ts'
-import { createThrottle } from '../../auth/throttle/throttle-rows.ts'
+import { createThrottle } from '../../auth/throttle-rows.ts'
 
 /** What proxies add to a request that they hand on. */
 const FORWARDING = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip']

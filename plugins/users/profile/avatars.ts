@@ -10,7 +10,7 @@ import { mediaTypeOf } from '../../resources/media-types.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import { isNothingThere, openInside } from '../../../core/files/safe-path.ts'
 import type { User } from '../entities.ts'
-import { userFolder } from './folder.ts'
+import { userFolder } from '../user-folder.ts'
 
 const STEM = 'avatar'
 /** Kinds that a browser shows; whatever else may lie there is only saved. */

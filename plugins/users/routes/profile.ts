@@ -7,7 +7,7 @@ import { clearSessionCookie } from '../../auth/cookie.ts'
 import type { Accounts } from '../progress/accounts.ts'
 import type { Achievements } from '../progress/achievements.ts'
 import type { Avatars } from '../profile/avatars.ts'
-import type { Changes } from '../accounts/changes.ts'
+import type { Changes } from '../accounts/change-account.ts'
 import { RefreshSchema, createUpdateUserSchema, createUserSchema } from '../schemas.ts'
 import { readUpdateForm } from '../profile/update-form.ts'
 

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../../core/access/auth.ts'
 import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
 import type { Accounts } from '../progress/accounts.ts'
-import type { Changes } from '../accounts/changes.ts'
+import type { Changes } from '../accounts/change-account.ts'
 import type { Invites } from '../invites/invites.ts'
 import { CreateUserSchema, InviteLinkSchema, InviteQuery, RegisterSchema, createUserSchema } from '../schemas.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { deflateRawSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { createHasher, type HasherOptions } from '../../../plugins/scans/hashing/hasher.ts'
+import { createHasher, type HasherOptions } from '../../../plugins/hashing/hasher.ts'
 import {
   expectedHashes, makeRar, makeTar, makeZip, MEMBERS, sortedMembers, unpackFixture, type Content
 } from '../../plugins/hashing/fixtures.ts'

@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { createHasher, type HasherOptions } from '../../../plugins/scans/hashing/hasher.ts'
+import { createHasher, type HasherOptions } from '../../../plugins/hashing/hasher.ts'
 import { EMPTY_HASHES } from '../../../core/archives/types.ts'
 import { expectedHashes, makeTar, makeZip, MEMBERS, sortedMembers, unpackFixture } from './fixtures.ts'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { ThreadPool } from '../../../plugins/scans/hashing/threads/pool.ts'
+import { ThreadPool } from '../../../plugins/hashing/threads/pool.ts'
 import { DEFAULT_LIMITS } from '../../../core/archives/limits.ts'
-import type { Job } from '../../../plugins/scans/hashing/threads/protocol.ts'
+import type { Job } from '../../../plugins/hashing/threads/protocol.ts'
 
 /** Answers every job with its path, except that it ends, hangs or fails at certain ones. */
 const THREAD = new URL('data:text/javascript,' + encodeURIComponent(`

@@ -2,8 +2,8 @@ import { pathToFileURL } from 'node:url'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { DEFAULT_LIMITS } from '../../../core/archives/limits.ts'
-import { ProcessPool } from '../../../plugins/scans/hashing/threads/process-pool.ts'
-import type { Job } from '../../../plugins/scans/hashing/threads/protocol.ts'
+import { ProcessPool } from '../../../plugins/hashing/threads/process-pool.ts'
+import type { Job } from '../../../plugins/hashing/threads/protocol.ts'
 
 /** Answers every job with its path, except that it dies of certain ones: with what else it was at. */
 const SCRIPT = `

@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { deflateRawSync, deflateSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { createHasher } from '../../../plugins/scans/hashing/hasher.ts'
+import { createHasher } from '../../../plugins/hashing/hasher.ts'
 import { CHD_FILES, CHDS, makeIso, md5, noise, SECTOR, toRaw } from './disc-images.ts'
 
 const hasher = createHasher({ threads: 1 })

@@ -1,0 +1,87 @@
+import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
+import type { Allowance, Limits } from '@svc/plugin-sdk'
+import type { Description, PluginReport } from './loader/registry.ts'
+import { columns } from './database/columns.ts'
+
+/** A process that can do work, and when it last said so. */
+export const Worker = defineEntity({
+  name: 'Worker',
+  tableName: 'workers',
+  properties: {
+    id: columns.text().primary(),
+    role: columns.text(),
+    started_at: columns.createdAt(),
+    seen_at: columns.createdAt()
+  }
+})
+export type Worker = InferEntity<typeof Worker>
+
+/** What this database is, and the data directory with it; at most one row. */
+export const Installation = defineEntity({
+  name: 'Installation',
+  tableName: 'installation',
+  properties: {
+    id: p.integer().autoincrement(false).default(1).primary(),
+    /** The same as in the file `identity` of the data directory. */
+    identity: p.uuid(),
+    /** When the clean-up last looked at the uploads, by the clock of the database. */
+    looked_at: columns.time().nullable()
+  }
+})
+export type Installation = InferEntity<typeof Installation>
+
+/** What a plugin keeps across restarts. */
+export const PluginCacheEntry = defineEntity({
+  name: 'PluginCacheEntry',
+  tableName: 'plugin_cache',
+  primaryKeys: ['plugin', 'key'],
+  properties: {
+    plugin: columns.text().primary(),
+    key: columns.text().primary(),
+    value: p.json<unknown>(),
+    expires_at: columns.time().nullable()
+  }
+})
+export type PluginCacheEntry = InferEntity<typeof PluginCacheEntry>
+
+/** A build of a plugin's local index; its entries are in the table of its generation. */
+export const PluginIndex = defineEntity({
+  name: 'PluginIndex',
+  tableName: 'plugin_indexes',
+  indexes: [{ properties: ['plugin'] }],
+  properties: {
+    generation: p.integer().primary().autoincrement(),
+    plugin: columns.text(),
+    /** Null while it is being filled. */
+    built_at: columns.time().nullable()
+  }
+})
+export type PluginIndex = InferEntity<typeof PluginIndex>
+
+/** What a plugin learnt of its service's pace, and what is left of its allowances. */
+export const PluginLimits = defineEntity({
+  name: 'PluginLimits',
+  tableName: 'plugin_limits',
+  properties: {
+    plugin: columns.text().primary(),
+    limits: p.json<Pick<Limits, 'concurrency' | 'rates'> | null>().nullable(),
+    allowances: p.json<Record<string, Allowance>>().default('{}')
+  }
+})
+export type PluginLimits = InferEntity<typeof PluginLimits>
+
+/** What the packages of one installation are, for processes that run none of their code. */
+export const PluginSnapshot = defineEntity({
+  name: 'PluginSnapshot',
+  tableName: 'plugin_snapshots',
+  properties: {
+    /** Of the packages and the server. */
+    fingerprint: columns.text().primary(),
+    descriptions: p.json<Description[]>(),
+    /** The scan worker that found out what is in `reports`. */
+    worker: columns.text().nullable(),
+    reports: p.json<PluginReport[]>().default('[]'),
+    stored_at: columns.createdAt()
+  }
+})
+export type PluginSnapshot = InferEntity<typeof PluginSnapshot>

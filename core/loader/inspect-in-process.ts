@@ -1,0 +1,63 @@
+import { fork } from 'node:child_process'
+import { join } from 'node:path'
+import { type Environment, settingsEnvironment } from '../config/environment.ts'
+import { StartError } from '../errors.ts'
+import { SERVER_DIR } from '../server-dir.ts'
+import { DISABLE_DEBUGGER } from '../node-flags.ts'
+import { inheritedFlags } from './strip-types.ts'
+import type { Inspection } from './inspect.ts'
+import type { PluginPackage } from './packages.ts'
+import { bootsMs } from './process/plugin-process.ts'
+
+/** Settings travel here: an environment is read by others too. */
+export interface InspectOrder {
+  settings: Environment
+  works: boolean
+  packages: PluginPackage[]
+}
+export type InspectNews = { inspection: Inspection, problem: null } | { inspection: null, problem: string }
+
+const ENTRY = join(SERVER_DIR, 'core', 'loader', 'inspect-process.ts')
+const FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning', DISABLE_DEBUGGER, '--max-semi-space-size=4']
+/** Loading, setting up and closing have five seconds each, once all processes are started. */
+const INSPECT_MS = 30_000
+
+export interface InspectOptions {
+  /** Whether they are set up too. */
+  works: boolean
+  packages: PluginPackage[]
+  settings?: Environment
+}
+
+/**
+ * What these packages are, found out by a process of its own.
+ *
+ * @throws StartError when that takes too long.
+ */
+export async function inspectApart (
+  { works, packages, settings = settingsEnvironment() }: InspectOptions
+): Promise<Inspection> {
+  const { promise, resolve, reject } = Promise.withResolvers<Inspection>()
+  const ms = INSPECT_MS + bootsMs(packages.filter(({ origin }) => origin === 'community').length)
+  const child = fork(ENTRY, [], { execArgv: [...FLAGS, ...inheritedFlags()], serialization: 'advanced' })
+  const timer = setTimeout(() => {
+    child.kill('SIGKILL')
+    reject(new StartError(`Looking at the plugins took longer than ${ms / 1_000} s; try again when the machine has ` +
+      'less to do'))
+  }, ms)
+  child.once('message', (message) => {
+    const { inspection, problem } = message as InspectNews
+    if (inspection === null) reject(new Error(problem))
+    else resolve(inspection)
+  })
+  child.once('error', reject)
+  child.once('exit', (code, signal) => {
+    reject(new Error(`The process that looks at the plugins ended with ${signal ?? `code ${code}`}`))
+  })
+  child.send({ settings: { ...settings }, works, packages } satisfies InspectOrder)
+  try {
+    return await promise
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,112 @@
+import fp from 'fastify-plugin'
+import { type Config, basePath } from '../config/config.ts'
+import { SOCKET_PATH } from './request.ts'
+import type { ListedEvent } from './sockets.ts'
+import { nameSchemas } from '../web/components.ts'
+import { describeBody, describeTypes } from '../web/keywords.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+export interface AsyncapiOptions { config: Config, version: string }
+
+/** A place's name in the document, of which nothing but letters and digits may be part. */
+const toKey = (name: string) => name.replace(/[^A-Za-z0-9]+(\w)/g, (_match, first: string) => first.toUpperCase())
+const channelOf = (namespace: string) => toKey(namespace).toLowerCase().replace('/', '') || 'main'
+
+/** Schemas that routes share are referred to by their `$id`, `Name#`. */
+const toReference = (ref: string) => /^\w+#$/.test(ref) ? `#/components/schemas/${ref.slice(0, -1)}` : ref
+
+/** As plain JSON, references to shared schemas as those of a document. */
+const toDocument = (value: unknown): unknown => JSON.parse(JSON.stringify(value, (key, inner: unknown) =>
+  key === '$ref' && typeof inner === 'string' ? toReference(inner) : inner))
+
+const REFERENCE = /"#\/components\/schemas\/([^"]+)"/g
+
+/** Those of `schemas` that `value` needs, directly or not. */
+function pickSchemas (value: unknown, schemas: Json): Json {
+  const needed = new Set<string>()
+  function follow (part: unknown): void {
+    for (const [, name = ''] of JSON.stringify(part).matchAll(REFERENCE)) {
+      if (needed.has(name)) continue
+      needed.add(name)
+      follow(schemas[name])
+    }
+  }
+  follow(value)
+  return Object.fromEntries([...needed].sort().map((name) => [name, schemas[name]]))
+}
+
+function describeMessage ({ name, summary, schema, scopes, from }: ListedEvent): Json {
+  const note = scopes.length === 0 ? {} : { description: `Scopes: ${scopes.join(', ')}.` }
+  return { name, title: name, summary, ...note, payload: describeTypes(from === 'client' ? describeBody(schema) : schema) }
+}
+
+const SCHEMES = {
+  session: { type: 'httpApiKey', in: 'cookie', name: 'svc_session', description: 'A browser that signed in' },
+  bearer: { type: 'http', scheme: 'bearer', description: 'A client API token' }
+}
+const listSchemes = (namespace: string) => (namespace === '/' ? ['session', 'bearer'] : ['bearer'])
+  .map((scheme) => ({ $ref: `#/components/securitySchemes/${scheme}` }))
+
+const ADDRESSES: Readonly<Record<string, string>> = {
+  '/': 'What browsers and apps listen to. Who has a cookie or a token gets what concerns the account; guests get totals alone.',
+  '/devices': 'What a device is told that connects with its own token, as `auth.token` of the handshake or as `Bearer`.'
+}
+
+/** Each event is a message of its channel, and an operation of the server: it sends or receives it. */
+function describeEvents (events: readonly ListedEvent[]) {
+  const messages: Record<string, Json> = {}
+  const channels: Record<string, { messages: Record<string, Json> } & Json> = {}
+  const operations: Record<string, Json> = {}
+  for (const event of events) {
+    const [key, channel] = [toKey(event.name), channelOf(event.namespace)]
+    messages[key] = describeMessage(event)
+    channels[channel] ??= { address: event.namespace, description: ADDRESSES[event.namespace] ?? '', messages: {} }
+    channels[channel].messages[key] = { $ref: `#/components/messages/${key}` }
+    operations[key] = {
+      action: event.from === 'server' ? 'send' : 'receive',
+      channel: { $ref: `#/channels/${channel}` },
+      summary: event.summary,
+      security: listSchemes(event.namespace),
+      messages: [{ $ref: `#/channels/${channel}/messages/${key}` }]
+    }
+  }
+  return { messages, channels, operations }
+}
+
+/** The document of the socket endpoints, beside that of the routes, whose schemas it shares. */
+export default fp<AsyncapiOptions>(async (app, { config, version }) => {
+  function describe (): Json {
+    const { messages: given, channels, operations } = describeEvents(app.sockets.listEvents())
+    const openapi = app.swagger() as { components?: { schemas?: Json } }
+    const { paths: messages, schemas } = nameSchemas(toDocument(given) as Json, openapi.components?.schemas ?? {})
+    const base = new URL(config.server.base_url)
+    return {
+      asyncapi: '3.0.0',
+      info: {
+        title: 'svc events',
+        version,
+        description: 'What is told over socket.io: each message is an event of that name with one argument, its payload.',
+        license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' }
+      },
+      defaultContentType: 'application/json',
+      servers: {
+        svc: {
+          host: base.host,
+          pathname: `${basePath(config)}${SOCKET_PATH}`,
+          protocol: base.protocol === 'https:' ? 'wss' : 'ws',
+          description: 'socket.io, protocol version 5'
+        }
+      },
+      channels,
+      operations,
+      components: { messages, schemas: pickSchemas(messages, schemas), securitySchemes: SCHEMES }
+    }
+  }
+
+  let text: string | null = null
+  for (const path of ['/asyncapi.json', '/api/asyncapi.json']) {
+    app.get(path, { schema: { hide: true }, config: { public: true } }, async (_request, reply) =>
+      reply.type('application/json').send(text ??= JSON.stringify(describe())))
+  }
+}, { name: 'asyncapi', fastify: '5.x', dependencies: ['openapi', 'sockets'] })

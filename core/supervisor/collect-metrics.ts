@@ -1,0 +1,50 @@
+import { type Measured, type ServerMeasured, type ProcessMeasured, listTotals, toMeasured } from '../metrics/metric-snapshot.ts'
+import { measureProcess } from '../metrics/process.ts'
+
+/** A process that takes longer counts with what it said last. */
+export const ANSWER_MS = 2_000
+const OWN_NAME = 'supervisor'
+
+/** A place in which a process is, perhaps. */
+interface Source { name: string, readMeasured (ms: number): Promise<Measured[] | null> }
+
+/** Adds up totals of processes that ended. */
+async function addUp (all: readonly Measured[][]): Promise<Measured[]> {
+  const { AggregatorRegistry } = await import('prom-client')
+  return toMeasured(await AggregatorRegistry.aggregate([...all]).getMetricsAsJSON())
+}
+
+/** Knows what all processes measured, for whichever of them is asked. */
+export function createMeasures (listSources: () => readonly Source[]) {
+  /** What each that is there said last. */
+  const last = new Map<string, Measured[]>()
+  let former: Promise<Measured[]> = Promise.resolve([])
+  let own: ReturnType<typeof measureProcess> | undefined
+
+  async function read (source: Source): Promise<ProcessMeasured> {
+    const { name } = source
+    const measured = await source.readMeasured(ANSWER_MS)
+    if (measured === null) return { name, is_up: false, measured: listTotals(last.get(name) ?? []) }
+    last.set(name, measured)
+    return { name, is_up: true, measured }
+  }
+
+  async function readOwn (): Promise<ProcessMeasured> {
+    own ??= measureProcess(OWN_NAME)
+    return { name: OWN_NAME, is_up: true, measured: await (await own)() }
+  }
+
+  return {
+    async readAll (): Promise<ServerMeasured> {
+      const processes = await Promise.all([readOwn(), ...listSources().map(read)])
+      return { processes, former: await former }
+    },
+
+    /** A process ended: what it counted stays. */
+    bury (name: string): void {
+      const gone = listTotals(last.get(name) ?? [])
+      last.delete(name)
+      if (gone.length > 0) former = former.then((known) => addUp([known, gone]))
+    }
+  }
+}

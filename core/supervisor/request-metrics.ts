@@ -1,0 +1,28 @@
+import type { ServerMeasured } from '../metrics/metric-snapshot.ts'
+import { NEVER, limitTime } from '../loader/limit-time.ts'
+import { ANSWER_MS } from './collect-metrics.ts'
+import type { News } from './messages.ts'
+
+/** In a process that `svc start` runs: asks its supervisor what all of them measured. */
+export function createAllMeasured (report: (news: News) => Promise<void>) {
+  const waiting = new Map<number, (server: ServerMeasured) => void>()
+  let last = 0
+
+  return {
+    /** @throws TimeLimitError when the supervisor has other things to do */
+    async read (): Promise<ServerMeasured> {
+      const { promise, resolve } = Promise.withResolvers<ServerMeasured>()
+      const id = ++last
+      waiting.set(id, resolve)
+      try {
+        return await limitTime('The supervisor did not answer within', ANSWER_MS * 2, NEVER, async () => {
+          await report({ type: 'measure_all', id })
+          return await promise
+        })
+      } finally {
+        waiting.delete(id)
+      }
+    },
+    receive (id: number, server: ServerMeasured): void { waiting.get(id)?.(server) }
+  }
+}

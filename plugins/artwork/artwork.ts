@@ -1,0 +1,207 @@
+import { basename } from 'node:path'
+import type { MediaKind } from '@svc/plugin-sdk'
+import PQueue from 'p-queue'
+import type { Logger } from 'pino'
+import type pg from 'pg'
+import { BADGE_FOLDER, badgeStem } from '../resources/badges.ts'
+import type { Rom, StoredMedia } from '../roms/entities.ts'
+import { type ArtworkStoreError, createArtworkFailures, isDiskFull } from './failures.ts'
+import { createArtworkFiles } from './files.ts'
+import { type Origins, type Piece, PlaceholderError } from './origins.ts'
+import { selectFolderNames, updateArtwork } from './rows.ts'
+import { createStaging } from './staging.ts'
+import type { ScanProblem } from '../scans/schemas.ts'
+
+const DOWNLOADS_AT_ONCE = 8
+/** On a full disk nothing is tried for this long, then perhaps somebody made room. */
+const FULL_PAUSE_MS = 30_000
+/** Of one ROM. */
+const BADGES_AT_ONCE = 4
+const FILM_KINDS: readonly MediaKind[] = ['video', 'video_normalized']
+
+/** A ROM whose artwork may have to be fetched. */
+export type ArtworkSubject = Pick<Rom, 'id' | 'url_cover' | 'path_cover_large' | 'path_cover_small' | 'url_screenshots' |
+  'path_screenshots' | 'url_manual' | 'path_manual' | 'media' | 'badges' | 'edits'> & {
+    library_id: number
+    platform_id: number
+    url_badges: readonly string[]
+    /** The provider of each address, by its key. */
+    providers: ReadonlyMap<string, string>
+  }
+
+interface CoverPaths { large: string | null, small: string | null }
+interface Services {
+  origins: Origins
+  pool: pg.Pool
+  log: Logger
+  resourcesDir: string
+  /** The id of the scan's task. */
+  task: string
+}
+
+const isSet = (url: string | null | undefined): url is string => typeof url === 'string' && url !== ''
+
+/** The folder of a ROM's artwork in the resources folder. */
+export const artworkFolder = (platformId: number, romId: number) => `roms/${platformId}/${romId}`
+
+const coverStems = (folder: string) => ({ large: `${folder}/cover/big`, small: `${folder}/cover/small` })
+
+/** Fetches covers, screenshots, manuals and other media into the resources folder and notes their paths. */
+export function createArtwork (services: Services, signal: AbortSignal) {
+  const { origins, pool, log, resourcesDir, task } = services
+  const staging = createStaging(pool, resourcesDir, task)
+  const files = createArtworkFiles({ origins, resourcesDir, staging })
+  const queues = new Map<string, PQueue>()
+  const failures = createArtworkFailures(resourcesDir)
+  let full: { until: number, err: ArtworkStoreError } | null = null
+
+  function checkRoom (): void {
+    if (full !== null && Date.now() < full.until) throw full.err
+    full = null
+  }
+
+  function fail (subject: ArtworkSubject, what: string, err: unknown): void {
+    failures.add(subject.platform_id, err)
+    if (full !== null && err === full.err) return
+    log.warn({ err, rom: subject.id, what }, 'artwork could not be brought in')
+    if (isDiskFull(err)) full = { until: Date.now() + FULL_PAUSE_MS, err }
+  }
+
+  /** A failed picture costs itself alone. */
+  async function attempt<T> (subject: ArtworkSubject, what: string, work: () => Promise<T>, fallback: T): Promise<T> {
+    try {
+      checkRoom()
+      return await work()
+    } catch (err) {
+      signal.throwIfAborted()
+      if (!(err instanceof PlaceholderError)) fail(subject, what, err)
+      return fallback
+    }
+  }
+
+  const toPiece = ({ providers, library_id: library }: ArtworkSubject, kind: MediaKind, url: string): Piece =>
+    ({ kind, url, provider: providers.get(url) ?? null, library_id: library })
+
+  async function fetchCover (subject: ArtworkSubject, folder: string): Promise<CoverPaths> {
+    const kept = { large: subject.path_cover_large ?? null, small: subject.path_cover_small ?? null }
+    const { url_cover: url } = subject
+    if (!isSet(url) || await files.isThere(kept.large)) return kept
+    const none: CoverPaths = { large: null, small: null }
+    return await attempt(subject, 'cover', () => files.bringCover(toPiece(subject, 'cover', url), coverStems(folder)), none)
+  }
+
+  async function fetchScreenshots (subject: ArtworkSubject, folder: string): Promise<string[]> {
+    const { url_screenshots: urls, path_screenshots: kept } = subject
+    if (kept.length > 0 && (await Promise.all(kept.map(files.isThere))).every(Boolean)) return kept
+    const paths = await Promise.all(urls.map((url, index) =>
+      attempt(subject, 'screenshot', () =>
+        files.bringImage(toPiece(subject, 'screenshot', url), `${folder}/screenshots/${index}`), null)))
+    return paths.filter((path) => path !== null)
+  }
+
+  async function fetchManual (subject: ArtworkSubject, folder: string): Promise<string | null> {
+    const { url_manual: url, path_manual: kept } = subject
+    if (!isSet(url) || await files.isThere(kept)) return kept ?? null
+    const piece = toPiece(subject, 'manual', url)
+    return await attempt(subject, 'manual', () => files.bringDocument(piece, `${folder}/manual/${subject.id}.pdf`), null)
+  }
+
+  async function fetchMedium (
+    subject: ArtworkSubject, folder: string, kind: MediaKind, { url, path }: StoredMedia
+  ): Promise<StoredMedia> {
+    if (await files.isThere(path)) return { url, path }
+    const stem = `${folder}/${kind}/${kind}`
+    const piece = toPiece(subject, kind, url)
+    const bring = () => FILM_KINDS.includes(kind) ? files.bringFilm(piece, `${stem}.mp4`) : files.bringImage(piece, stem)
+    return { url, path: await attempt(subject, kind, bring, null) }
+  }
+
+  async function fetchMedia (subject: ArtworkSubject, folder: string): Promise<Rom['media']> {
+    const entries = Object.entries(subject.media) as [MediaKind, StoredMedia][]
+    const fetched = await Promise.all(entries.map(async ([kind, stored]) =>
+      [kind, await fetchMedium(subject, folder, kind, stored)] as const))
+    return Object.fromEntries(fetched)
+  }
+
+  async function fetchBadge (subject: ArtworkSubject, folder: string, url: string): Promise<string | null> {
+    const stem = badgeStem(url)
+    if (stem === null) return null
+    const kept = subject.badges.find((name) => badgeStem(name) === stem)
+    if (kept !== undefined && await files.isThere(`${folder}/${kept}`)) return kept
+    const piece = toPiece(subject, 'badge', url)
+    const path = await attempt(subject, 'badge', () => files.bringImage(piece, `${folder}/${stem}`), null)
+    return path === null ? null : basename(path)
+  }
+
+  async function fetchBadges (subject: ArtworkSubject, folder: string): Promise<string[]> {
+    const queue = new PQueue({ concurrency: BADGES_AT_ONCE })
+    const names = await queue.addAll(subject.url_badges.map((url) => () => fetchBadge(subject, folder, url)))
+    return names.filter((name) => name !== null)
+  }
+
+  function listUrls (subject: ArtworkSubject): string[] {
+    const media = Object.values(subject.media) as StoredMedia[]
+    const { url_cover: cover, url_manual: manual, url_screenshots: screenshots, url_badges: badges } = subject
+    return [cover, manual, ...screenshots, ...badges, ...media.map(({ url }) => url)].filter(isSet)
+  }
+
+  /** ROMs that wait for the pace of the same providers wait together, and keep no others waiting. */
+  function queueOf (urls: readonly string[], providers: ArtworkSubject['providers']): PQueue {
+    const name = origins.pacing(urls.map((url) => providers.get(url) ?? null)).join()
+    const queue = queues.get(name) ?? new PQueue({ concurrency: DOWNLOADS_AT_ONCE })
+    queues.set(name, queue)
+    return queue
+  }
+
+  async function fetchAll (subject: ArtworkSubject): Promise<boolean> {
+    const folder = artworkFolder(subject.platform_id, subject.id)
+    const [cover, screenshots, manual, media, badges] = await Promise.all([
+      fetchCover(subject, folder),
+      fetchScreenshots(subject, folder),
+      fetchManual(subject, folder),
+      fetchMedia(subject, folder),
+      fetchBadges(subject, `${folder}/${BADGE_FOLDER}`)
+    ])
+    return await updateArtwork(pool, subject, {
+      path_cover_large: cover.large,
+      path_cover_small: cover.small,
+      path_screenshots: screenshots,
+      path_manual: manual,
+      media,
+      badges
+    })
+  }
+
+  return {
+    /**
+     * Resolves when the ROM's artwork is there or was given up.
+     *
+     * @returns whether anything changed
+     */
+    async fetch (subject: ArtworkSubject): Promise<boolean> {
+      const urls = listUrls(subject)
+      return urls.length > 0 && await queueOf(urls, subject.providers).add(() => fetchAll(subject), { signal })
+    },
+
+    /** Before anything is fetched: deletes what killed scans left half-written. */
+    clear: staging.clear,
+
+    /** Removes the folder of what is not finished, once nothing is fetched any more. */
+    close: staging.remove,
+
+    /** What could not be fetched or stored, one problem for each platform and reason. */
+    async problems (): Promise<ScanProblem[]> {
+      const names = await selectFolderNames(pool, failures.platformIds)
+      return failures.list((id) => names.get(id) ?? String(id)).map((problem) => ({ ...problem, path: '' }))
+    },
+
+    /** Deletes single files. */
+    remove: files.remove,
+
+    /** Deletes what is stored of some ROMs, apart from some paths. */
+    async drop (roms: readonly { id: number, platform_id: number, kept: readonly string[] }[]): Promise<void> {
+      for (const { id, platform_id: platformId, kept } of roms) await files.drop(artworkFolder(platformId, id), kept)
+    }
+  }
+}
+export type Artwork = ReturnType<typeof createArtwork>

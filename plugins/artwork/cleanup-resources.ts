@@ -1,0 +1,66 @@
+import { type Static, Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../core/config/config.ts'
+import { conflict } from '../../core/errors.ts'
+import { DELETES_ROMS, type TaskDefinition, type TaskRun } from '../tasks/definitions.ts'
+import { createArtworkFolders } from './folders.ts'
+import { selectOwners } from './rows.ts'
+
+const ArgumentsSchema = Type.Object({
+  force: Type.Optional(Type.Boolean({ description: 'Also when the database knows no platform at all' }))
+}, { additionalProperties: false })
+
+/** Deletes artwork folders whose platform or ROM has no row. */
+export function defineCleanupResources (app: FastifyInstance, config: Config): TaskDefinition {
+  const folders = createArtworkFolders(config.data_dir)
+
+  async function run ({ payload, signal, report }: TaskRun): Promise<void> {
+    const { force = false } = payload as Static<typeof ArgumentsSchema>
+    // Folders first: one that a scan makes meanwhile belongs to a row that is read afterwards.
+    const found = new Map<number, number[]>()
+    for (const id of await folders.listPlatforms()) found.set(id, await folders.listRoms(id))
+    const rows = await selectOwners(app.pg)
+    if (rows.platforms.size === 0 && found.size > 0 && !force) {
+      throw conflict(`The database knows no platform, but there is artwork of ${found.size}. Nothing was deleted. ` +
+        'Check that this is the right database, or run the task with force.')
+    }
+    const stats = {
+      platforms_in_db: rows.platforms.size,
+      roms_in_db: rows.roms.size,
+      platforms_in_fs: found.size,
+      roms_in_fs: [...found.values()].flat().length,
+      removed_fs_platforms: 0,
+      removed_fs_roms: 0
+    }
+    for (const [platformId, romIds] of found) {
+      signal.throwIfAborted()
+      if (!rows.platforms.has(platformId)) {
+        await folders.removePlatform(platformId)
+        stats.removed_fs_platforms++
+        stats.removed_fs_roms += romIds.length
+        continue
+      }
+      for (const romId of romIds.filter((id) => rows.roms.get(id) !== platformId)) {
+        await folders.remove(platformId, romId)
+        stats.removed_fs_roms++
+      }
+      await report({ cleanup_stats: stats })
+    }
+    await report({ cleanup_stats: stats })
+  }
+
+  return {
+    name: 'cleanup_orphaned_resources',
+    title: 'Cleanup orphaned resources',
+    description: 'Deletes artwork whose platform or ROM is no longer in the database',
+    type: 'cleanup',
+    group: 'scheduled',
+    enabled: config.tasks.cleanup_orphaned_resources,
+    manual_run: true,
+    cron_string: config.tasks.cleanup_orphaned_resources_cron,
+    destructive: DELETES_ROMS,
+    isSingle: true,
+    arguments: ArgumentsSchema,
+    run
+  }
+}

@@ -1,0 +1,149 @@
+import { glob, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, extname, join } from 'node:path'
+import { makeSmallCover, openImage } from '../resources/image.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
+import { onDisk } from './failures.ts'
+import type { Origins, Piece } from './origins.ts'
+import type { Staging } from './staging.ts'
+
+const IMAGE_EXTENSIONS: Record<string, string> = { jpeg: 'jpg', png: 'png', webp: 'webp', gif: 'gif', heif: 'avif' }
+const HEAD_BYTES = 1_024
+
+interface Services { origins: Origins, resourcesDir: string, staging: Staging }
+
+/** Where a cover goes in the resources folder, without extensions. */
+export interface CoverStems { large: string, small: string }
+
+const acceptsImage = (type: string) => type.startsWith('image/') || type === '' || type === 'application/octet-stream'
+const DOCUMENT_TYPES = ['application/pdf', 'application/force-download', 'application/octet-stream', '']
+const acceptsDocument = (type: string) => DOCUMENT_TYPES.includes(type)
+const acceptsFilm = (type: string) => type.startsWith('video/') || type === 'application/octet-stream'
+
+/** The extension and height that fit the content; a file that is no picture is refused, whatever it was called. */
+async function readImage (file: string): Promise<{ extension: string, height: number }> {
+  const { format, height } = await (await openImage(file)).metadata()
+  const extension = IMAGE_EXTENSIONS[format]
+  if (extension === undefined) throw new Error(`it is ${format}, not a picture that browsers show`)
+  return { extension, height }
+}
+
+async function readHead (file: string): Promise<Buffer> {
+  const handle = await open(file)
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** See ISO 32000-2, annex I: the header lies within the first 1,024 bytes. */
+async function checkDocument (file: string): Promise<void> {
+  if (!(await readHead(file)).includes('%PDF-')) throw new Error('it is no PDF document')
+}
+
+/** An ISO base media file names its brand after `ftyp`; Matroska and WebM start with the EBML header. */
+async function checkFilm (file: string): Promise<void> {
+  const head = await readHead(file)
+  const isFilm = head.toString('latin1', 4, 8) === 'ftyp' || head.toString('hex', 0, 4) === '1a45dfa3'
+  if (!isFilm) throw new Error('it is no film')
+}
+
+/** Brings pictures, documents and films into the resources folder. Nothing is half-written under its final name. */
+export function createArtworkFiles ({ origins, resourcesDir, staging }: Services) {
+  /** Replaces `<stem>.*`, so that a picture of another format leaves no twin behind. */
+  async function settle (part: string, path: string): Promise<string> {
+    const target = join(resourcesDir, path)
+    const stem = basename(path, extname(path))
+    await onDisk(async () => {
+      await mkdir(dirname(target), { recursive: true })
+      await rename(part, target)
+      const twins = (await readdir(dirname(target))).filter((name) =>
+        name !== basename(path) && basename(name, extname(name)) === stem)
+      for (const twin of twins) await rm(join(dirname(target), twin), { force: true })
+    })
+    return path
+  }
+
+  /** Fetches to a temporary name, which is gone at the end unless `take` moved it. */
+  async function bring<T> (
+    piece: Piece, acceptType: (type: string) => boolean, take: (part: string) => Promise<T>
+  ): Promise<T> {
+    const part = await onDisk(staging.next)
+    try {
+      await origins.bring(piece, part, acceptType)
+      return await take(part)
+    } finally {
+      await rm(part, { force: true })
+    }
+  }
+
+  async function settleSmall (content: Buffer, path: string): Promise<string> {
+    const part = await onDisk(staging.next)
+    try {
+      await onDisk(() => writeFile(part, content))
+      return await settle(part, path)
+    } finally {
+      await rm(part, { force: true })
+    }
+  }
+
+  async function settleCover (part: string, stems: CoverStems) {
+    const { extension, height } = await readImage(part)
+    const content = await makeSmallCover(part, extension, height)
+    const small = await settleSmall(content, `${stems.small}.${extension}`)
+    try {
+      return { large: await settle(part, `${stems.large}.${extension}`), small }
+    } catch (err) {
+      await rm(join(resourcesDir, small), { force: true })
+      throw err
+    }
+  }
+
+  return {
+    /** @param stem path in the resources folder, without extension @returns the path with it */
+    bringImage: (piece: Piece, stem: string): Promise<string> => bring(piece, acceptsImage, async (part) => {
+      const { extension } = await readImage(part)
+      return await settle(part, `${stem}.${extension}`)
+    }),
+
+    /** A cover and its small copy: both or none. */
+    bringCover: (piece: Piece, stems: CoverStems) => bring(piece, acceptsImage, (part) => settleCover(part, stems)),
+
+    /** The same of a picture that lies on the same disk. Its file is moved. */
+    settleCover,
+
+    bringDocument: (piece: Piece, path: string): Promise<string> => bring(piece, acceptsDocument, async (part) => {
+      await checkDocument(part)
+      return await settle(part, path)
+    }),
+
+    bringFilm: (piece: Piece, path: string): Promise<string> => bring(piece, acceptsFilm, async (part) => {
+      await checkFilm(part)
+      return await settle(part, path)
+    }),
+
+    /** Whether a path that is stored still leads to a file; one that cannot be looked at is taken for it. */
+    async isThere (path: string | null | undefined): Promise<boolean> {
+      if (path === null || path === undefined || path === '') return false
+      try {
+        await (await open(join(resourcesDir, path))).close()
+        return true
+      } catch (err) {
+        return !['ENOENT', 'ENOTDIR'].includes(errorCode(err))
+      }
+    },
+
+    async remove (paths: readonly string[]): Promise<void> {
+      for (const path of paths) await rm(join(resourcesDir, path), { force: true })
+    },
+
+    /** Deletes all files of one ROM, apart from some paths. */
+    async drop (folder: string, kept: readonly string[]): Promise<void> {
+      const path = join(resourcesDir, folder)
+      if (kept.length === 0) return await rm(path, { recursive: true, force: true })
+      const staying = new Set(kept.map((one) => join(resourcesDir, one)))
+      for await (const file of glob(join(path, '*', '*'))) if (!staying.has(file)) await rm(file, { recursive: true })
+    }
+  }
+}

@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { type FileHandle, open, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { FetchedMedia, Media, ProviderDefinition } from '@svc/plugin-sdk'
+import { type Download, type DownloadingClient, FileWriteError } from '../../core/http/client.ts'
+import { samplePixels } from '../resources/image.ts'
+import { requireFreeSpace } from '../../core/files/free-space.ts'
+import { openInside } from '../../core/files/safe-path.ts'
+import { callProvider } from '../../core/loader/call-provider.ts'
+import type { CallScope } from '../../core/loader/call-scope.ts'
+import type { Loaded } from '../../core/loader/registry.ts'
+import type { Breaker } from '../circuits/breaker.ts'
+import { LeftOutError, checkAsked } from '../circuits/check-circuit.ts'
+import { onDisk, toStoreError } from './failures.ts'
+import type { Founds } from '../matching/matches.ts'
+
+type Provider = Loaded<ProviderDefinition>
+type Providers = ReadonlyMap<string, Provider>
+
+/** One file of artwork, and the provider that offers it; null for a picture that the ROM itself is. */
+export interface Piece extends Media {
+  provider: string | null
+  /** Where files lie that are in the library already. */
+  library_id: number
+}
+
+/** The provider looked at the file and says that it stands for one it does not have. */
+export class PlaceholderError extends Error {
+  override readonly name = 'PlaceholderError'
+}
+
+interface Services {
+  http: DownloadingClient
+  /** Undefined for a library that cannot be read. */
+  dirOf: (libraryId: number) => string | undefined
+  providers: Providers
+  breakerOf: (key: string) => Breaker
+  /** What the calls of providers share. */
+  scope: CallScope
+}
+
+const LIBRARY = /^file:\/\/(?<path>.+)$/s
+const FOLDER = /^folder:\/\/(?<property>[^/]+)\/(?<path>.+)$/s
+
+/**
+ * The provider of every address that stands in these matches. Where several name one, it is one that has its files
+ * fetched in its own way: nobody else may be able to.
+ */
+export function findOfferers (matches: Founds, providers: Providers): Map<string, string> {
+  const keys = new Map<string, string>()
+  for (const [key, found] of matches) {
+    const media = 'id' in found ? found.media ?? [] : []
+    const isOwn = providers.get(key)?.definition.fetchMedia !== undefined
+    for (const { url } of media) if (isOwn || !keys.has(url)) keys.set(url, key)
+  }
+  return keys
+}
+
+/** The addresses of the pictures of achievements, from whatever provider. */
+export const listBadges = (matches: Founds): string[] => [...matches.values()]
+  .flatMap((found) => 'id' in found ? found.media ?? [] : [])
+  .flatMap(({ kind, url }) => kind === 'badge' ? [url] : [])
+
+async function hashFile (path: string): Promise<string> {
+  const hash = createHash('sha1')
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) hash.update(chunk)
+  return hash.digest('hex')
+}
+
+async function describeFile (path: string, contentType: string): Promise<FetchedMedia> {
+  const [{ size }, sha1, pixels] = await Promise.all([stat(path), hashFile(path), samplePixels(path)])
+  return { content_type: contentType, size, sha1_hash: sha1, pixels }
+}
+
+async function copy (from: FileHandle, target: string, signal: AbortSignal): Promise<void> {
+  const { size } = await from.stat()
+  await onDisk(() => requireFreeSpace(dirname(target), size))
+  const file = await onDisk(() => open(target, 'wx'))
+  try {
+    for await (const chunk of from.createReadStream({ autoClose: false })) {
+      signal.throwIfAborted()
+      await onDisk(() => file.writeFile(chunk as Buffer))
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+/** Brings files from where they are: the library, a folder of a provider, its own client, or the open internet. */
+export function createOrigins ({ http, dirOf, providers, breakerOf, scope }: Services) {
+  const { signal } = scope
+  /** Addresses of placeholders, which are not asked for again. */
+  const placeholders = new Set<string>()
+
+  async function copyFrom (folder: string, path: string, target: string): Promise<void> {
+    const from = await openInside(folder, path)
+    try {
+      await copy(from, target, signal)
+    } finally {
+      await from.close()
+    }
+  }
+
+  function folderOf (provider: Provider | undefined, property: string): string {
+    const folder = provider?.folders[property]
+    if (folder === undefined) throw new Error(`No provider that is active has a folder '${property}'; check its configuration`)
+    return folder
+  }
+
+  function libraryOf ({ library_id: id }: Piece): string {
+    const dir = dirOf(id)
+    if (dir === undefined) throw new Error(`The library with ID '${id}' cannot be read; mount its disk`)
+    return dir
+  }
+
+  /** The request goes out with what the provider adds to it, at its pace and under its masks. */
+  async function downloadAs (
+    provider: Provider, { kind, url }: Piece, toFile: string, acceptType: (type: string) => boolean
+  ): Promise<Download> {
+    checkAsked(provider, breakerOf(provider.key))
+    const { url: wanted, query, headers, timeoutMs } = await callProvider(provider, scope, async (definition, ctx) =>
+      await definition.fetchMedia?.({ kind, url }, ctx) ?? { url })
+    return await provider.http.withSignal(signal).download(wanted, { query, headers, timeoutMs, toFile, acceptType })
+  }
+
+  async function download (
+    piece: Piece, provider: Provider | undefined, toFile: string, acceptType: (type: string) => boolean
+  ): Promise<Download> {
+    try {
+      return provider?.definition.fetchMedia === undefined
+        ? await http.download(piece.url, { toFile, acceptType, signal })
+        : await downloadAs(provider, piece, toFile, acceptType)
+    } catch (err) {
+      if (err instanceof LeftOutError) throw new Error(`${piece.provider} is not asked: ${err.describe()}`, { cause: err })
+      throw err instanceof FileWriteError ? toStoreError(err.cause) : err
+    }
+  }
+
+  async function checkAccepted (
+    provider: Provider | undefined, { kind, url }: Piece, { path, contentType }: Download
+  ): Promise<void> {
+    if (provider?.definition.acceptMedia === undefined) return
+    const file = await describeFile(path, contentType)
+    const isAccepted = await callProvider(provider, scope, async (definition, ctx) =>
+      await definition.acceptMedia?.({ kind, url }, file, ctx))
+    if (isAccepted !== false) return
+    placeholders.add(url)
+    throw placeholder(provider.key)
+  }
+
+  const placeholder = (key: string) => new PlaceholderError(`${key} has a placeholder at this address`)
+
+  return {
+    /**
+     * Writes a file of artwork to `target`.
+     *
+     * @param acceptType whether a media type is wanted, of what is downloaded
+     * @throws PlaceholderError for a file that its provider refuses
+     */
+    async bring (piece: Piece, target: string, acceptType: (type: string) => boolean): Promise<void> {
+      const { url, provider: key } = piece
+      const provider = key === null ? undefined : providers.get(key)
+      const inLibrary = LIBRARY.exec(url)?.groups?.path
+      if (inLibrary !== undefined) return await copyFrom(libraryOf(piece), inLibrary, target)
+      const { property, path } = FOLDER.exec(url)?.groups ?? {}
+      if (property !== undefined && path !== undefined) {
+        return await copyFrom(folderOf(provider, property), path, target)
+      }
+      if (placeholders.has(url)) throw placeholder(key ?? '')
+      await checkAccepted(provider, piece, await download(piece, provider, target, acceptType))
+    },
+
+    /** The providers among these that fetch their own files, and so at their own pace. */
+    pacing: (keys: readonly (string | null)[]): string[] =>
+      [...new Set(keys)].filter((key) => key !== null)
+        .filter((key) => providers.get(key)?.definition.fetchMedia !== undefined).sort()
+  }
+}
+export type Origins = ReturnType<typeof createOrigins>

@@ -1,0 +1,60 @@
+import type pg from 'pg'
+import type { Rom } from '../roms/entities.ts'
+
+/** What is stored of a ROM's artwork. */
+export type StoredArtwork =
+  Pick<Rom, 'path_cover_large' | 'path_cover_small' | 'path_screenshots' | 'path_manual' | 'media' | 'badges'>
+
+/** Not of a ROM that was edited since it was read. @returns whether anything changed */
+export async function updateArtwork (
+  pool: pg.Pool, rom: Pick<Rom, 'id' | 'edits'>, stored: StoredArtwork
+): Promise<boolean> {
+  const { rowCount } = await pool.query(`update roms set path_cover_large = $2, path_cover_small = $3,
+      path_screenshots = $4, path_manual = $5, media = $6::jsonb, badges = $7, updated_at = now()
+    where id = $1 and edits = $8 and (path_cover_large, path_cover_small, path_screenshots, path_manual, media, badges)
+      is distinct from ($2, $3, $4::text[], $5, $6::jsonb, $7::text[])`,
+  [rom.id, stored.path_cover_large, stored.path_cover_small, stored.path_screenshots, stored.path_manual,
+    JSON.stringify(stored.media), stored.badges, rom.edits])
+  return rowCount === 1
+}
+
+/** What a person put there stays. */
+const FORGET = `update roms set url_screenshots = '{}', path_screenshots = '{}', media = '{}',
+    url_cover = case when own_fields && '{url_cover}' then url_cover end,
+    path_cover_large = case when own_fields && '{url_cover}' then path_cover_large end,
+    path_cover_small = case when own_fields && '{url_cover}' then path_cover_small end,
+    url_manual = case when own_fields && '{url_manual}' then url_manual end,
+    path_manual = case when own_fields && '{url_manual}' then path_manual end, updated_at = now()
+  where id = any($1::int[])
+  returning id, array_remove(array[path_cover_large, path_cover_small, path_manual] || array(
+    select f.track_meta ->> 'cover_path' from rom_files f where f.rom_id = roms.id and f.track_meta is not null), null) as kept`
+
+/** Forgets the artwork of ROMs. @returns the paths that their rows still name */
+export async function forgetArtwork (pool: pg.Pool, ids: readonly number[]): Promise<{ id: number, kept: string[] }[]> {
+  const { rows } = await pool.query<{ id: number, kept: string[] }>(FORGET, [ids])
+  return rows
+}
+
+/** Names of the folders of some platforms, by id. */
+export async function selectFolderNames (pool: pg.Pool, platformIds: readonly number[]): Promise<Map<number, string>> {
+  const { rows } = await pool.query<{ id: number, fs_slug: string }>(
+    'select id, fs_slug from platforms where id = any($1::int[])', [platformIds])
+  return new Map(rows.map((row) => [row.id, row.fs_slug]))
+}
+
+/** Ids of all tasks that run now, but for one. */
+export async function selectOtherRunning (pool: pg.Pool, taskId: string): Promise<Set<string>> {
+  const { rows } = await pool.query<{ id: string }>("select id from tasks where status = 'started' and id <> $1", [taskId])
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Whose artwork may be there: every platform, and every ROM with its platform, those in the trash included. */
+export async function selectOwners (pool: pg.Pool): Promise<{ platforms: Set<number>, roms: Map<number, number> }> {
+  const platforms = await pool.query<{ id: number }>('select id from platforms')
+  const roms = await pool.query<{ id: number, platform_id: number }>(`select id, platform_id from roms
+    union all select rom_id, platform_id from trash_items t where not exists (select 1 from roms where roms.id = t.rom_id)`)
+  return {
+    platforms: new Set(platforms.rows.map((row) => row.id)),
+    roms: new Map(roms.rows.map((row) => [row.id, row.platform_id]))
+  }
+}

@@ -1,0 +1,139 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { constants } from 'node:fs'
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
+import type { Config } from '../../core/config/config.ts'
+import { ApiError, notFound } from '../../core/errors.ts'
+import { requireFreeSpace } from '../../core/files/free-space.ts'
+import { isNothingThere, openInside, resolveInside } from '../../core/files/safe-path.ts'
+import { writeUpload } from '../../core/files/write-upload.ts'
+import { hashContent } from './disk/content-hash.ts'
+import { diskName } from './asset-names.ts'
+
+/** As much as tells what kind of file it is. */
+export const HEAD_BYTES = 64
+const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0)
+
+/** Where files lie before it is known what they are. */
+export const INCOMING = 'incoming'
+
+/** An upload that lies complete on disk, but nowhere yet. */
+export interface StagedFile {
+  /** As the client named it. */
+  given_name: string
+  file_size_bytes: number
+  sha1: string
+  content_hash: string | null
+  /** The first bytes. */
+  head: Buffer
+  path: string
+  /** Moves it to its place for ever: into a folder below its user's. @returns its path below the assets folder */
+  settle (folder: string, fileName: string): Promise<string>
+  /** Removes it, unless it was settled. */
+  discard (): Promise<void>
+}
+
+async function syncFolder (path: string): Promise<void> {
+  const handle = await open(path, constants.O_RDONLY)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Makes a folder that is there after a power cut as well. */
+async function makeFolder (path: string): Promise<void> {
+  const first = await mkdir(path, { recursive: true })
+  if (first === undefined) return
+  for (let made = path; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made))
+}
+
+export function createFiles (config: Config) {
+  const base = join(config.data_dir, 'assets')
+  const maxBytes = config.assets.max_upload_bytes
+
+  /** @throws ApiError NO_FREE_SPACE unless so many bytes fit and enough stays free. */
+  const checkFreeSpace = (bytes: number) => requireFreeSpace(base, bytes)
+
+  const limits = {
+    folder: base,
+    maxBytes,
+    tooLarge: () => new ApiError('TOO_LARGE',
+      `A file may have ${maxBytes} bytes; raise MAX_ASSET_UPLOAD_SIZE_BYTES to send larger ones`)
+  }
+
+  async function write (handle: FileHandle, content: Readable) {
+    const [sha1, md5] = [createHash('sha1'), createHash('md5')]
+    let head = Buffer.alloc(0)
+    const size = await writeUpload(handle, content, limits, (chunk) => {
+      if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)])
+      sha1.update(chunk)
+      md5.update(chunk)
+    })
+    return { file_size_bytes: size, sha1: sha1.digest('hex'), md5: md5.digest('hex'), head }
+  }
+
+  function toStaged (
+    path: string, userFolder: string, given: Omit<StagedFile, 'path' | 'settle' | 'discard'>
+  ): StagedFile {
+    return {
+      ...given,
+      path,
+      async settle (folder, fileName) {
+        await makeFolder(join(base, userFolder, folder))
+        const target = `${userFolder}/${folder}/${diskName(randomBytes(4).toString('hex'), fileName)}`
+        const place = await resolveInside(base, target)
+        await rename(path, place)
+        await syncFolder(dirname(place))
+        return target
+      },
+      discard: () => rm(path, { force: true })
+    }
+  }
+
+  return {
+    base,
+    checkFreeSpace,
+
+    /**
+     * Writes an upload of the user with this folder while it arrives.
+     *
+     * @throws ApiError TOO_LARGE, NO_FREE_SPACE; then nothing of it is left.
+     */
+    async stage (userFolder: string, name: string, content: Readable): Promise<StagedFile> {
+      const folder = join(base, userFolder, INCOMING)
+      await makeFolder(folder)
+      const path = join(folder, `${randomUUID()}.part`)
+      const handle = await open(path, NEW_FILE, 0o640)
+      try {
+        const { md5, ...facts } = await write(handle, content).finally(() => handle.close())
+        const contentHash = await hashContent(path, facts.head, md5)
+        return toStaged(path, userFolder, { given_name: name, ...facts, content_hash: contentHash })
+      } catch (err) {
+        await rm(path, { force: true })
+        throw err
+      }
+    },
+
+    /** Opens content for reading; the caller closes the handle. Null when it is not on disk. */
+    async open (diskPath: string): Promise<FileHandle | null> {
+      try {
+        return await openInside(base, diskPath)
+      } catch (err) {
+        if (isNothingThere(err)) return null
+        throw err
+      }
+    },
+
+    /** Removes content that no row names any more. */
+    async remove (diskPaths: readonly string[]): Promise<void> {
+      for (const path of diskPaths) await rm(await resolveInside(base, path), { force: true })
+    }
+  }
+}
+export type Files = ReturnType<typeof createFiles>
+
+export const missingFile = (fileName: string) =>
+  notFound(`The content of '${fileName}' is not on the server's disk any more; restore it from a backup, or upload it again`)

@@ -1,0 +1,30 @@
+import { findDatabaseUrl } from '../../core/cli/database.ts'
+import { loadConfig } from '../../core/config/config.ts'
+import { formatDate } from '../../core/typebox.ts'
+import { findUser, withDatabase } from '../users/with-database.ts'
+import { listDeletedAccounts, restoreUploads } from './restore/deleted-account-rows.ts'
+import { reattachUploads } from './reattach-rows.ts'
+
+/** `svc user deleted`. */
+export async function listDeleted (): Promise<void> {
+  await withDatabase(await findDatabaseUrl(loadConfig().config), async (app) => {
+    const accounts = await listDeletedAccounts(app.orm.em.fork())
+    const lines = accounts.map(({ id, username, saves, states, screenshots, kept_until: until }) =>
+      `${id}  ${username}: ${saves} saves, ${states} states, ${screenshots} screenshots, until ${formatDate(until).slice(0, 10)}`)
+    process.stdout.write(lines.length === 0 ? 'There is nothing to restore.\n' : `${lines.join('\n')}\n`)
+  })
+}
+
+/** `svc user restore`. */
+export async function restoreDeleted (accountId: number, name: string): Promise<void> {
+  await withDatabase(await findDatabaseUrl(loadConfig().config), async (app) => {
+    const em = app.orm.em.fork()
+    const user = await findUser(em, name)
+    const { username, restored } = await restoreUploads(em, accountId, user.id)
+    await reattachUploads(app.pg)
+    await app.audit.record({
+      event: 'user.uploads_restored', address: '', details: { by: 'svc user restore', user_id: user.id, username, restored }
+    })
+    process.stdout.write(`${restored} saves, states and screenshots of '${username}' are now those of '${user.username}'.\n`)
+  })
+}

@@ -1,0 +1,118 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { notFound } from '../../core/errors.ts'
+import type { Device } from '../devices/entities.ts'
+import type { Viewer } from '../platforms/visibility.ts'
+import { Asset, type AssetKind } from './entities.ts'
+import {
+  type AssetCondition, type AssetRow, all, isAt, isDeleted, isId, isInSlot, isKind, isLive, isOfPlatform, isOfRom,
+  isOfVisibleRom, isOneOf, isOrphaned, isOwn, isReachable, isShared, selectAssets, selectScreenshotsOf, selectSyncs
+} from './rows.ts'
+import type { ListInput, SaveSummary, SaveView, StateView } from './schemas.ts'
+import { createThumbnails } from './uploads/thumbnails.ts'
+import { toSaveView, toStateView, toSyncViews } from './views.ts'
+
+const NAMES: Record<AssetKind, string> = { save: 'Save', state: 'State', screenshot: 'Screenshot' }
+export const assetNotFound = (kind: AssetKind, id: number) => notFound(`${NAMES[kind]} with ID '${id}' not found`)
+
+async function createThumbnailsOf (em: EntityManager, rows: readonly AssetRow[]) {
+  return createThumbnails(await selectScreenshotsOf(em, rows))
+}
+
+/** @param device whose knowledge of the saves is shown */
+export async function toSaveViews (
+  em: EntityManager, rows: readonly AssetRow[], device: Device | null
+): Promise<SaveView[]> {
+  const thumbnailOf = await createThumbnailsOf(em, rows)
+  if (device === null) return rows.map((row) => toSaveView(row, thumbnailOf(row), []))
+  const syncs = Map.groupBy(await selectSyncs(em, rows), (sync) => sync.asset_id)
+  return rows.map((row) => toSaveView(row, thumbnailOf(row), toSyncViews(row, syncs.get(row.id) ?? [], device)))
+}
+
+export async function toStateViews (em: EntityManager, rows: readonly AssetRow[]): Promise<StateView[]> {
+  const thumbnailOf = await createThumbnailsOf(em, rows)
+  return rows.map((row) => toStateView(row, thumbnailOf(row)))
+}
+
+async function one (
+  em: EntityManager, kind: AssetKind, id: number, conditions: readonly AssetCondition[]
+): Promise<AssetRow> {
+  const [row] = await selectAssets(em, all([isId(id), isKind(kind), ...conditions]))
+  if (row === undefined) throw assetNotFound(kind, id)
+  return row
+}
+
+/** The viewer's own, deleted ones too. @throws ApiError NOT_FOUND */
+export const getOwnOrDeleted = (em: EntityManager, viewer: Viewer, kind: AssetKind, id: number): Promise<AssetRow> =>
+  one(em, kind, id, [isOwn(viewer), isReachable(viewer)])
+
+/** The viewer's own that was deleted. @throws ApiError NOT_FOUND */
+export const getDeleted = (em: EntityManager, viewer: Viewer, kind: AssetKind, id: number): Promise<AssetRow> =>
+  one(em, kind, id, [isOwn(viewer), isDeleted, isReachable(viewer)])
+
+/** The viewer's own. @throws ApiError NOT_FOUND */
+export const getOwn = (em: EntityManager, viewer: Viewer, kind: AssetKind, id: number): Promise<AssetRow> =>
+  one(em, kind, id, [isOwn(viewer), isLive, isReachable(viewer)])
+
+/** All of these, which are the viewer's own. @throws ApiError NOT_FOUND for the first that is not */
+export async function getAllOwn (
+  em: EntityManager, viewer: Viewer, kind: AssetKind, ids: readonly number[]
+): Promise<AssetRow[]> {
+  const rows = await selectAssets(em, all([isOneOf(ids), isKind(kind), isOwn(viewer), isLive, isReachable(viewer)]))
+  const missing = ids.find((id) => !rows.some((row) => row.id === id))
+  if (missing !== undefined) throw assetNotFound(kind, missing)
+  return rows
+}
+
+/** The viewer's own, or what another user shows to everybody. @throws ApiError NOT_FOUND */
+export const getReadable = (em: EntityManager, viewer: Viewer, kind: AssetKind, id: number): Promise<AssetRow> =>
+  one(em, kind, id, [isShared(viewer), isLive, isReachable(viewer)])
+
+/** The same by the path that clients know it by. @throws ApiError NOT_FOUND */
+export async function getReadableAt (em: EntityManager, viewer: Viewer, path: string): Promise<AssetRow> {
+  const [newest] = await selectAssets(em, all([isAt(path), isShared(viewer), isLive, isReachable(viewer)]))
+  if (newest === undefined) throw notFound('Asset not found')
+  return newest
+}
+
+function listConditions (input: ListInput): AssetCondition[] {
+  const { rom_id: rom, platform_id: platform, slot } = input
+  return [
+    ...(rom === undefined ? [] : [isOfRom(rom)]),
+    ...(platform === undefined ? [] : [isOfPlatform(platform)]),
+    ...(slot === undefined ? [] : [isInSlot(slot)])
+  ]
+}
+
+/** The viewer's own of ROMs it sees, or those whose ROM is gone. */
+export async function listOwn (
+  em: EntityManager, viewer: Viewer, kind: AssetKind, input: ListInput
+): Promise<AssetRow[]> {
+  const ofRoms = input.orphaned ? isOrphaned : isOfVisibleRom(viewer)
+  return await selectAssets(em, all([isOwn(viewer), isKind(kind), isLive, ofRoms, ...listConditions(input)]))
+}
+
+/** What can be restored. */
+export async function listDeleted (em: EntityManager, viewer: Viewer, kind: AssetKind): Promise<AssetRow[]> {
+  return await selectAssets(em, all([isOwn(viewer), isKind(kind), isDeleted, isReachable(viewer)]))
+}
+
+/** A live screenshot by name: one of the gallery, or the picture of a save or state. */
+export const findScreenshot = (
+  em: EntityManager, of: { user_id: number, rom_id: number }, named: Pick<Asset, 'file_name' | 'is_gallery'>
+): Promise<Asset | null> => em.findOne(Asset,
+  { user: of.user_id, rom: of.rom_id, kind: 'screenshot', ...named, deleted_at: null })
+
+/** The saves of a ROM by slot, newest first. */
+export async function summarize (em: EntityManager, viewer: Viewer, romId: number): Promise<SaveSummary> {
+  const rows = await listOwn(em, viewer, 'save', { rom_id: romId, orphaned: false })
+  const slots = [...Map.groupBy(rows, (row) => row.slot)]
+  const latest = slots.flatMap(([, [first]]) => first ?? [])
+  const views = new Map((await toSaveViews(em, latest, null)).map((view) => [view.id, view]))
+  return {
+    total_count: rows.length,
+    slots: slots.flatMap(([slot, saves]) => {
+      const view = views.get(saves[0]?.id ?? 0)
+      return view === undefined ? [] : [{ slot, count: saves.length, latest: view }]
+    })
+  }
+}

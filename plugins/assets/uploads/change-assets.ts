@@ -1,0 +1,150 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql'
+import { type Caller, requireGrant } from '../../../core/access/auth.ts'
+import { badRequest, conflict, notFound } from '../../../core/errors.ts'
+import type { Device } from '../../devices/entities.ts'
+import type { DeviceStamps } from '../device-sync/device-stamps.ts'
+import { Asset, type AssetKind, AssetVersion } from '../entities.ts'
+import type { StagedFile } from '../asset-files.ts'
+import { assetNotFound, getAllOwn, getOwn, getOwnOrDeleted } from '../read-assets.ts'
+import type { AssetRow } from '../rows.ts'
+import type { DownloadedInput, ReplaceInput } from '../schemas.ts'
+import { type ThumbnailStore, readThumbnail } from './thumbnail-store.ts'
+import { readMtime } from './upload-assets.ts'
+import type { RomPlace } from './write-rows.ts'
+import { type Lineage, type Writes, type Writing, folderOf, laterThan, ofGame } from './write-assets.ts'
+
+const lineageOf = (row: AssetRow): Lineage => ({ user_id: row.user_id, rom_id: row.rom_id, kind: row.kind })
+
+/** Where the ROM of an asset is, or was. */
+function placeOf (asset: Asset): RomPlace {
+  return { id: asset.rom?.id ?? 0, fs_name: asset.rom_fs_name, platform_fs_slug: asset.platform_fs_slug }
+}
+
+/** The folder that holds the content of an asset, below its user's. */
+const ownFolder = (asset: Asset): string => folderOf(asset, placeOf(asset), asset.emulator ?? null)
+
+async function load ({ tx }: Writing, kind: AssetKind, id: number, isDeleted = false): Promise<Asset> {
+  const asset = await tx.findOne(Asset, { id, kind, deleted_at: isDeleted ? { $ne: null } : null },
+    { lockMode: LockMode.PESSIMISTIC_WRITE })
+  if (asset === null) throw assetNotFound(kind, id)
+  return asset
+}
+
+/** Changes of what was uploaded before; each loses nothing. */
+export function createChanges ({ writes, stamps, thumbnails }: {
+  writes: Writes, stamps: DeviceStamps, thumbnails: ThumbnailStore
+}) {
+  /** Runs `work` on one of the caller's, after whatever else is written there. @throws ApiError NOT_FOUND */
+  async function change<T> (
+    em: EntityManager, caller: Caller, kind: AssetKind, id: number, work: (writing: Writing, asset: Asset) => Promise<T>
+  ): Promise<T> {
+    const row = await getOwn(em, caller, kind, id)
+    return await writes.run(em, [lineageOf(row)], async (writing) => await work(writing, await load(writing, kind, id)))
+  }
+
+  async function findVersion ({ tx }: Writing, asset: Asset, id: number): Promise<AssetVersion> {
+    // Whoever thins out versions leaves it alone then.
+    const version = await tx.findOne(AssetVersion, { id, asset }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+    if (version === null) throw notFound(`Version with ID '${id}' of '${asset.file_name}' not found`)
+    return version
+  }
+
+  return {
+    /** Replaces the content under the same name. */
+    async replace (
+      em: EntityManager, caller: Caller, kind: 'save' | 'state', id: number, input: ReplaceInput,
+      files: { main: StagedFile | null, screenshot: StagedFile | null }
+    ): Promise<void> {
+      const { main, screenshot } = files
+      const acting = await stamps.findSender(em, caller, input.device_id)
+      await getOwn(em, caller, kind, id)
+      const picture = await readThumbnail(screenshot)
+      const fileName = await change(em, caller, kind, id, async (writing, asset) => {
+        await stamps.hold(writing.tx, acting)
+        if (main !== null) {
+          const isSame = asset.sha1 === main.sha1
+          await writes.replace(writing, asset, main, ownFolder(asset), readMtime(input.mtime))
+          // Apps go back to a save by sending it once more, as what is to be the newest of its slot.
+          if (isSame) asset.updated_at = laterThan(asset.updated_at, writing.now)
+          if (acting !== null) await stamps.sent(writing.tx, acting.device, asset, input.content_hash)
+        }
+        if (picture !== null && asset.rom !== null && asset.rom !== undefined) {
+          await thumbnails.put(writing, asset, placeOf(asset), picture)
+        }
+        return asset.file_name
+      })
+      await stamps.count(em, caller, acting, input.session_id, fileName)
+    },
+
+    /** Shows one, with its picture, to everybody who sees the ROM, or to nobody else. */
+    show: (em: EntityManager, caller: Caller, kind: AssetKind, id: number, isPublic: boolean): Promise<void> =>
+      change(em, caller, kind, id, async (writing, asset) => {
+        asset.is_public = isPublic
+        if (kind !== 'screenshot') await thumbnails.show(writing, asset)
+      }),
+
+    /**
+     * Deletes the caller's own: all, or none when one is not there. They can be restored for a while.
+     *
+     * @throws ApiError BAD_REQUEST, NOT_FOUND, INSUFFICIENT_PERMISSIONS
+     */
+    async delete (em: EntityManager, caller: Caller, kind: AssetKind, ids: readonly number[]): Promise<void> {
+      requireGrant(caller, 'assets', 'delete', true)
+      const wanted = [...new Set(ids)]
+      if (wanted.length === 0) throw badRequest('There is nothing to delete; name at least one id')
+      const rows = await getAllOwn(em, caller, kind, wanted)
+      await writes.run(em, rows.map(lineageOf), async (writing) => {
+        const assets = await writing.tx.find(Asset, { id: wanted, deleted_at: null })
+        for (const asset of assets) writing.tx.assign(asset, { deleted_at: writing.now, deleted_by: 'owner' })
+        await writing.tx.flush()
+        if (kind !== 'screenshot') await thumbnails.delete(writing, assets)
+      })
+    },
+
+    /** Brings a deleted one back. @throws ApiError NOT_FOUND, CONFLICT when another of that name is there by now */
+    async restore (em: EntityManager, caller: Caller, kind: AssetKind, id: number): Promise<void> {
+      const row = await getOwnOrDeleted(em, caller, kind, id)
+      await writes.run(em, [lineageOf(row)], async (writing) => {
+        const asset = await load(writing, kind, id, true)
+        const { file_name: name, slot, user, deleted_at: deletedAt } = asset
+        const same = { user, ...ofGame(asset), kind, slot: slot ?? null, file_name: name, deleted_at: null }
+        const twin = await writing.tx.count(Asset, same)
+        if (twin > 0) throw conflict(`There is another '${name}' by now; delete it first`)
+        writing.tx.assign(asset, { deleted_at: null, deleted_by: null })
+        await writing.tx.flush()
+        if (deletedAt !== null && deletedAt !== undefined) await thumbnails.restore(writing, asset, deletedAt)
+      })
+    },
+
+    /** Makes a former content the current one again. */
+    restoreVersion: (
+      em: EntityManager, caller: Caller, kind: AssetKind, id: number, versionId: number
+    ): Promise<void> => change(em, caller, kind, id, async (writing, asset) => {
+      await writes.restoreVersion(writing, asset, await findVersion(writing, asset, versionId))
+    }),
+
+    /** Puts content into the history without changing what is current; what is there already is not kept twice. */
+    addVersion: (
+      em: EntityManager, caller: Caller, kind: AssetKind, id: number, file: StagedFile, clientMtime: Date | null
+    ): Promise<AssetVersion> => change(em, caller, kind, id, async (writing, asset) => {
+      const known = await writing.tx.findOne(AssetVersion, { asset, sha1: file.sha1 })
+      return known ?? await writes.addVersion(writing, asset, file, ownFolder(asset), clientMtime)
+    }),
+
+    /** A device says that it holds what it downloaded. */
+    async confirm (
+      em: EntityManager, caller: Caller, kind: AssetKind, id: number, input: DownloadedInput
+    ): Promise<Device> {
+      await getOwn(em, caller, kind, id)
+      const device = await stamps.require(em, caller, input.device_id)
+      const acting = { device, is_named: true }
+      await change(em, caller, kind, id, async (writing, asset) => {
+        await stamps.hold(writing.tx, acting)
+        await stamps.downloaded(writing.tx, device, asset, input)
+      })
+      await stamps.count(em, caller, acting, undefined, '')
+      return device
+    }
+  }
+}
+export type Changes = ReturnType<typeof createChanges>

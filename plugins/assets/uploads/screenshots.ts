@@ -1,0 +1,24 @@
+import type { Asset } from '../entities.ts'
+import type { StagedFile } from '../asset-files.ts'
+import { findScreenshot } from '../read-assets.ts'
+import { type NewAsset, type Writes, type Writing, folderOf } from './write-assets.ts'
+
+type NewScreenshot =
+  Pick<NewAsset, 'lineage' | 'rom' | 'file_name' | 'is_public' | 'is_gallery' | 'origin_device_id'>
+
+/**
+ * Stores a picture of a ROM under its name: in the place of one of that name and of the same use, which goes on being
+ * shown to whom it was shown, or as a new one.
+ */
+export async function putScreenshot (
+  writes: Writes, writing: Writing, given: NewScreenshot, file: StagedFile
+): Promise<Asset> {
+  const { lineage, rom, file_name: name, is_gallery: isGallery } = given
+  const known = await findScreenshot(writing.tx, lineage, { file_name: name, is_gallery: isGallery })
+  if (known !== null) {
+    await writes.replace(writing, known, file, folderOf(lineage, rom, null), null)
+    return known
+  }
+  return await writes.create(writing,
+    { ...given, emulator: null, slot: null, conflict_of: null, client_mtime: null }, file, null)
+}

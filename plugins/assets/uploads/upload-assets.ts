@@ -1,0 +1,251 @@
+import { extname } from 'node:path'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import type { Caller } from '../../../core/access/auth.ts'
+import type { Config } from '../../../core/config/config.ts'
+import { ApiError, badRequest, notFound } from '../../../core/errors.ts'
+import { escapeLike } from '../../../core/database/columns.ts'
+import { requireTime } from '../../../core/database/times.ts'
+import { formatDate } from '../../../core/typebox.ts'
+import type { ActingDevice, DeviceStamps } from '../device-sync/device-stamps.ts'
+import { Asset, type AssetKind } from '../entities.ts'
+import type { StagedFile } from '../asset-files.ts'
+import { cleanFileName, cleanFolder, conflictName, withDateTag } from '../asset-names.ts'
+import { assetNotFound } from '../read-assets.ts'
+import type { UploadInput } from '../schemas.ts'
+import { untagged } from '../base-rows.ts'
+import { type ThumbnailStore, readThumbnail } from './thumbnail-store.ts'
+import { type RomPlace, selectRomPlace } from './write-rows.ts'
+import { type Lineage, type Writes, type Writing, folderOf } from './write-assets.ts'
+
+/** Conflict copies kept of one file. */
+const CONFLICT_COPIES_MAX = 10
+const NEWEST = { orderBy: { updated_at: 'desc', id: 'desc' }, populate: ['origin_device'] } as const
+
+/** An upload as far as it is known before the rows are looked at. */
+interface Upload {
+  input: UploadInput
+  lineage: Lineage & { rom_id: number }
+  rom: RomPlace
+  /** As cleaned, without the date of a slot. */
+  name: string
+  slot: string | null
+  emulator: string | null
+  file: StagedFile
+  acting: ActingDevice | null
+  clientMtime: Date | null
+}
+
+const orNull = (text: string | undefined) => text === undefined || text === '' ? null : text
+
+/** When a device says it changed a file. @throws ApiError INVALID when that is no time of this calendar */
+export const readMtime = (text: string | undefined): Date | null =>
+  text === undefined ? null : requireTime(text, ['query', 'mtime'])
+
+/** The ROM if the caller sees it. @throws ApiError NOT_FOUND */
+export async function findRom (em: EntityManager, caller: Caller, id: number): Promise<RomPlace> {
+  const rom = await selectRomPlace(em, caller, id)
+  if (rom === undefined) throw notFound(`ROM with ID '${id}' not found`)
+  return rom
+}
+
+/** What is gone from the disk is not there for devices, but may come again. */
+const findPresent = (newestFirst: readonly Asset[]) => newestFirst.find((asset) => !asset.missing_from_fs)
+
+const changed = (name: string, current: Asset | undefined) => new ApiError('CONFLICT',
+  `'${name}' is not what it was on the server when you looked; negotiate again`,
+  { fields: { error: 'changed', sha1: current?.sha1 ?? null } })
+
+const outdated = (current: Asset, lastSync: Date | null) => new ApiError('CONFLICT',
+  `'${current.file_name}' is newer on the server than on this device; download it, or send overwrite=true`, {
+    fields: {
+      error: 'conflict',
+      save_id: current.id,
+      current_save_time: formatDate(current.updated_at),
+      device_sync_time: formatDate(lastSync)
+    }
+  })
+
+export function createUploads (
+  app: FastifyInstance, config: Config, { writes, stamps, thumbnails }: {
+    writes: Writes, stamps: DeviceStamps, thumbnails: ThumbnailStore
+  }
+) {
+  async function read (
+    em: EntityManager, caller: Caller, kind: AssetKind, input: UploadInput, file: StagedFile
+  ): Promise<Upload> {
+    const acting = await stamps.findSender(em, caller, input.device_id)
+    const rom = await findRom(em, caller, input.rom_id)
+    const emulator = orNull(input.emulator)
+    return {
+      input,
+      rom,
+      lineage: { user_id: caller.id, rom_id: rom.id, kind },
+      name: cleanFileName(file.given_name),
+      // States have none, and theirs was not looked at.
+      slot: kind === 'save' ? orNull(input.slot) : null,
+      emulator: emulator === null ? null : cleanFolder(emulator),
+      file,
+      acting,
+      clientMtime: readMtime(input.mtime)
+    }
+  }
+
+  /** The live ones of the slot, or those without one that are called alike; newest first. */
+  async function findPeers ({ tx }: Writing, { lineage, slot, name }: Upload): Promise<Asset[]> {
+    const plain = untagged(name)
+    const stem = plain.slice(0, plain.length - extname(plain).length)
+    return await tx.find(Asset, {
+      user: lineage.user_id,
+      rom: lineage.rom_id,
+      kind: lineage.kind,
+      slot,
+      deleted_at: null,
+      ...(slot === null ? { file_name: { $like: `${escapeLike(stem)}%` } } : {})
+    }, NEWEST)
+  }
+
+  /** @throws ApiError CONFLICT when the device does not know what it is about to replace. */
+  async function checkKnown ({ tx }: Writing, upload: Upload, peers: readonly Asset[]): Promise<void> {
+    const { acting, slot, name, lineage, input } = upload
+    if (acting?.is_named !== true || input.overwrite === true || lineage.kind !== 'save') return
+    const current = findPresent(slot === null ? peers.filter((peer) => peer.file_name === name) : peers)
+    if (current === undefined) return
+    const lastSync = await stamps.lastSync(tx, acting.device, current)
+    const isKnown = lastSync === null ? slot === null : lastSync >= current.updated_at
+    // It may have that content from before the owner went back to it.
+    if (!isKnown && !await stamps.isAgreed(tx, acting.device, current)) throw outdated(current, lastSync)
+  }
+
+  /**
+   * What the upload is already, if it is nothing new.
+   *
+   * @throws ApiError CONFLICT when it was to replace something else than there is
+   */
+  async function findSame (writing: Writing, upload: Upload, peers: readonly Asset[]): Promise<Asset | null> {
+    const { input, slot, name, file } = upload
+    if (input.expected_sha1 === undefined) {
+      await checkKnown(writing, upload, peers)
+      if (slot === null || input.overwrite === true || file.content_hash === null) return null
+      return peers.find((peer) => peer.content_hash === file.content_hash) ?? null
+    }
+    const alike = slot === null ? peers.filter((peer) => untagged(peer.file_name) === untagged(name)) : peers
+    const [newest] = alike
+    const current = findPresent(alike)
+    // An upload whose answer was lost comes again.
+    const same = [newest, current].find((one) => one?.sha1 === file.sha1)
+    if (same !== undefined) return same
+    const expected = input.expected_sha1 === 'none' ? undefined : input.expected_sha1.toLowerCase()
+    if (current?.sha1 !== expected && newest?.sha1 !== expected) throw changed(name, current)
+    return null
+  }
+
+  /** What is gone from the disk is put there again. */
+  async function heal (writing: Writing, asset: Asset, upload: Upload): Promise<void> {
+    if (!asset.missing_from_fs) return
+    const { lineage, rom, file, clientMtime } = upload
+    await writes.replace(writing, asset, file, folderOf(lineage, rom, asset.emulator ?? null), clientMtime)
+  }
+
+  async function put (
+    writing: Writing, upload: Upload, peers: readonly Asset[], fileName: string, conflictOf: number | null
+  ): Promise<Asset> {
+    const { lineage, rom, emulator, slot, file, acting, clientMtime } = upload
+    const known = peers.find((peer) => peer.file_name === fileName)
+    if (known !== undefined) {
+      known.emulator = emulator
+      await writes.replace(writing, known, file, folderOf(lineage, rom, emulator), clientMtime)
+      return known
+    }
+    return await writes.create(writing, {
+      lineage,
+      rom,
+      file_name: fileName,
+      emulator,
+      slot,
+      is_public: false,
+      is_gallery: false,
+      origin_device_id: acting?.device.id ?? null,
+      conflict_of: conflictOf,
+      client_mtime: clientMtime
+    }, file, slot === null ? null : peers[0]?.updated_at ?? null)
+  }
+
+  async function cleanUp (writing: Writing, gone: readonly Asset[]): Promise<void> {
+    for (const asset of gone) writing.tx.assign(asset, { deleted_at: writing.now, deleted_by: 'cleanup' })
+    await writing.tx.flush()
+    if (gone.length > 0) await thumbnails.delete(writing, gone)
+  }
+
+  /** Keeps the other side of a conflict beside the file it is about. */
+  async function putConflictCopy (writing: Writing, upload: Upload, originalId: number): Promise<Asset> {
+    const { lineage: { user_id: user, rom_id: rom, kind }, acting, file } = upload
+    const original = await writing.tx.findOne(Asset, { id: originalId, user, rom, kind, deleted_at: null })
+    if (original === null) throw assetNotFound(kind, originalId)
+    if (typeof original.conflict_of === 'number') {
+      throw badRequest(`'${original.file_name}' is itself a copy from a conflict; replace it, or keep what the server has`)
+    }
+    if (original.sha1 === file.sha1) return original
+    const copies = await writing.tx.find(Asset, { user, kind, conflict_of: original.id, deleted_at: null }, NEWEST)
+    const same = copies.find((copy) => copy.sha1 === file.sha1)
+    if (same !== undefined) return same
+    const device = acting?.device
+    const label = device === undefined ? 'unknown' : orNull(device.name?.trim()) ?? device.device_id.slice(0, 8)
+    const beside = { ...upload, slot: null, emulator: original.emulator ?? null }
+    const copy = await put(writing, beside, copies, conflictName(original.file_name, writing.now, label), original.id)
+    await cleanUp(writing, copies.filter((other) => other !== copy).slice(CONFLICT_COPIES_MAX - 1))
+    return copy
+  }
+
+  /** @returns what the upload became, and whether it is now what the device and the server agree on */
+  async function store (writing: Writing, upload: Upload): Promise<{ asset: Asset, isCurrent: boolean }> {
+    const { input, slot, name } = upload
+    if (input.conflict_of !== undefined) {
+      return { asset: await putConflictCopy(writing, upload, input.conflict_of), isCurrent: false }
+    }
+    const peers = await findPeers(writing, upload)
+    const same = await findSame(writing, upload, peers)
+    if (same !== null) {
+      await heal(writing, same, upload)
+      return { asset: same, isCurrent: slot === null || same === findPresent(peers) }
+    }
+    const fileName = slot === null ? name : withDateTag(name, writing.now)
+    return { asset: await put(writing, upload, peers, fileName, null), isCurrent: true }
+  }
+
+  async function autoClean (writing: Writing, upload: Upload, asset: Asset): Promise<void> {
+    const { input: { autocleanup: isWanted, autocleanup_limit: limit = 10 }, slot } = upload
+    if (isWanted !== true || slot === null) return
+    const kept = Math.min(Math.max(limit, 1), config.assets.max_autocleanup_limit)
+    const peers = await findPeers(writing, upload)
+    await cleanUp(writing, peers.slice(kept).filter((peer) => peer !== asset))
+  }
+
+  return {
+    /**
+     * Stores an upload, by the order of work that clients rely on.
+     *
+     * @returns the id of what it became
+     */
+    async upload (
+      em: EntityManager, caller: Caller, kind: 'save' | 'state', input: UploadInput,
+      main: StagedFile, screenshot: StagedFile | null
+    ): Promise<number> {
+      const upload = await read(em, caller, kind, input, main)
+      const picture = await readThumbnail(screenshot)
+      const { acting, lineage, rom } = upload
+      const asset = await writes.run(em, [lineage], async (writing) => {
+        await stamps.hold(writing.tx, acting)
+        const { asset, isCurrent } = await store(writing, upload)
+        if (acting !== null && isCurrent) await stamps.sent(writing.tx, acting.device, asset, input.content_hash)
+        await autoClean(writing, upload, asset)
+        if (picture !== null) await thumbnails.put(writing, asset, rom, picture)
+        return asset
+      })
+      await app.roms.noteLastPlayed(em, caller.id, rom.id, new Date())
+      await stamps.count(em, caller, acting, input.session_id, asset.file_name)
+      return asset.id
+    }
+  }
+}
+export type Uploads = ReturnType<typeof createUploads>

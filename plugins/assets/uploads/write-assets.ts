@@ -1,0 +1,212 @@
+import { ForeignKeyConstraintViolationException } from '@mikro-orm/core'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../../core/config/config.ts'
+import { ApiError, conflict } from '../../../core/errors.ts'
+import { Device } from '../../devices/entities.ts'
+import { Rom } from '../../roms/entities.ts'
+import { User } from '../../users/entities.ts'
+import { Asset, type AssetKind, AssetVersion } from '../entities.ts'
+import type { Files, StagedFile } from '../asset-files.ts'
+import { cleanFolder } from '../asset-names.ts'
+import { takeForSpace } from '../clean-up/retention-rows.ts'
+import { PLURALS } from '../views.ts'
+import { type RomPlace, countBytes, lockName } from './write-rows.ts'
+
+/** Whose uploads go one after the other. */
+export interface Lineage { user_id: number, rom_id: number | null, kind: AssetKind }
+
+/** What happens within one transaction, and to files before and after it. */
+export interface Writing {
+  tx: EntityManager
+  now: Date
+  /** Also goes one after the other with what writes there. */
+  lock (...lineages: readonly Lineage[]): Promise<void>
+  /** Puts an upload in its place before a row names it; if nothing comes of it, it is removed. */
+  settle (file: StagedFile, folder: string, fileName: string): Promise<string>
+  /** Removes files once the transaction is done. */
+  drop (diskPaths: readonly string[]): void
+}
+
+export interface NewAsset {
+  lineage: Lineage & { rom_id: number }
+  rom: RomPlace
+  file_name: string
+  emulator: string | null
+  slot: string | null
+  is_public: boolean
+  is_gallery: boolean
+  origin_device_id: number | null
+  conflict_of: number | null
+  client_mtime: Date | null
+}
+
+/** Those of the same game: by its names while it is gone from the library, as all that are gone have no id. */
+export const ofGame = ({ rom, platform_fs_slug: platform, rom_fs_name: name }: Asset) =>
+  (rom ?? null) === null ? { rom: null, platform_fs_slug: platform, rom_fs_name: name } : { rom }
+
+const lockKey = ({ user_id: user, rom_id: rom, kind }: Lineage) => `assets:${user}:${rom}:${kind}`
+/** Devices compare by it, so no two contents of one thing have the same. */
+export const laterThan = (former: Date, now: Date) => new Date(Math.max(now.getTime(), former.getTime() + 1))
+
+/** Where the content of an asset lies, below its user's folder. */
+export function folderOf ({ kind }: Pick<Lineage, 'kind'>, rom: RomPlace, emulator: string | null): string {
+  const folders = [PLURALS[kind], cleanFolder(rom.platform_fs_slug), String(rom.id)]
+  return (emulator === null ? folders : [...folders, cleanFolder(emulator)]).join('/')
+}
+
+const contentOf = (from: Pick<Asset, 'file_size_bytes' | 'sha1'> & { content_hash?: string | null }) => ({
+  file_size_bytes: from.file_size_bytes, sha1: from.sha1, content_hash: from.content_hash ?? null
+})
+
+export function createWrites (app: FastifyInstance, config: Config, files: Files) {
+  const { quota_bytes: quota, versions_kept: kept } = config.assets
+
+  async function removeFiles (paths: readonly string[]): Promise<void> {
+    await files.remove(paths).catch((err: unknown) => { app.log.warn({ err }, 'files nobody needs could not be removed') })
+  }
+
+  /**
+   * Former contents make way before an upload is refused.
+   *
+   * @throws ApiError NO_FREE_SPACE when a user has as much as one may have.
+   */
+  async function makeRoom ({ tx, drop }: Writing, userId: number, bytes: number): Promise<void> {
+    if (quota === 0 || await countBytes(tx, userId) + bytes <= quota) return
+    drop(await takeForSpace(tx, kept, userId))
+    if (await countBytes(tx, userId) + bytes <= quota) return
+    throw new ApiError('NO_FREE_SPACE', `Your files would take more than ${quota} bytes, former contents included; delete some ` +
+      'and wait until they are no longer kept, or have ASSET_QUOTA_BYTES raised')
+  }
+
+  return {
+    /**
+     * Runs `work` in one transaction, after whatever else writes to the same lineages. What it settled is removed when
+     * it throws; when the commit itself fails nobody knows whether a row names it, so it stays.
+     *
+     * @throws ApiError CONFLICT when something it refers to was deleted meanwhile
+     */
+    async run<T> (em: EntityManager, lineages: readonly Lineage[], work: (writing: Writing) => Promise<T>): Promise<T> {
+      const settled: string[] = []
+      const dropped: string[] = []
+      let isDone = false
+      try {
+        const result = await em.transactional(async (tx) => {
+          const lock = async (...wanted: readonly Lineage[]) => {
+            // In one order, so that no two wait for each other.
+            for (const key of [...new Set(wanted.map(lockKey))].sort()) {
+              await lockName(tx, key)
+            }
+          }
+          await lock(...lineages)
+          const outcome = await work({
+            tx,
+            now: new Date(),
+            lock,
+            async settle (file, folder, fileName) {
+              const path = await file.settle(folder, fileName)
+              settled.push(path)
+              return path
+            },
+            drop (paths) { dropped.push(...paths) }
+          })
+          await tx.flush()
+          isDone = true
+          return outcome
+        })
+        await removeFiles(dropped)
+        return result
+      } catch (err) {
+        if (!isDone) await removeFiles(settled)
+        if (!(err instanceof ForeignKeyConstraintViolationException)) throw err
+        throw conflict('The ROM, the device or the account was deleted meanwhile; look what is left and try again')
+      }
+    },
+
+    async create (writing: Writing, given: NewAsset, file: StagedFile, after: Date | null): Promise<Asset> {
+      const { tx, now, settle } = writing
+      const { lineage, rom, origin_device_id: device, ...columns } = given
+      await makeRoom(writing, lineage.user_id, file.file_size_bytes)
+      const time = after === null ? now : laterThan(after, now)
+      const asset = tx.create(Asset, {
+        ...columns,
+        ...contentOf(file),
+        kind: lineage.kind,
+        user: tx.getReference(User, lineage.user_id),
+        rom: tx.getReference(Rom, rom.id),
+        platform_fs_slug: rom.platform_fs_slug,
+        rom_fs_name: rom.fs_name,
+        origin_device: device === null ? null : tx.getReference(Device, device),
+        disk_path: await settle(file, folderOf(lineage, rom, given.emulator), given.file_name),
+        created_at: time,
+        updated_at: time
+      })
+      await tx.persist(asset).flush()
+      return asset
+    },
+
+    /** Gives an asset other content; the former becomes a version. The same content changes nothing. */
+    async replace (
+      writing: Writing, asset: Asset, file: StagedFile, folder: string, clientMtime: Date | null
+    ): Promise<void> {
+      const { tx, now, settle, drop } = writing
+      const isSame = asset.sha1 === file.sha1
+      if (isSame && !asset.missing_from_fs) return
+      await makeRoom(writing, asset.user.id, file.file_size_bytes)
+      if (isSame) drop([asset.disk_path])
+      else tx.create(AssetVersion, { asset, ...formerContent(asset), created_at: now })
+      tx.assign(asset, {
+        ...contentOf(file),
+        client_mtime: clientMtime,
+        disk_path: await settle(file, folder, asset.file_name),
+        missing_from_fs: false,
+        ...(isSame ? {} : { updated_at: laterThan(asset.updated_at, now) })
+      })
+      await tx.flush()
+    },
+
+    /** Puts content into the history of an asset, which stays as it is. */
+    async addVersion (
+      writing: Writing, asset: Asset, file: StagedFile, folder: string, clientMtime: Date | null
+    ): Promise<AssetVersion> {
+      const { tx, now, settle } = writing
+      await makeRoom(writing, asset.user.id, file.file_size_bytes)
+      const version = tx.create(AssetVersion, {
+        asset,
+        ...contentOf(file),
+        file_name: asset.file_name,
+        client_mtime: clientMtime,
+        disk_path: await settle(file, folder, asset.file_name),
+        content_updated_at: now,
+        created_at: now
+      })
+      await tx.flush()
+      return version
+    },
+
+    /** Makes a version the current content again; what was current takes its place. */
+    async restoreVersion ({ tx, now }: Writing, asset: Asset, version: AssetVersion): Promise<void> {
+      tx.create(AssetVersion, { asset, ...formerContent(asset), created_at: now })
+      tx.remove(version)
+      tx.assign(asset, {
+        ...contentOf(version),
+        disk_path: version.disk_path,
+        client_mtime: version.client_mtime ?? null,
+        missing_from_fs: false,
+        updated_at: laterThan(asset.updated_at, now)
+      })
+      await tx.flush()
+    }
+  }
+}
+export type Writes = ReturnType<typeof createWrites>
+
+function formerContent (asset: Asset) {
+  return {
+    ...contentOf(asset),
+    file_name: asset.file_name,
+    disk_path: asset.disk_path,
+    client_mtime: asset.client_mtime ?? null,
+    content_updated_at: asset.updated_at
+  }
+}

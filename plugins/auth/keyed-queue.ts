@@ -1,0 +1,25 @@
+import PQueue from 'p-queue'
+import { ApiError } from '../../core/errors.ts'
+
+/**
+ * Runs work one after the other under each key, and different keys side by side.
+ *
+ * @param what the work, in the plural, for people
+ */
+export function createTurns (waitingMax: number, what: string) {
+  const lines = new Map<string, PQueue>()
+
+  /** @throws ApiError TOO_MANY_REQUESTS when too many wait under the key already. */
+  return async <T> (key: string, work: () => Promise<T>): Promise<T> => {
+    const line = lines.get(key) ?? new PQueue({ concurrency: 1 })
+    if (line.size >= waitingMax) {
+      throw new ApiError('TOO_MANY_REQUESTS', `Too many ${what} at once; try again shortly`, { retryAfterSeconds: 2 })
+    }
+    lines.set(key, line)
+    try {
+      return await line.add(work)
+    } finally {
+      if (line.size === 0 && line.pending === 0) lines.delete(key)
+    }
+  }
+}

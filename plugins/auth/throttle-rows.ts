@@ -1,0 +1,129 @@
+import type pg from 'pg'
+import { ApiError } from '../../core/errors.ts'
+import { transaction } from '../../core/database/transaction.ts'
+
+/** How often something may be tried under one key before it has to wait. */
+export interface Limit {
+  key: string
+  /** Tries that are free. */
+  free: number
+  /** Seconds until a key without tries is forgotten. */
+  forgetSeconds: number
+  /** Seconds to wait after the first try beyond the free ones; doubles with each further one. */
+  waitSeconds: number
+  /** The longest wait, in seconds. */
+  waitMaxSeconds: number
+}
+
+/** So many tries in a span of time, whatever comes of them. */
+export interface Quota {
+  key: string
+  max: number
+  seconds: number
+  /** Whether every try begins the span anew; else it begins with the first. */
+  restarts?: boolean
+}
+
+interface Row { key: string, count: number, wait_seconds: number | null, idle_seconds: number }
+
+const READ = `select key, count, extract(epoch from blocked_until - now())::float8 as wait_seconds,
+  extract(epoch from now() - updated_at)::float8 as idle_seconds from throttles where key = any($1) order by key for update`
+const WRITE = `update throttles set count = $2, updated_at = now(),
+  blocked_until = case when $3::float8 is null then null else now() + make_interval(secs => $3::float8) end where key = $1`
+
+/** Of a quota, `blocked_until` is the end of its span. */
+const SPEND = `insert into throttles as t (key, count, blocked_until) values ($1, 1, now() + make_interval(secs => $2))
+  on conflict (key) do update set updated_at = now(),
+    count = case when t.blocked_until > now() then t.count + 1 else 1 end,
+    blocked_until = case when t.blocked_until > now() and not $3 then t.blocked_until else excluded.blocked_until end
+  returning count, extract(epoch from blocked_until - now())::float8 as wait_seconds`
+
+const KNOWN = `select key, count, greatest(0, coalesce(extract(epoch from blocked_until - now()), 0))::float8 as wait_seconds
+  from throttles where key = any($1) and updated_at > now() - make_interval(secs => $2)`
+const FORGIVE = `with gone as (delete from throttles where key = $1 returning count)
+  update throttles set count = greatest(0, throttles.count - gone.count) from gone where key = $2`
+
+const waitAfter = (count: number, limit: Limit) =>
+  count < limit.free ? null : Math.min(limit.waitMaxSeconds, limit.waitSeconds * 2 ** Math.min(count - limit.free, 20))
+
+export function tooMany (wait: number): ApiError {
+  // The column keeps milliseconds: what is less is rounding.
+  const seconds = Math.max(1, Math.ceil(Math.floor(wait * 1_000) / 1_000))
+  return new ApiError('TOO_MANY_REQUESTS', `Too many attempts; try again in ${seconds} s`, { retryAfterSeconds: seconds })
+}
+
+/** What is known of a key: its tries, and the seconds it still has to wait. */
+export interface Tries { count: number, wait_seconds: number }
+
+/** Counts tries by key, for all processes together. */
+export function createThrottle (pool: pg.Pool) {
+  /** The rows of some keys, kept from others until the transaction ends. */
+  async function lock (client: pg.PoolClient, limits: readonly Limit[]): Promise<Row[]> {
+    const keys = limits.map((limit) => limit.key)
+    await client.query('insert into throttles (key) select unnest($1::text[]) on conflict do nothing', [keys.toSorted()])
+    return (await client.query<Row>(READ, [keys])).rows
+  }
+
+  /** @returns the seconds to wait from now on */
+  async function add (client: pg.PoolClient, limits: readonly Limit[], rows: readonly Row[]): Promise<number> {
+    let longest = 0
+    for (const row of rows) {
+      const limit = limits.find(({ key }) => key === row.key)
+      if (limit === undefined) continue
+      const tries = row.idle_seconds > limit.forgetSeconds ? 1 : row.count + 1
+      const wait = waitAfter(tries, limit)
+      await client.query(WRITE, [row.key, tries, wait])
+      longest = Math.max(longest, wait ?? 0)
+    }
+    return longest
+  }
+
+  return {
+    /**
+     * Counts a try before its outcome is known, so that a hundred at once are no more than a hundred in a row; one that
+     * succeeds is taken back with `forget`. @throws ApiError TOO_MANY_REQUESTS; nothing is counted then.
+     */
+    async take (limits: readonly Limit[]): Promise<void> {
+      const wait = await transaction(pool, async (client) => {
+        const rows = await lock(client, limits)
+        const left = Math.max(0, ...rows.map((row) => row.wait_seconds ?? 0))
+        if (left === 0) await add(client, limits, rows)
+        return left
+      })
+      if (wait > 0) throw tooMany(wait)
+    },
+
+    /** Counts a failure. @returns the seconds to wait from now on, 0 while tries are free */
+    async fail (limits: readonly Limit[]): Promise<number> {
+      return await transaction(pool, async (client) => await add(client, limits, await lock(client, limits)))
+    },
+
+    /** What is known of some keys; one without tries in the last `seconds` is left out. */
+    async read (keys: readonly string[], seconds: number): Promise<Map<string, Tries>> {
+      const { rows } = await pool.query<Tries & { key: string }>(KNOWN, [keys, seconds])
+      return new Map(rows.map(({ key, ...tries }) => [key, tries]))
+    },
+
+    /** Forgets the tries of one key and takes as many off another, of which they were a part. */
+    async forgive (key: string, whole: string): Promise<void> {
+      await pool.query(FORGIVE, [key, whole])
+    },
+
+    /** Counts a try. @throws ApiError TOO_MANY_REQUESTS when there were as many as may be. */
+    async spend ({ key, max, seconds, restarts = false }: Quota): Promise<void> {
+      const { rows: [row] } = await pool.query<{ count: number, wait_seconds: number }>(SPEND, [key, seconds, restarts])
+      if (row !== undefined && row.count > max) throw tooMany(row.wait_seconds)
+    },
+
+    /** Forgets the tries of some keys. */
+    async forget (keys: readonly string[]): Promise<void> {
+      await pool.query('delete from throttles where key = any($1)', [keys])
+    },
+
+    /** Deletes what is a day old. */
+    async dropOld (): Promise<void> {
+      await pool.query("delete from throttles where updated_at < now() - interval '1 day'")
+    }
+  }
+}
+export type Throttle = ReturnType<typeof createThrottle>

@@ -1,0 +1,220 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { pipeline } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { ArchiveError, Budget } from '../../../core/archives/limits.ts'
+import { openTar } from '../../../core/archives/tar.ts'
+import { StartError } from '../../../core/errors.ts'
+import { errorCode } from '../../../core/files/fs-error.ts'
+import { safeRelativePath } from '../../../core/files/safe-path.ts'
+import {
+  ENDING, type Ending, FILES, HASHES, MANIFEST, type Manifest, PARTS, SECRETS, TABLES, readEnding, readManifest
+} from './manifest.ts'
+import { type Part, openPart, partsFolder, readPart } from './parts.ts'
+import { hashLine } from './write-archive.ts'
+
+/** No text of the archive itself is longer: manifests, lists, sealed secrets. */
+const TEXT_MAX_BYTES = 16 * 1024 ** 2
+/** An archive of one's own may be as large as it is. */
+const LIMITS = {
+  entries: Infinity, totalBytes: Infinity, ratio: Infinity, ratioFreeBytes: Infinity, timeoutMs: Infinity
+}
+const KNOWN = [TABLES, FILES, PARTS, SECRETS]
+
+type Content = AsyncIterable<Uint8Array>
+type Pieces = Content | Iterable<Uint8Array>
+
+/** What is done with what an archive holds, entry by entry. A content that is not read is passed over. */
+export interface ArchiveVisitor {
+  manifest? (manifest: Manifest): Promise<void>
+  /** Whole rows of a table, in the format of COPY. @returns how many */
+  rows? (table: string, content: Content): Promise<number>
+  /** A file of the data directory. */
+  file? (path: string, content: Content): Promise<void>
+  /** A file whose content lies beside the archive; it is read there unless somebody asks for this. */
+  part? (part: Part): void
+  secret? (name: string, content: Buffer): void
+}
+
+export interface WholeArchive { manifest: Manifest, ending: Ending }
+
+/** @throws ArchiveError when it is larger than any text of a backup */
+async function collect (content: Pieces, size: number): Promise<Buffer> {
+  if (size > TEXT_MAX_BYTES) throw new ArchiveError('one of its lists is longer than those of backups')
+  const chunks: Uint8Array[] = []
+  for await (const chunk of content) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+/** What has been read since the last list of hashes, to be compared with the next. */
+function createCheck () {
+  let lines: string[] = []
+  return {
+    async * hashed (name: string, size: number, content: Pieces): Content {
+      const hash = createHash('sha256')
+      for await (const chunk of content) {
+        hash.update(chunk)
+        yield chunk
+      }
+      lines.push(hashLine(hash.digest('hex'), size, name))
+    },
+    /** @throws ArchiveError naming what is not as it was written */
+    compare (list: string): void {
+      const expected = new Set(list.split(/(?<=\n)/).filter((line) => line !== ''))
+      const wrong = lines.find((line) => !expected.has(line))
+      if (wrong !== undefined) {
+        throw new ArchiveError(`it is damaged: ${(JSON.parse(wrong) as string[])[2] ?? ''} is not as it was written`)
+      }
+      if (expected.size !== lines.length) throw new ArchiveError('it is damaged: entries are missing')
+      lines = []
+    },
+    isDone: () => lines.length === 0
+  }
+}
+
+/** @throws ArchiveError for a path that leads out of the data directory */
+function readPath (name: string): string {
+  try {
+    return safeRelativePath(name)
+  } catch {
+    throw new ArchiveError(`${JSON.stringify(name)} is no path of a backup`)
+  }
+}
+
+type Found = Pick<Ending, 'entries' | 'files' | 'bytes'>
+
+function compareEnding (found: Found, rows: ReadonlyMap<string, number> | null, ending: Ending): void {
+  const wrong = (['entries', 'files', 'bytes'] as const).find((key) => found[key] !== ending[key])
+  if (wrong !== undefined) throw new ArchiveError(`it is damaged: ${found[wrong]} ${wrong} in place of ${ending[wrong]}`)
+  if (rows === null) return
+  for (const [table, count] of Object.entries(ending.rows)) {
+    if ((rows.get(table) ?? 0) !== count) throw new ArchiveError(`it gave ${rows.get(table) ?? 0} rows of ${table} in place of ${count}`)
+  }
+}
+
+/** Takes the entries of an archive one after the other, and knows in the end whether it was whole. */
+function createReader (visitor: ArchiveVisitor, folder: string) {
+  const check = createCheck()
+  const rows = new Map<string, number>()
+  const found = { entries: 0, files: 0, bytes: 0 }
+  let manifest: Manifest | null = null
+  let ending: Ending | null = null
+
+  async function takeManifest (name: string, size: number, content: Content): Promise<void> {
+    if (name !== MANIFEST) throw new ArchiveError('it does not begin as one')
+    manifest = readManifest((await collect(content, size)).toString())
+    await visitor.manifest?.(manifest)
+  }
+
+  async function takeFileOfPart (path: string, part: Part): Promise<void> {
+    found.files++
+    found.bytes += part.size
+    if (visitor.part !== undefined) return visitor.part(part)
+    const content = openPart(folder, part, path)
+    await visitor.file?.(path, content)
+    // What the visitor did not ask for is read all the same.
+    for await (const _chunk of content) { /* passed over */ }
+  }
+
+  async function takePart (name: string, size: number, content: Content): Promise<void> {
+    const kind = KNOWN.find((prefix) => name.startsWith(prefix))
+    const rest = name.slice(kind?.length ?? 0)
+    if (kind === TABLES) {
+      const table = rest.slice(0, rest.indexOf('/'))
+      if (visitor.rows !== undefined) rows.set(table, (rows.get(table) ?? 0) + await visitor.rows(table, content))
+    } else if (kind === FILES) {
+      found.files++
+      found.bytes += size
+      await visitor.file?.(readPath(rest), content)
+    } else if (kind === PARTS) {
+      await takeFileOfPart(readPath(rest), readPart((await collect(content, size)).toString()))
+    } else if (kind === SECRETS) {
+      visitor.secret?.(rest, await collect(content, size))
+    } else {
+      throw new ArchiveError(`${JSON.stringify(name)} is no part of a backup`)
+    }
+    // What the visitor did not ask for is hashed all the same.
+    for await (const _chunk of content) { /* passed over */ }
+  }
+
+  return {
+    async take (name: string, size: number, content: Pieces): Promise<void> {
+      if (ending !== null) throw new ArchiveError('it is damaged: something follows its end')
+      if (name === ENDING) {
+        if (!check.isDone()) throw new ArchiveError('it is damaged: a list of hashes is missing')
+        ending = readEnding((await collect(content, size)).toString())
+        return
+      }
+      found.entries++
+      if (name.startsWith(HASHES)) check.compare((await collect(content, size)).toString())
+      else await (manifest === null ? takeManifest : takePart)(name, size, check.hashed(name, size, content))
+    },
+
+    /** @throws ArchiveError when something is missing */
+    end (): WholeArchive {
+      if (manifest === null) throw new ArchiveError('there is nothing in it')
+      if (ending === null) throw new ArchiveError('it is cut short: its end is missing')
+      compareEnding(found, visitor.rows === undefined ? null : rows, ending)
+      return { manifest, ending }
+    }
+  }
+}
+
+interface Reading { visitor: ArchiveVisitor, onBytes: (bytes: number) => void, signal: AbortSignal }
+
+async function sizeOf (path: string): Promise<number> {
+  const stats = await stat(path).catch((err: unknown) => {
+    if (errorCode(err) !== 'ENOENT') throw err
+    throw new StartError(`There is no file ${path}. Give the path of a backup, as svc backup printed it.`)
+  })
+  return stats.size
+}
+
+async function readWhole (path: string, { visitor, onBytes, signal }: Reading): Promise<WholeArchive> {
+  const watch = { isCancelled: () => signal.aborted, setDeadline: () => undefined, reserveMemory: () => undefined }
+  const budget = new Budget(await sizeOf(path), LIMITS, watch)
+  const open = () => {
+    const source = createReadStream(path)
+    source.on('data', (chunk) => { onBytes(chunk.length) })
+    return pipeline(source, createGunzip(), () => { /* whoever reads it hears of a failure */ })
+  }
+  const reader = createReader(visitor, partsFolder(path))
+  for await (const { name, size, content } of openTar(open, budget).entries()) {
+    signal.throwIfAborted()
+    await reader.take(name, size, content())
+  }
+  return reader.end()
+}
+
+const CODES = new Map([
+  ['Z_BUF_ERROR', 'it is cut short'], ['Z_DATA_ERROR', 'it is damaged, or no archive at all'],
+  ['EISDIR', 'it is a folder'], ['EACCES', 'this user may not read it']
+])
+
+/** What tar-stream says, in words alone. */
+const OF_TAR = /^(Invalid tar header|Unexpected end of data)/
+
+/** Why an archive cannot be read; null for what is no fault of it. */
+function explain (err: unknown): string | null {
+  if (err instanceof ArchiveError) return err.message
+  if (!(err instanceof Error)) return null
+  return CODES.get(errorCode(err)) ?? (OF_TAR.test(err.message) ? 'it is damaged, or holds no tar' : null)
+}
+
+/**
+ * Reads an archive from the first byte to the last and compares every entry with its hash.
+ *
+ * @throws StartError that says why it is none that can be used
+ */
+export async function readArchive (
+  path: string, visitor: ArchiveVisitor, onBytes: Reading['onBytes'] = () => undefined, signal = new AbortController().signal
+): Promise<WholeArchive> {
+  try {
+    return await readWhole(path, { visitor, onBytes, signal })
+  } catch (err) {
+    const reason = signal.aborted ? null : explain(err)
+    if (reason === null) throw err
+    throw new StartError(`${path} is no whole backup: ${reason}. Take another backup, or fetch this one again.`, { cause: err })
+  }
+}

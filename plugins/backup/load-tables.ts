@@ -1,0 +1,72 @@
+import { type Hash, createHash } from 'node:crypto'
+import type pg from 'pg'
+import { ArchiveError } from '../../core/archives/limits.ts'
+import { migrate } from '../../core/database/database.ts'
+import { StartError } from '../../core/errors.ts'
+import { migrations } from '../migrations.ts'
+import type { ArchiveVisitor } from './archive/read-archive.ts'
+import type { Manifest, TableDescription } from './archive/manifest.ts'
+import { type ForeignKey, closeDatabase, copyIn, copyOut, openForRows } from './rows.ts'
+
+const KNOWN = new Set(migrations.map(({ name }) => name))
+
+/** @throws ArchiveError when the archive's tables are of a release that is not known yet */
+export function requireKnownTables (manifest: Manifest): void {
+  const newer = manifest.migrations.find((name) => !KNOWN.has(name))
+  if (newer !== undefined) {
+    throw new ArchiveError(`its tables are of a newer release (svc ${manifest.svc}, migration ${newer}); restore it with that one`)
+  }
+}
+
+const migrateTo = (url: string, wanted: typeof migrations) =>
+  migrate({ url, poolSize: 1, entities: [], migrations: wanted })
+
+/** Brings restored tables to the schema of this release. @returns the migrations that took */
+export const bringUpToDate = (url: string): Promise<string[]> => migrateTo(url, migrations)
+
+async function * hashed (content: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
+  for await (const chunk of content) {
+    hash.update(chunk)
+    yield chunk
+  }
+}
+
+/** Fills an empty database with the tables of an archive, in the schema that they were saved with. */
+export function createLoader (client: pg.Client, url: string) {
+  const hashes = new Map<string, Hash>()
+  let opened: { manifest: Manifest, keys: ForeignKey[] } | null = null
+
+  async function open (manifest: Manifest): Promise<void> {
+    requireKnownTables(manifest)
+    const had = new Set(manifest.migrations)
+    await migrateTo(url, migrations.filter(({ name }) => had.has(name)))
+    opened = { manifest, keys: await openForRows(client, manifest.tables) }
+  }
+
+  async function rows (name: string, content: AsyncIterable<Uint8Array>): Promise<number> {
+    const table = opened?.manifest.tables.find((one) => one.name === name)
+    if (table === undefined) throw new ArchiveError(`its manifest does not tell of the table ${JSON.stringify(name)}`)
+    const hash = hashes.get(name) ?? createHash('sha256')
+    hashes.set(name, hash)
+    return await copyIn(client, table, hashed(content, hash))
+  }
+
+  /** @throws StartError when a table is not what went into it */
+  async function readBack (table: TableDescription): Promise<void> {
+    const hash = createHash('sha256')
+    for await (const chunk of copyOut(client, table).content) hash.update(chunk)
+    if (hash.digest('hex') === (hashes.get(table.name) ?? createHash('sha256')).digest('hex')) return
+    throw new StartError(`The table ${table.name} does not read back as the backup has it. Nothing was changed; check the disk and ` +
+      'the memory of this machine, then repeat this.')
+  }
+
+  return {
+    visitor: { manifest: open, rows } satisfies ArchiveVisitor,
+    /** Once all rows are there: compares what the tables hold with what came. */
+    async close (): Promise<void> {
+      if (opened === null) return
+      for (const table of opened.manifest.tables) await readBack(table)
+      await closeDatabase(client, opened.manifest, opened.keys)
+    }
+  }
+}

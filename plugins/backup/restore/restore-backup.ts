@@ -1,0 +1,199 @@
+import { lstat, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Config } from '../../../core/config/config.ts'
+import type { Environment } from '../../../core/config/environment.ts'
+import { StartError } from '../../../core/errors.ts'
+import { isPresent } from '../../../core/files/safe-path.ts'
+import { lockDataDir } from '../../../core/supervisor/lock.ts'
+import type { Ending, Manifest } from '../archive/manifest.ts'
+import { readArchive } from '../archive/read-archive.ts'
+import { FOLDERS } from '../files.ts'
+import { bringUpToDate, createLoader, requireKnownTables } from '../load-tables.ts'
+import { stampOf } from '../backup-folder.ts'
+import type { Progress } from '../progress.ts'
+import { stopTasks, withClient } from '../rows.ts'
+import { journalOf, newDirOf, stagingOf } from './journal.ts'
+import { SECRET_FILES, loadStaged, stageFile, stageSecrets, takeOver } from './stage-files.ts'
+import { type Swap, decideSwap, finishSwap } from './swap-data.ts'
+import { type Target, openTarget } from './target-database.ts'
+
+export interface RestoreJob {
+  path: string
+  dataDir: string
+  environment: Environment
+  /** Whether the secret key and config.yml of the archive are left where they are. */
+  withoutSecrets: boolean
+  /** What the place where the former state is kept begins with. */
+  keptAs: string
+  /** Whether what was under way goes on: nothing but the place of the database changes. */
+  goesOn: boolean
+  signal: AbortSignal
+  report (progress: Progress): void
+}
+
+export interface RestoreResult {
+  manifest: Manifest
+  ending: Ending
+  /** Migrations that the tables were brought up to date with. */
+  migrated: string[]
+  /** Where what was there before lies now; null when there was nothing. */
+  kept: string | null
+  keptDatabase: string | null
+}
+
+const IDENTITY = 'identity'
+/** A database server that lost its supervisor notices within a minute, and may write until then. */
+const REMOVED = { recursive: true, force: true, maxRetries: 5 }
+const DATABASE = 'db'
+/** Whatever of these the new state has takes the place of the old one. */
+const NAMES = { everything: [DATABASE, ...FOLDERS, IDENTITY, ...SECRET_FILES], database: [DATABASE] }
+
+/** @throws StartError when the archive's secrets cannot be read without a passphrase that nobody gave */
+function requirePassphrase ({ secrets }: Manifest, { path, environment, withoutSecrets }: RestoreJob): void {
+  if (secrets === 'left out' || withoutSecrets || (environment.SVC_BACKUP_PASSPHRASE ?? '') !== '') return
+  throw new StartError(`The secret key and config.yml in ${path} are encrypted. Set SVC_BACKUP_PASSPHRASE to the passphrase it was ` +
+    'made with, or do without them with --without-secret-key. Nothing was changed.')
+}
+
+const readIdentity = async (dataDir: string): Promise<string | null> =>
+  (await readFile(join(dataDir, IDENTITY), 'utf8').catch(() => null))?.trim() ?? null
+
+/** @throws StartError for a database that is to be restored without the files that belong to it */
+async function requireOwnFiles ({ holds, identity }: Manifest, { path, dataDir, goesOn }: RestoreJob): Promise<void> {
+  // Databases had none at first.
+  if (holds === 'everything' || goesOn || identity === null || await readIdentity(dataDir) === identity) return
+  throw new StartError(`${path} holds a database alone, and ${dataDir} is not the data directory that it was made from, whose ` +
+    'saves and pictures it needs. Restore it there. Nothing was changed.')
+}
+
+/** What a rename cannot replace: a folder that is a disk of its own. @throws StartError */
+export async function requireOneDisk (dataDir: string, holds: Manifest['holds']): Promise<void> {
+  const { dev } = await stat(dataDir)
+  for (const name of NAMES[holds]) {
+    const found = await lstat(join(dataDir, name)).catch(() => null)
+    if (found === null || found.dev === dev) continue
+    throw new StartError(`${join(dataDir, name)} is a mount point, which a restore cannot replace. Mount the data directory above ` +
+      'it instead, or restore into another SVC_DATA_DIR. Nothing was changed.')
+  }
+}
+
+async function filter<T> (values: readonly T[], isWanted: (value: T) => Promise<boolean>): Promise<T[]> {
+  const wanted = await Promise.all(values.map(isWanted))
+  return values.filter((_value, index) => wanted[index])
+}
+
+/** Reads the whole archive before anything is made of it. @returns its secrets as they lie in it */
+async function readFirst (job: RestoreJob): Promise<{ manifest: Manifest, secrets: Map<string, Buffer> }> {
+  const secrets = new Map<string, Buffer>()
+  const { manifest } = await readArchive(job.path, {
+    manifest: async (found) => {
+      requireKnownTables(found)
+      requirePassphrase(found, job)
+      await requireOwnFiles(found, job)
+      await requireOneDisk(job.dataDir, found.holds)
+    },
+    secret: (name, content) => { secrets.set(name, content) }
+  }, countBytes(job, 'check'), job.signal)
+  return { manifest, secrets }
+}
+
+function countBytes ({ report }: RestoreJob, phase: Progress['phase']) {
+  let bytes = 0
+  return (count: number) => {
+    bytes += count
+    report({ phase, rows: 0, files: 0, bytes })
+  }
+}
+
+/** Fills an empty database, and the new folder with files. */
+async function fill (job: RestoreJob, newDir: string, url: string): Promise<Ending> {
+  return await withClient(url, async (client) => {
+    const loader = createLoader(client, url)
+    const { ending } = await readArchive(job.path, {
+      ...loader.visitor, file: (path, content) => stageFile(newDir, path, content)
+    }, countBytes(job, 'tables'), job.signal)
+    await loader.close()
+    return ending
+  })
+}
+
+/** Pictures of an installation that is the same stay with it; those of another one are of other ROMs. */
+async function keepArtwork (dataDir: string, newDir: string, identity: string | null): Promise<void> {
+  if (identity === null || await readIdentity(dataDir) !== identity) return
+  await takeOver(join(dataDir, 'resources'), join(newDir, 'resources'))
+}
+
+async function stageFolders (newDir: string, { identity }: Manifest): Promise<void> {
+  for (const name of FOLDERS) await mkdir(join(newDir, name), { mode: 0o755 })
+  if (identity !== null) await writeFile(join(newDir, IDENTITY), `${identity}\n`, { mode: 0o600 })
+}
+
+interface Staged { ending: Ending, migrated: string[], swap: Swap['database'] }
+
+/** Makes everything new beside what is there. The database has answered in the schema of this release then. */
+async function stageAll (job: RestoreJob, config: Config, manifest: Manifest, stamp: string): Promise<Staged> {
+  const newDir = newDirOf(job.dataDir)
+  if (manifest.holds === 'everything') await stageFolders(newDir, manifest)
+  const target: Target = await openTarget(config, stamp)
+  try {
+    const ending = await fill(job, newDir, target.url)
+    const migrated = await bringUpToDate(target.url)
+    if (!job.goesOn) await withClient(target.url, stopTasks)
+    if (manifest.holds === 'everything') await keepArtwork(job.dataDir, newDir, manifest.identity)
+    await target.stop()
+    return { ending, migrated, swap: target.swap }
+  } catch (err) {
+    await target.discard()
+    throw err
+  }
+}
+
+/**
+ * Does a restore, for the holder of the lock on the data directory.
+ *
+ * @throws StartError that says why not; then nothing was changed
+ */
+export async function replaceState (job: RestoreJob): Promise<RestoreResult> {
+  const { dataDir, environment } = job
+  const { manifest, secrets } = await readFirst(job)
+  const newDir = newDirOf(dataDir)
+  // What a killed restore left had not taken anything's place.
+  await rm(stagingOf(dataDir), REMOVED)
+  await mkdir(newDir, { recursive: true, mode: 0o700 })
+  try {
+    const isSealed = manifest.secrets === 'sealed'
+    const passphrase = environment.SVC_BACKUP_PASSPHRASE
+    await stageSecrets(dataDir, newDir, { found: secrets, isSealed, passphrase, isLeftOut: job.withoutSecrets })
+    const stamp = stampOf(new Date())
+    const { ending, migrated, swap } = await stageAll(job, loadStaged(newDir, environment), manifest, stamp)
+    const names = await filter(NAMES[manifest.holds], (name) => isPresent(join(newDir, name)))
+    const kept = `${job.keptAs}-${stamp}`
+    const hadSome = (await filter(names, (name) => isPresent(join(dataDir, name)))).length > 0
+    job.signal.throwIfAborted()
+    await decideSwap(dataDir, { names, kept, database: swap })
+    await finishSwap(dataDir)
+    return { manifest, ending, migrated, kept: hadSome ? join(dataDir, kept) : null, keptDatabase: swap?.kept ?? null }
+  } catch (err) {
+    // After the decision the next command goes on; before it nothing of this may stay.
+    if (!await isPresent(journalOf(dataDir))) await rm(stagingOf(dataDir), REMOVED)
+    throw err
+  }
+}
+
+/**
+ * Puts what an archive holds in the place of a data directory and its database. Killed at any moment, it leaves all of
+ * the old or, by the next command, all of the new.
+ *
+ * @throws StartError that says why not; then nothing was changed
+ */
+export async function restoreBackup (job: RestoreJob): Promise<RestoreResult> {
+  const lock = lockDataDir(job.dataDir)
+  if (lock === null) {
+    throw new StartError(`A server, or another svc command, is using ${job.dataDir}. Stop it, then repeat this.`, { exitCode: 75 })
+  }
+  try {
+    return await replaceState(job)
+  } finally {
+    lock.release()
+  }
+}

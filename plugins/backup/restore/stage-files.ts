@@ -1,0 +1,80 @@
+import { createWriteStream } from 'node:fs'
+import { copyFile, link, mkdir, opendir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { type Config, loadConfig } from '../../../core/config/config.ts'
+import type { Environment } from '../../../core/config/environment.ts'
+import { StartError } from '../../../core/errors.ts'
+import { errorCode } from '../../../core/files/fs-error.ts'
+import { openWith } from '../seal-secrets.ts'
+
+/** Secrets that lie in the data directory itself. */
+export const SECRET_FILES = ['secret.key', 'config.yml'] as const
+
+async function readIfThere (path: string): Promise<Buffer | null> {
+  return await readFile(path).catch((err: unknown) => {
+    if (errorCode(err) === 'ENOENT') return null
+    throw err
+  })
+}
+
+/** How the secrets of an archive come into the new data directory; what it does not have is taken from the old one. */
+export interface SecretSource {
+  found: ReadonlyMap<string, Buffer>
+  isSealed: boolean
+  passphrase: string | undefined
+  /** Whether a person chose to do without them. */
+  isLeftOut: boolean
+}
+
+/** @throws StartError when they cannot be read */
+export async function stageSecrets (dataDir: string, newDir: string, source: SecretSource): Promise<void> {
+  const { found, isSealed, passphrase, isLeftOut } = source
+  for (const name of SECRET_FILES) {
+    const stored = isLeftOut && isSealed ? undefined : found.get(name)
+    const content = stored === undefined
+      ? await readIfThere(join(dataDir, name))
+      : isSealed ? await openWith(passphrase ?? '', stored) : stored
+    if (content !== null) await writeFile(join(newDir, name), content, { flag: 'wx', mode: 0o600 })
+    else if (stored !== undefined) {
+      throw new StartError('The secrets of the backup cannot be read: SVC_BACKUP_PASSPHRASE is not the one it was made with. Set ' +
+        'that one, or do without them with --without-secret-key. Nothing was changed.')
+    }
+  }
+}
+
+/** The configuration that the restored server will have. */
+export const loadStaged = (newDir: string, environment: Environment): Config =>
+  loadConfig({ ...environment, SVC_DATA_DIR: newDir }).config
+
+/** Writes a file of the archive, so that it is on disk whatever happens next. */
+export async function stageFile (newDir: string, path: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+  const target = join(newDir, path)
+  await mkdir(dirname(target), { recursive: true })
+  await pipeline(content, createWriteStream(target, { flags: 'wx', mode: 0o640, flush: true }))
+}
+
+async function linkFile (from: string, to: string): Promise<void> {
+  try {
+    await link(from, to)
+  } catch (err) {
+    if (errorCode(err) === 'EEXIST') return
+    // Another disk, or one without links.
+    await copyFile(from, to)
+  }
+}
+
+/** Takes over what a backup leaves out since it can be fetched again; what came of the backup stays. */
+export async function takeOver (oldFolder: string, newFolder: string): Promise<void> {
+  const entries = await opendir(oldFolder).catch((err: unknown) => {
+    if (errorCode(err) === 'ENOENT') return null
+    throw err
+  })
+  if (entries === null) return
+  await mkdir(newFolder, { recursive: true })
+  for await (const entry of entries) {
+    const [from, to] = [join(oldFolder, entry.name), join(newFolder, entry.name)]
+    if (entry.isDirectory()) await takeOver(from, to)
+    else if (entry.isFile()) await linkFile(from, to)
+  }
+}

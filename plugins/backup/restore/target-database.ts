@@ -1,0 +1,54 @@
+import { createLogger } from '../../../core/log.ts'
+import type { Config } from '../../../core/config/config.ts'
+import { StartError } from '../../../core/errors.ts'
+import { openDatabase } from '../../../core/supervisor/database.ts'
+import { createBeside, dropDatabase, hasDatabase, listSessions, maintenanceUrl, nameOf, withClient } from '../rows.ts'
+import type { Swap } from './swap-data.ts'
+
+/** An empty database to restore into, which nobody works on yet. */
+export interface Target {
+  url: string
+  /** How it takes the place of the old one. */
+  swap: Swap['database']
+  /** Ends it when it is a server of ours; it stays on disk. */
+  stop (): Promise<void>
+  /** Removes it. */
+  discard (): Promise<void>
+}
+
+async function openEmbedded (config: Config): Promise<Target> {
+  const ignore = () => undefined
+  const server = await openDatabase(config, createLogger(config, 'svc'), { onLost: ignore, onRestored: ignore, onHopeless: ignore })
+  return { url: server.url, swap: null, stop: () => server.stop(), discard: () => server.stop() }
+}
+
+/** PostgreSQL cuts names at 63 bytes. */
+const nameWith = (name: string, suffix: string) => `${name.slice(0, 63 - suffix.length)}${suffix}`
+
+async function openExternal (url: string, stamp: string): Promise<Target> {
+  const name = nameOf(url)
+  const fresh = nameWith(name, '_svc_restore')
+  const freshUrl = await withClient(maintenanceUrl(url), async (client) => {
+    const users = await hasDatabase(client, name) ? await listSessions(client, name) : []
+    if (users.length > 0) {
+      throw new StartError(`The database ${name} is in use (${users.join(', ')}). Stop what uses it, then repeat this.`, { exitCode: 75 })
+    }
+    // Of a restore that was killed.
+    await dropDatabase(client, fresh)
+    return await createBeside(client, url, fresh)
+  }).catch((err: unknown) => {
+    if (err instanceof StartError) throw err
+    throw new StartError(`No database can be made beside ${name}: ${(err as Error).message}. A restore makes a new one and ` +
+      'renames the old one: let the role of SVC_DATABASE_URL create databases (alter role … createdb) and connect to "postgres".', { cause: err })
+  })
+  return {
+    url: freshUrl,
+    swap: { url, name, fresh, kept: nameWith(name, `_before_${stamp.toLowerCase()}`) },
+    stop: async () => undefined,
+    discard: async () => { await withClient(maintenanceUrl(url), (client) => dropDatabase(client, fresh)) }
+  }
+}
+
+/** Makes the database that this configuration leads to, beside the one that may be there. */
+export const openTarget = (config: Config, stamp: string): Promise<Target> =>
+  config.database.url === undefined ? openEmbedded(config) : openExternal(config.database.url, stamp)

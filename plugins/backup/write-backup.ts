@@ -1,0 +1,202 @@
+import { constants } from 'node:fs'
+import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type pg from 'pg'
+import type { Config } from '../../core/config/config.ts'
+import { requireKnownSchema } from '../../core/database/database.ts'
+import { ApiError, conflict } from '../../core/errors.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
+import { VERSION } from '../../core/version.ts'
+import { migrations } from '../migrations.ts'
+import {
+  ENDING, type Ending, FILES, MANIFEST, type Manifest, PARTS, SECRETS, TABLES, type TableDescription, newManifest
+} from './archive/manifest.ts'
+import { keepPart, partsFolder } from './archive/parts.ts'
+import { type ArchiveWriter, writeArchive } from './archive/write-archive.ts'
+import { type Checked, checkArchive } from './check-backup.ts'
+import { listOwnFiles } from './files.ts'
+import type { Progress } from './progress.ts'
+import { beginSnapshot, claimBackup, copyOut, describeDatabase, endSnapshot, withClient } from './rows.ts'
+import { requireRoom } from './require-space.ts'
+import { sealWith } from './seal-secrets.ts'
+
+/** As much of a table as is held in memory, and one entry of the archive. */
+const PART_BYTES = 4 * 1024 ** 2
+const READ_BYTES = 256 * 1024
+/** What changes in place is read whole, so that it is of one moment. */
+const SMALL_BYTES = 1024 ** 2
+const GONE_NAMED_MAX = 20
+const NEWLINE = 10
+
+export interface BackupJob {
+  config: Config
+  databaseUrl: string
+  path: string
+  /** Whether the contents of files go into the folder beside the archive that all archives there share. */
+  isIncremental: boolean
+  /** The database alone has no files, no secrets and no config.yml with it. */
+  holds: Manifest['holds']
+  /** Null leaves the secret key out; config.yml then lies in the archive as it is. */
+  passphrase: string | null
+  signal: AbortSignal
+  report (progress: Progress): void
+}
+
+export interface BackupResult extends Ending, Checked { path: string, archive_bytes: number }
+
+/** Cuts a table's text into parts that are whole rows each, so that each can be taken in by itself. */
+async function * cutRows (content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of content) {
+    chunks.push(chunk)
+    size += chunk.length
+    const end = size < PART_BYTES ? -1 : chunk.lastIndexOf(NEWLINE)
+    if (end === -1) continue
+    const all = Buffer.concat(chunks)
+    const cut = size - chunk.length + end + 1
+    yield all.subarray(0, cut)
+    chunks = [all.subarray(cut)]
+    size -= cut
+  }
+  if (size > 0) yield Buffer.concat(chunks)
+}
+
+async function * readExactly (handle: FileHandle, size: number): AsyncGenerator<Buffer> {
+  if (size === 0) return
+  const options = { autoClose: false, end: size - 1, highWaterMark: READ_BYTES }
+  yield * handle.createReadStream(options) as AsyncIterable<Buffer>
+}
+
+/** Writes one archive; knows how far it is. */
+function createRun (job: BackupJob, writer: ArchiveWriter) {
+  const { config, signal, report } = job
+  const progress: Progress = { phase: 'tables', rows: 0, files: 0, bytes: 0 }
+  const ending: Ending = { entries: 0, rows: {}, files: 0, bytes: 0, gone: 0, gone_files: [] }
+
+  async function addTable (client: pg.Client, table: TableDescription): Promise<void> {
+    const { content, countRows } = copyOut(client, table)
+    let part = 0
+    for await (const rows of cutRows(content)) {
+      signal.throwIfAborted()
+      part++
+      await writer.buffer(`${TABLES}${table.name}/${String(part).padStart(6, '0')}`, rows)
+      report(progress)
+    }
+    ending.rows[table.name] = countRows()
+    progress.rows += countRows()
+  }
+
+  async function addPart (path: string, handle: FileHandle): Promise<void> {
+    const part = await keepPart(partsFolder(job.path), handle, signal)
+    await writer.buffer(`${PARTS}${path}`, Buffer.from(JSON.stringify(part)))
+    ending.bytes += part.size
+    ending.files++
+  }
+
+  async function addOpened (path: string, handle: FileHandle): Promise<void> {
+    const { size } = await handle.stat()
+    const name = `${FILES}${path}`
+    if (size > SMALL_BYTES) {
+      await writer.stream(name, size, readExactly(handle, size))
+      ending.bytes += size
+    } else {
+      const content = await handle.readFile()
+      await writer.buffer(name, content)
+      ending.bytes += content.length
+    }
+    ending.files++
+  }
+
+  /** What was deleted since it was listed is gone for the backup too: its owner wanted that. */
+  async function addFile (path: string): Promise<void> {
+    let handle: FileHandle
+    try {
+      handle = await open(join(config.data_dir, path), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
+    } catch (err) {
+      if (errorCode(err) !== 'ENOENT') throw err
+      ending.gone++
+      if (ending.gone <= GONE_NAMED_MAX) ending.gone_files.push(path)
+      return
+    }
+    try {
+      await (job.isIncremental ? addPart : addOpened)(path, handle)
+    } finally {
+      await handle.close()
+    }
+    progress.files = ending.files
+    progress.bytes = ending.bytes
+    report(progress)
+  }
+
+  async function addSecrets (): Promise<void> {
+    const settings = await readFile(config.file.path).catch((err: unknown) => {
+      if (errorCode(err) === 'ENOENT') return null
+      throw err
+    })
+    const { passphrase } = job
+    const seal = async (content: Buffer) => passphrase === null ? content : await sealWith(passphrase, content)
+    const key = Buffer.from(`${config.auth.secret_key}\n`)
+    if (passphrase !== null) await writer.buffer(`${SECRETS}secret.key`, await seal(key))
+    if (settings !== null) await writer.buffer(`${SECRETS}config.yml`, await seal(settings))
+  }
+
+  return {
+    async write (client: pg.Client): Promise<Ending> {
+      await beginSnapshot(client)
+      const facts = await describeDatabase(client)
+      requireKnownSchema(facts.migrations, migrations)
+      const secrets = job.passphrase === null ? 'left out' : 'sealed'
+      const { holds } = job
+      const manifest = newManifest({ ...facts, svc: VERSION, created_at: new Date().toISOString(), holds, secrets })
+      await writer.buffer(MANIFEST, Buffer.from(JSON.stringify(manifest, null, 2)))
+      if (holds === 'everything') await addSecrets()
+      for (const table of facts.tables) await addTable(client, table)
+      await endSnapshot(client)
+      // After the rows, so that whatever they name is there unless it was deleted since.
+      progress.phase = 'files'
+      for await (const path of holds === 'everything' ? listOwnFiles(config.data_dir) : []) {
+        signal.throwIfAborted()
+        await addFile(path)
+      }
+      await writer.closeLists()
+      ending.entries = writer.count()
+      await writer.buffer(ENDING, Buffer.from(JSON.stringify(ending, null, 2)))
+      await writer.end()
+      return ending
+    }
+  }
+}
+
+/**
+ * Writes everything that nobody could make again into one file, reads it again, and tries its tables in a database of
+ * their own. A server goes on meanwhile. The file gets its name when all of that went well.
+ *
+ * @throws StartError, ApiError (NO_FREE_SPACE, CONFLICT) when it cannot be made; then nothing of it is left.
+ */
+export async function makeBackup (job: BackupJob): Promise<BackupResult> {
+  const part = `${job.path}.part`
+  await mkdir(dirname(part), { recursive: true, mode: 0o700 })
+  const { databaseUrl, signal, report } = job
+  return await withClient(databaseUrl, async (client) => {
+    if (!await claimBackup(client)) {
+      throw conflict('Another backup of this database is under way; repeat this when it has ended')
+    }
+    // Only the holder of the claim writes here; a killed one may have left it.
+    await rm(part, { force: true })
+    await requireRoom({ config: job.config, client, folder: dirname(part), hasFiles: job.holds === 'everything' && !job.isIncremental })
+    const writer = writeArchive(part, signal)
+    try {
+      const ending = await createRun(job, writer).write(client)
+      const checked = await checkArchive({ path: part, client, databaseUrl, signal, report })
+      await rename(part, job.path)
+      return { ...ending, ...checked, path: job.path }
+    } catch (err) {
+      await writer.abandon()
+      await rm(part, { force: true })
+      throw errorCode(err) === 'ENOSPC'
+        ? new ApiError('NO_FREE_SPACE', `No space is left for ${job.path}. Make room, or give another place.`, { cause: err })
+        : err
+    }
+  })
+}

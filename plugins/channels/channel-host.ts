@@ -1,0 +1,178 @@
+import {
+  type ChannelDefinition, type Context, CredentialsRefusedError, DeliveryRefusedError, InvalidSettingsError,
+  type OutgoingNotification, RateLimitedError, ServiceDownError
+} from '@svc/plugin-sdk'
+import type { FastifyInstance } from 'fastify'
+import { AddressRefusedError } from '../../core/http/addresses.ts'
+import type { Config } from '../../core/config/config.ts'
+import { createMask } from '../../core/http/mask.ts'
+import { limitTime } from '../../core/loader/limit-time.ts'
+import { readPreferences } from '../../core/loader/context.ts'
+import { createMemo } from '../../core/loader/memo.ts'
+import type { Loaded } from '../../core/loader/registry.ts'
+import { type Subject, createChannelHttp, listAddresses, listSecrets } from './http.ts'
+import { fitNotification } from './render.ts'
+import { type Inspected, UNREADABLE } from './sealed-settings.ts'
+
+/** Why a call of a plugin came to nothing, in words that may be shown. */
+export interface Failure {
+  message: string
+  /** The settings cannot be used: trying again is useless. */
+  is_invalid: boolean
+  /** Nothing went out, and that is certain. */
+  is_refused: boolean
+  /** How long the destination asked to be left alone. */
+  retry_after_ms: number
+}
+export type Outcome<Value> = { ok: true, value: Value } | { ok: false, failure: Failure }
+
+export const DEFAULT_TIMEOUT_MS = 30_000
+const ERROR_CHARACTERS = 500
+
+/** One line that shows nothing secret. */
+function cleanMessage (err: unknown, secrets: readonly string[]): string {
+  const text = createMask(secrets).text(err instanceof Error ? err.message : String(err))
+  const line = text.replace(/[\s\p{C}]+/gu, ' ').trim().slice(0, ERROR_CHARACTERS).toWellFormed()
+  return line === '' ? 'The channel failed without a word' : line
+}
+
+const REFUSALS = [InvalidSettingsError, AddressRefusedError, CredentialsRefusedError, DeliveryRefusedError]
+
+/** What a plugin says may be anything. */
+const readRetryAfter = (err: unknown) =>
+  err instanceof RateLimitedError && Number.isFinite(err.retryAfterMs) ? Number(err.retryAfterMs) : 0
+
+function explain (err: unknown, secrets: readonly string[]): Failure {
+  return {
+    message: cleanMessage(err, secrets),
+    is_invalid: err instanceof InvalidSettingsError,
+    is_refused: REFUSALS.some((refusal) => err instanceof refusal),
+    retry_after_ms: readRetryAfter(err)
+  }
+}
+
+const ELSEWHERE = 'an administrator finds the reason in the log of the server'
+
+/**
+ * What somebody who does not administer the server is told in place of an error that shows its network: what a name
+ * means there, or what a service says that is the server's own, as one is whose address the settings do not have.
+ */
+function hideNetwork (err: unknown, { settings, is_admin: isAdmin }: Subject): string | null {
+  if (isAdmin) return null
+  if (err instanceof AddressRefusedError) return 'The address is not in the public internet and is refused; use a public one'
+  if (listAddresses(settings).length > 0) return null
+  if (err instanceof DeliveryRefusedError) return `The server's own service refused it; check the destination, or ${ELSEWHERE}`
+  const isDown = err instanceof ServiceDownError || err instanceof CredentialsRefusedError
+  return isDown ? `The server's own service did not take it; ${ELSEWHERE}` : null
+}
+
+const isService = (value: unknown): value is { id: string, name: string } =>
+  typeof value === 'object' && value !== null && 'id' in value && 'name' in value && typeof value.name === 'string'
+
+/** The plugin's own configuration was checked against its schema when it was loaded. */
+type ChannelContext = Context<Record<string, unknown>>
+type Call<Value> = (
+  definition: ChannelDefinition, ctx: ChannelContext, loaded: Loaded<ChannelDefinition>
+) => Promise<Value>
+
+const secretsOf = ({ trust, definition }: Loaded<ChannelDefinition>, subject: Subject) =>
+  [...trust.secrets, ...listSecrets(subject, definition)]
+
+/** Calls the code of channel plugins, which runs in the scan worker only. What it throws is an outcome. */
+export function createHost (app: FastifyInstance, config: Config) {
+  const http = createChannelHttp(app)
+  const preferences = readPreferences(config)
+
+  function open (loaded: Loaded<ChannelDefinition>, subject: Subject, signal: AbortSignal): ChannelContext {
+    const context = loaded.context({ signal, memo: createMemo(), preferences, heedsLimits: true }) as ChannelContext
+    return { ...context, http: http.open(loaded, subject, context) }
+  }
+
+  async function call<Value> (subject: Subject, signal: AbortSignal, work: Call<Value>): Promise<Outcome<Value>> {
+    const loaded = app.registry.channels.get(subject.type)
+    if (loaded === undefined) {
+      const message = `The channel plugin '${subject.type}' is not active; an administrator finds the reason with svc plugins`
+      return { ok: false, failure: { message, is_invalid: false, is_refused: true, retry_after_ms: 0 } }
+    }
+    const { definition } = loaded
+    if (definition.adminOnly === true && !subject.is_admin) {
+      const message = `Only administrators may have a channel of the type '${subject.type}'`
+      return { ok: false, failure: { message, is_invalid: true, is_refused: true, retry_after_ms: 0 } }
+    }
+    try {
+      const ms = definition.limits?.timeoutMs ?? DEFAULT_TIMEOUT_MS
+      const value = await limitTime('The channel took longer than', ms, signal,
+        (limited) => work(definition, open(loaded, subject, limited), loaded))
+      return { ok: true, value }
+    } catch (err) {
+      // Nobody is told of an end that came from here.
+      signal.throwIfAborted()
+      const failure = explain(err, secretsOf(loaded, subject))
+      const shown = hideNetwork(err, subject)
+      if (shown === null) return { ok: false, failure }
+      app.log.warn({ reason: failure.message, channel: definition.key }, 'channel failed; its owner is not told all of it')
+      return { ok: false, failure: { ...failure, message: shown } }
+    }
+  }
+
+  async function describe (loaded: Loaded<ChannelDefinition>, subject: Subject): Promise<string> {
+    const { definition } = loaded
+    try {
+      return await definition.describe(subject.settings)
+    } catch (err) {
+      const reason = cleanMessage(err, secretsOf(loaded, subject))
+      app.log.warn({ reason, channel: definition.key }, 'channel could not describe its settings')
+      return ''
+    }
+  }
+
+  async function inspect (loaded: Loaded<ChannelDefinition>, given: Subject, ctx: ChannelContext): Promise<Inspected> {
+    const { definition } = loaded
+    const { settings } = given
+    await definition.check?.(settings, ctx)
+    const subject = { ...given, secret_keys: await definition.secretKeys?.(settings) ?? [] }
+    const marked = Object.entries(definition.settings.properties).filter(([, schema]) => schema.writeOnly === true)
+    const target = await describe(loaded, subject)
+    const destination = await definition.destination?.(settings) ?? target
+    const view = {
+      target,
+      has_secret: marked.some(([name]) => settings[name] !== undefined && settings[name] !== '')
+    }
+    if (definition.secretKeys === undefined) return { destination, view: { ...UNREADABLE, ...view } }
+    const secret = new Set(subject.secret_keys)
+    const fields = Object.entries((settings.fields ?? {}) as Record<string, unknown>)
+    const service = String(settings.service)
+    const services = (await definition.services?.(ctx) ?? []).filter(isService)
+    return {
+      destination,
+      view: {
+        ...view,
+        service,
+        service_name: services.find(({ id }) => id === service)?.name ?? null,
+        fields: Object.fromEntries(fields.filter(([key]) => !secret.has(key))),
+        stored_secrets: fields.map(([key]) => key).filter((key) => secret.has(key))
+      }
+    }
+  }
+
+  return {
+    /** Checks settings. @returns what is kept beside them */
+    inspect: (subject: Subject, signal: AbortSignal) =>
+      call(subject, signal, (_definition, ctx, loaded) => inspect(loaded, subject, ctx)),
+
+    deliver: (subject: Subject, notification: OutgoingNotification, signal: AbortSignal) =>
+      call(subject, signal, (definition, ctx) =>
+        definition.deliver(fitNotification(notification, definition.limits), subject.settings as never, ctx)),
+
+    confirm: (subject: Subject, code: string, signal: AbortSignal) =>
+      call(subject, signal, async (definition, ctx) => await definition.confirm?.(code, subject.settings, ctx)),
+
+    services: (subject: Subject, signal: AbortSignal) =>
+      call(subject, signal, async (definition, ctx) => await definition.services?.(ctx) ?? []),
+
+    /** Null for an address that nobody understands. */
+    parse: (subject: Subject, url: string, signal: AbortSignal) =>
+      call(subject, signal, async (definition, ctx) => await definition.parse?.(url, ctx) ?? null)
+  }
+}
+export type Host = ReturnType<typeof createHost>

@@ -1,0 +1,209 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import { asRequest } from '../../core/request-id.ts'
+import {
+  type Busy, type Delivery, type DisabledChannel, type Results, WAKE_EVENT, createDeliveries
+} from './delivery-rows.ts'
+import type { Failure, Host, Outcome } from './channel-host.ts'
+import { UNREADABLE_ERROR, isTrusted, openSettings } from './sealed-settings.ts'
+
+export type DisabledListener = (channel: DisabledChannel) => Promise<void>
+
+const DUTY = 'deliveries'
+/** Channels that are delivered to at once; each has one delivery under way at most. */
+const CONCURRENCY = 32
+const RETRY_DELAYS_MS = [30_000, 120_000, 600_000]
+/** A destination may ask to be left alone for longer than that, but not for ever. */
+const RETRY_DELAY_MAX_MS = 3_600_000
+const DEFAULT_PER_MINUTE = 60
+/** How long a word that got lost goes unnoticed. */
+const POLL_MS = 5_000
+/** Whatever the rows say, nobody looks more often than that. */
+const WAIT_MIN_MS = 50
+/** How long the end of the process that delivered goes unnoticed by one that waits to take over. */
+const CLAIM_MS = 2_000
+/** What is under way when the server stops may take this long. */
+const CLOSE_MS = 5_000
+
+const UNREADABLE: Failure = { message: UNREADABLE_ERROR, is_invalid: true, is_refused: true, retry_after_ms: 0 }
+const BROKEN: Failure = {
+  message: 'The server failed at it; see its log', is_invalid: false, is_refused: false, retry_after_ms: 0
+}
+const DIED: Failure = { ...BROKEN, message: 'The server died at it more than once; see its log' }
+/** Whatever made the server die is not begun together with all that it took along: each of them comes alone. */
+const APART_MS = 1_000
+
+interface Done { delivery: Delivery, failure: Failure | null }
+
+/** What is to be written down about deliveries that ended. */
+function toResults (done: readonly Done[]): Results {
+  const results: Results = { arrived: [], retries: [], failed: [] }
+  for (const { delivery: { id, attempts }, failure } of done) {
+    const delay = RETRY_DELAYS_MS[attempts]
+    if (failure === null) results.arrived.push(id)
+    else if (failure.is_invalid || delay === undefined) results.failed.push({ id, error: failure.message })
+    else {
+      const asked = Math.min(failure.retry_after_ms, RETRY_DELAY_MAX_MS)
+      const apart = failure === DIED ? results.retries.length * APART_MS : 0
+      results.retries.push({ id, attempts: attempts + 1, delay_ms: Math.round(Math.max(delay, asked)) + apart })
+    }
+  }
+  return results
+}
+
+/** The same by the id of each delivery, for those who count. */
+const toOutcomes = ({ arrived, retries, failed }: Results) => new Map([
+  ...arrived.map((id) => [id, 'arrived'] as const),
+  ...retries.map(({ id }) => [id, 'retried'] as const),
+  ...failed.map(({ id }) => [id, 'failed'] as const)
+])
+
+/** Delivers what is queued, in the one process that has the duty. */
+export function createEngine (app: FastifyInstance, host: Host, listeners: readonly DisabledListener[]) {
+  const limits = new Map([...app.registry.channels].map(([type, { definition }]) =>
+    [type, definition.limits?.perMinute ?? DEFAULT_PER_MINUTE] as const).filter(([, limit]) => Number.isFinite(limit)))
+  const deliveries = createDeliveries(app.pg, app.workers.id, limits)
+  const count = app.metrics.counter({
+    name: 'svc_deliveries_total',
+    help: 'Deliveries to channels by what came of them: arrived, retried, or failed for good',
+    labelNames: ['type', 'outcome']
+  })
+  const closing = new AbortController()
+  /** By channel, until what became of it is written down: a row that still looks due must not be taken again. */
+  const underWay = new Map<number, Busy & { ended: Promise<void> }>()
+  const done: Done[] = []
+  let turning: Promise<void> | null = null
+  let isPoked = false
+  let isClosing = false
+  let timer: NodeJS.Timeout | undefined
+
+  async function deliver (delivery: Delivery): Promise<Outcome<void>> {
+    const { type, sealed, is_admin: isAdmin, notification, has_died: hasDied, deaths } = delivery
+    // The first time may have been anybody's fault.
+    if (hasDied && deaths > 1) return { ok: false, failure: DIED }
+    const kept = openSettings(app.secrets, sealed)
+    if (kept === null) return { ok: false, failure: UNREADABLE }
+    const { settings, view: { stored_secrets: keys } } = kept
+    const subject = { type, settings, secret_keys: keys ?? [], is_admin: isTrusted(kept, isAdmin) }
+    return await host.deliver(subject, notification, closing.signal)
+  }
+
+  async function attempt (delivery: Delivery): Promise<Failure | 'cut off' | null> {
+    const { channel_id: channel, type } = delivery
+    try {
+      const outcome = await deliver(delivery)
+      app.log.debug({ channel, type, ...(outcome.ok ? {} : { reason: outcome.failure.message }) },
+        outcome.ok ? 'delivery arrived' : 'delivery failed')
+      return outcome.ok ? null : outcome.failure
+    } catch (err) {
+      // Cut off, it stays as it is, for the process that has the duty next.
+      if (closing.signal.aborted) return 'cut off'
+      app.log.error({ err, channel }, 'delivery failed in the server itself')
+      return BROKEN
+    }
+  }
+
+  function start (delivery: Delivery): void {
+    const { channel_id: channel, user_id: user, request_id: request } = delivery
+    const ended = asRequest(request ?? undefined, () => attempt(delivery)).then((failure) => {
+      if (failure !== 'cut off') done.push({ delivery, failure })
+      poke()
+    })
+    underWay.set(channel, { channel_id: channel, user_id: user, ended })
+  }
+
+  async function tell (channel: DisabledChannel): Promise<void> {
+    for (const listener of listeners) {
+      await listener(channel).catch((err: unknown) => {
+        app.log.error({ err, channel: channel.id }, 'something that follows the end of a channel failed')
+      })
+    }
+  }
+
+  async function write (ended: readonly Done[]): Promise<void> {
+    const results = toResults(ended)
+    const disabled = await deliveries.settle(ended.map(({ delivery }) => delivery.channel_id), results)
+    const outcomes = toOutcomes(results)
+    for (const one of ended) {
+      done.splice(done.indexOf(one), 1)
+      underWay.delete(one.delivery.channel_id)
+      count({ type: one.delivery.type, outcome: outcomes.get(one.delivery.id) ?? '' })
+    }
+    for (const channel of disabled) await tell(channel)
+  }
+
+  /**
+   * Everything that ended since the last time goes into one transaction; what cannot be written holds up its own
+   * channel alone, and is tried again.
+   */
+  async function settle (): Promise<void> {
+    const ended = [...done]
+    if (ended.length === 0) return
+    try {
+      await write(ended)
+    } catch (err) {
+      app.log.error({ err }, 'what became of deliveries could not be written down together; each is by itself')
+      for (const one of ended) {
+        await write([one]).catch((reason: unknown) => {
+          app.log.error({ err: reason, channel: one.delivery.channel_id }, 'what became of a delivery could not be written down')
+        })
+      }
+    }
+  }
+
+  /** @returns whether something was taken */
+  async function take (): Promise<boolean> {
+    const free = CONCURRENCY - underWay.size
+    if (isClosing || free === 0) return false
+    const taken = await deliveries.take([...underWay.values()], free)
+    taken.forEach(start)
+    return taken.length > 0
+  }
+
+  /** @returns after how many milliseconds there is something to do again */
+  async function turn (): Promise<number> {
+    clearTimeout(timer)
+    isPoked = false
+    if (!await app.workers.claim(DUTY)) return CLAIM_MS
+    do {
+      isPoked = false
+      await settle()
+    } while (await take() || isPoked)
+    const due = underWay.size < CONCURRENCY ? await deliveries.findNextDue([...underWay.values()]) : null
+    return Math.min(POLL_MS, Math.max(WAIT_MIN_MS, due ?? POLL_MS))
+  }
+
+  /** Looks what there is to do, and again when it is poked meanwhile. */
+  function poke (): void {
+    isPoked = true
+    if (turning !== null || isClosing) return
+    turning = turn().catch((err: unknown) => {
+      app.log.error({ err }, 'deliveries could not be looked for; they are again in a few seconds')
+      isPoked = false
+      return POLL_MS
+    }).then((ms) => {
+      turning = null
+      if (isPoked) poke()
+      else if (!isClosing) timer = setTimeout(poke, ms)
+    })
+  }
+
+  return {
+    async open (): Promise<void> {
+      await app.workers.hear(WAKE_EVENT, poke)
+      poke()
+    },
+
+    /** Begins nothing more, and waits for what is under way as long as there is time. */
+    async close (): Promise<void> {
+      isClosing = true
+      clearTimeout(timer)
+      await turning
+      const all = Promise.all([...underWay.values()].map(({ ended }) => ended))
+      await Promise.race([all, sleep(CLOSE_MS, undefined, { ref: false })])
+      closing.abort(new Error('The server stops'))
+      await all
+      await settle()
+    }
+  }
+}

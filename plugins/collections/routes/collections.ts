@@ -1,0 +1,112 @@
+import formbody from '@fastify/formbody'
+import { Type } from '@sinclair/typebox'
+import { callerOf } from '../../../core/access/auth.ts'
+import { ErrorSchema, IdParams, type Routes, withFile } from '../../../core/typebox.ts'
+import type { Forms } from '../form.ts'
+import {
+  CollectionSchema, CreateCollectionForm, CreateCollectionQuery, ListCollectionsQuery, RomIdsSchema,
+  UpdateCollectionForm, UpdateCollectionQuery
+} from '../schemas.ts'
+import type { Collections } from '../service.ts'
+import { asBuilt } from './write-view.ts'
+
+const tags = ['collections']
+const reads = { scopes: ['collections.read'] as const }
+const writes = { scopes: ['collections.write'] as const }
+const consumes = ['multipart/form-data', 'application/x-www-form-urlencoded']
+const errors = { 403: ErrorSchema, 404: ErrorSchema }
+const formErrors = { 400: ErrorSchema, 409: ErrorSchema, 413: ErrorSchema, 507: ErrorSchema }
+
+const createPlainRoutes = (collections: Collections, forms: Forms): Routes => async (app) => {
+  await app.register(formbody)
+  app.addHook('onSend', forms.discard)
+
+  app.post('/api/collections', {
+    schema: {
+      operationId: 'createCollection',
+      tags,
+      summary: 'Make a collection of your own',
+      description: 'A form; the cover comes as its part `artwork`, or is fetched from `url_cover`.',
+      consumes,
+      querystring: CreateCollectionQuery,
+      body: CreateCollectionForm,
+      form: withFile(CreateCollectionForm, 'artwork'),
+      response: { 200: CollectionSchema, ...formErrors }
+    },
+    preValidation: forms.read,
+    config: writes
+  }, async (request) => collections.create(request.em, callerOf(request), request.body, request.query, request.cover))
+
+  app.get('/api/collections', {
+    schema: {
+      operationId: 'listCollections', tags, summary: 'Your collections and public ones, by name',
+      querystring: ListCollectionsQuery, response: { 200: Type.Array(CollectionSchema) }
+    },
+    config: reads,
+    serializerCompiler: asBuilt
+  }, async (request) => collections.list(request.em, callerOf(request), request.query.updated_after))
+
+  app.get('/api/collections/identifiers', {
+    schema: {
+      operationId: 'listCollectionIds', tags, summary: 'The ids of your collections and of public ones',
+      response: { 200: Type.Array(Type.Integer()) }
+    },
+    config: reads
+  }, async (request) => collections.listIds(request.em, callerOf(request)))
+
+  app.get('/api/collections/:id', {
+    schema: {
+      operationId: 'getCollection', tags, summary: 'One collection', params: IdParams, response: { 200: CollectionSchema, ...errors }
+    },
+    config: reads,
+    serializerCompiler: asBuilt
+  }, async (request) => collections.get(request.em, callerOf(request), request.params.id))
+
+  app.put('/api/collections/:id', {
+    schema: {
+      operationId: 'updateCollection',
+      tags,
+      summary: 'Change a collection of your own',
+      description: 'A form. `rom_ids` is needed and replaces the whole list; ROMs that you do not see stay in it. Other ' +
+        'fields change nothing when they are absent. The first of `remove_cover`, `artwork` and `url_cover` applies.',
+      consumes,
+      params: IdParams,
+      querystring: UpdateCollectionQuery,
+      body: UpdateCollectionForm,
+      form: withFile(UpdateCollectionForm, 'artwork'),
+      response: { 200: CollectionSchema, ...errors, ...formErrors }
+    },
+    preValidation: forms.read,
+    config: writes
+  }, async (request) =>
+    collections.update(request.em, callerOf(request), request.params.id, request.body, request.query, request.cover))
+
+  app.delete('/api/collections/:id', {
+    schema: {
+      operationId: 'deleteCollection', tags, summary: 'Delete a collection of your own; its ROMs stay', params: IdParams,
+      response: { 200: Type.Null(), ...errors }
+    },
+    config: { ...writes, audit: 'collection.deleted' }
+  }, async (request) => {
+    await collections.delete(request.em, callerOf(request), request.params.id)
+    return null
+  })
+
+  app.post('/api/collections/:id/roms', {
+    schema: {
+      operationId: 'addCollectionRoms', tags, summary: 'Add ROMs to a collection of your own', params: IdParams,
+      body: RomIdsSchema, response: { 200: CollectionSchema, ...errors }
+    },
+    config: writes
+  }, async (request) => collections.addRoms(request.em, callerOf(request), request.params.id, request.body.rom_ids))
+
+  app.delete('/api/collections/:id/roms', {
+    schema: {
+      operationId: 'removeCollectionRoms', tags, summary: 'Take ROMs out of a collection of your own', params: IdParams,
+      body: RomIdsSchema, response: { 200: CollectionSchema, ...errors }
+    },
+    config: writes
+  }, async (request) => collections.removeRoms(request.em, callerOf(request), request.params.id, request.body.rom_ids))
+}
+
+export default createPlainRoutes

@@ -1,0 +1,180 @@
+import { join, relative } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import { requireFreeSpace } from '../../core/files/free-space.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
+import { isPresent } from '../../core/files/safe-path.ts'
+import type { Entry, EntryFile } from '../library/entries.ts'
+import type { EntryHasher } from '../hashing/entry-hasher.ts'
+import type { RomWrite } from '../scans/rom-rows.ts'
+import { toFileRows, toRomRow } from '../scans/entry-rows.ts'
+import { type Archives, ArchiveRefusedError } from './archive-in-thread.ts'
+import type { Around } from './neighbour-files.ts'
+import type { Swap } from './entities.ts'
+import { countNeeded, estimate, sizeOf } from './estimate.ts'
+import { type Step, decide } from './formats.ts'
+import type { Make } from './make-files.ts'
+import { type ConvertibleRom, insertConversion, isNameFree, isScanning, updateSwap } from './rows.ts'
+import type { Target } from './schemas.ts'
+import { type Staging, stage, toEntry } from './stage-files.ts'
+import { type SwapServices, endConversion } from './swap-files.ts'
+import { makeFolder, workName } from './work-folder.ts'
+
+/** How often a conversion that waits for a scan looks whether that is over. */
+const SCAN_POLL_MS = 500
+
+export interface ConvertServices extends SwapServices {
+  /** What is known around the files of a library. */
+  aroundOf (libraryDir: string): Around
+  archives: Archives
+  hasher: EntryHasher
+  make: Make
+  signal: AbortSignal
+}
+
+/** What became of a ROM, or would. */
+export type Conversion =
+  | { left: string }
+  | { to: string, bytes_before: number, bytes_after: number }
+
+/** `dir` is the root folder of the ROM's library. */
+interface Plan { dir: string, entry: Entry, steps: Step[] }
+
+const NOT_WRITABLE: Record<string, string> = {
+  EROFS: 'its disk is read-only', EACCES: 'there is no permission to write', EPERM: 'there is no permission to write'
+}
+
+/** Before anything is worked on. @throws ArchiveRefusedError when nothing can be written beside the ROM */
+async function openWork (...path: string[]): Promise<string> {
+  try {
+    return await makeFolder(...path)
+  } catch (err) {
+    const reason = NOT_WRITABLE[errorCode(err)]
+    if (reason === undefined) throw err
+    throw new ArchiveRefusedError(`${reason}; make the folder of its platform writable for the server`)
+  }
+}
+
+async function untilNoScan (pool: pg.Pool, signal: AbortSignal): Promise<void> {
+  while (await isScanning(pool)) await sleep(SCAN_POLL_MS, undefined, { signal })
+}
+
+/** What the content says stays, where the settings have scans not read it. */
+function toWrite (rom: ConvertibleRom, entry: Entry, hashes: Awaited<ReturnType<EntryHasher['hashEntry']>>): RomWrite {
+  const row = toRomRow(entry, rom.fs_path, hashes, rom.id, false)
+  const known = row.crc_hash === '' ? { crc_hash: rom.crc_hash, md5_hash: rom.md5_hash, sha1_hash: rom.sha1_hash } : {}
+  return { row: { ...row, ...known, ra_hash: row.ra_hash ?? rom.ra_hash }, files: toFileRows(entry, hashes) }
+}
+
+const bytesOf = (files: readonly EntryFile[]) => files.reduce((sum, file) => sum + file.file_size_bytes, 0)
+
+/** Converts one ROM after the other. Until the last moment nothing of the library is touched. */
+export function createConvert (services: ConvertServices) {
+  const { pool, library, aroundOf, archives, hasher, make, signal } = services
+
+  async function plan (rom: ConvertibleRom, to: Target): Promise<Plan | { left: string }> {
+    const { name, dir, is_writable: isWritable } = await library.get(rom.library_id)
+    if (!isWritable) return { left: `its library '${name}' is read-only` }
+    const around = aroundOf(dir)
+    const found = await around.readEntry(rom.fs_path, rom.fs_name)
+    if ('left' in found) return found
+    const decision = await decide(found.entry, await around.surround(found.entry, rom.fs_path, rom.slug, to))
+    return 'left' in decision ? decision : { dir, entry: found.entry, steps: decision.steps }
+  }
+
+  async function requireRoom (folder: string, steps: readonly Step[]): Promise<void> {
+    let bytes = 0
+    for (const step of steps) bytes += await countNeeded(step, archives)
+    await requireFreeSpace(folder, bytes)
+  }
+
+  /** @throws ArchiveRefusedError when a new name is taken */
+  async function requireFree (
+    rom: ConvertibleRom, { dir }: Plan, { fs_name: name, staged, gone }: Staging
+  ): Promise<void> {
+    if (!await isNameFree(pool, rom, name)) {
+      throw new ArchiveRefusedError(`it was renamed meanwhile, or '${name}' is another ROM; rename or delete that one`)
+    }
+    const leaving = new Set(gone.map((file) => file.absolute_path))
+    for (const { file } of staged.filter(({ replaces }) => !replaces)) {
+      const path = join(dir, file.file_path, file.file_name)
+      if (leaving.has(path) || await isPresent(path)) {
+        throw new ArchiveRefusedError(`'${file.file_name}' is there already; rename or delete it`)
+      }
+    }
+  }
+
+  async function toSwap (rom: ConvertibleRom, { dir, entry }: Plan, staging: Staging): Promise<Swap> {
+    const next = toEntry(entry, staging)
+    const hashes = await hasher.hashEntry(next, rom.slug)
+    return {
+      placings: staging.staged.map(({ file, replaces }) => ({
+        from: relative(dir, file.absolute_path), to: `${file.file_path}/${file.file_name}`, inode: file.inode, replaces
+      })),
+      originals: staging.gone.map((file) => ({
+        path: `${file.file_path}/${file.file_name}`, inode: file.inode, size: file.file_size_bytes, mtime: file.mtime
+      })),
+      write: toWrite(rom, next, hashes)
+    }
+  }
+
+  /**
+   * A scan must not see one half of the change: it is waited for, and one that begins at this moment ends the
+   * conversion itself before it reads the library.
+   */
+  async function swapFiles (rom: ConvertibleRom, planned: Plan, staging: Staging, swap: Swap): Promise<void> {
+    for (;;) {
+      await untilNoScan(pool, signal)
+      await requireFree(rom, planned, staging)
+      if (!await updateSwap(pool, rom.id, swap) || !await isScanning(pool)) break
+      if (!await updateSwap(pool, rom.id, null)) break
+    }
+    const obstacle = await endConversion(services, rom.id)
+    if (obstacle !== null) throw new ArchiveRefusedError(obstacle)
+  }
+
+  async function apply (rom: ConvertibleRom, planned: Plan): Promise<Conversion> {
+    const { dir, entry, steps } = planned
+    await requireRoom(join(dir, rom.fs_path), steps)
+    const workPath = `${rom.fs_path}/${workName(rom.id)}`
+    if (!await insertConversion(pool, rom, workPath)) {
+      throw new ArchiveRefusedError('it was being converted when its disk went away; mount that, then run the task again')
+    }
+    try {
+      const work = await openWork(dir, workPath)
+      const staging = await stage(entry, steps, { slug: rom.slug, fs_path: rom.fs_path, work }, make)
+      signal.throwIfAborted()
+      await requireFree(rom, planned, staging)
+      await swapFiles(rom, planned, staging, await toSwap(rom, planned, staging))
+      return {
+        to: steps.length === 1 ? staging.staged[0]?.file.file_name ?? '' : staging.fs_name,
+        bytes_before: bytesOf(staging.gone),
+        bytes_after: bytesOf(staging.staged.filter(({ replaces }) => !replaces).map(({ file }) => file))
+      }
+    } catch (err) {
+      // Before the swap there is nothing to do but to remove what is temporary; after it, this finds nothing.
+      await endConversion(services, rom.id)
+      throw err
+    }
+  }
+
+  return {
+    /** @throws ArchiveRefusedError, ChdmanError, ApiError, or the error of the disk; nothing was changed then */
+    async convert (rom: ConvertibleRom, to: Target): Promise<Conversion> {
+      const planned = await plan(rom, to)
+      return 'left' in planned ? planned : await apply(rom, planned)
+    },
+
+    /** What `convert` would do. */
+    async foresee (rom: ConvertibleRom, to: Target): Promise<Conversion> {
+      const planned = await plan(rom, to)
+      if ('left' in planned) return planned
+      let [before, after] = [0, 0]
+      for (const step of planned.steps) {
+        before += sizeOf(step)
+        after += await estimate(step, archives)
+      }
+      return { to: planned.steps.map((step) => step.kind).join(', '), bytes_before: before, bytes_after: after }
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join, posix } from 'node:path'
+import { categoryOf } from '../library/categories.ts'
+import type { Entry, EntryFile } from '../library/entries.ts'
+import { ArchiveRefusedError } from './archive-in-thread.ts'
+import { type Step, isPlaylist, isSheet, stemOf } from './formats.ts'
+import type { Make } from './make-files.ts'
+import { renameInPlaylist, toBytes } from './sheets.ts'
+import { factsOf, makeFolder, syncPath } from './work-folder.ts'
+
+/** A new file that waits in a temporary folder for its place. */
+export interface Staged {
+  file: EntryFile
+  /** Whether a file of its name makes way for it. */
+  replaces: boolean
+}
+
+/** A ROM as it is to be. */
+export interface Staging {
+  fs_name: string
+  kind: Entry['kind']
+  staged: Staged[]
+  /** What is not there any more then. */
+  gone: EntryFile[]
+}
+
+/** Where it happens: the ROM's platform, its folder relative to the library, and the one for what is temporary. */
+export interface Site { slug: string, fs_path: string, work: string }
+
+type Place = Pick<EntryFile, 'file_name' | 'file_path' | 'is_top_level' | 'category'>
+
+/** Written to the disk itself: what it takes the place of is deleted. */
+async function stageOne (path: string, place: Place, replaces = false): Promise<Staged> {
+  await syncPath(path)
+  const { inode, size, mtime } = await factsOf(path)
+  const { file_name: name, file_path: folder, is_top_level: isTop, category } = place
+  return {
+    file: {
+      file_name: name, file_path: folder, absolute_path: path, file_size_bytes: size, mtime, inode, is_top_level: isTop,
+      category
+    },
+    replaces
+  }
+}
+
+function placeInFolder (folder: string, name: string): Place {
+  const below = posix.dirname(name).split('/').filter((part) => part !== '.')
+  return {
+    file_name: posix.basename(name), file_path: [folder, ...below].join('/'), is_top_level: below.length === 0,
+    category: categoryOf(below)
+  }
+}
+
+/** What lies at the top of a ROM's folder comes first, in the order of the bytes of names. */
+const inOrder = (files: readonly Staged[]) => files.toSorted(({ file: a }, { file: b }) =>
+  Number(b.is_top_level) - Number(a.is_top_level) || Buffer.compare(Buffer.from(a.file_name), Buffer.from(b.file_name)))
+
+/** A single file is called as the ROM was, whatever it is called in its archive. Several need a folder. */
+async function stageFile (step: Step, names: readonly string[], folder: string, fsPath: string): Promise<Staging> {
+  const stem = stemOf(step.main.file_name)
+  const [only, ...others] = names
+  if (only !== undefined && others.length === 0 && !only.includes('/')) {
+    const name = `${stem}${posix.extname(only)}`
+    const file = await stageOne(join(folder, only), { ...step.main, file_name: name })
+    return { fs_name: name, kind: 'file', staged: [file], gone: step.sources }
+  }
+  const staged: Staged[] = []
+  for (const name of names) staged.push(await stageOne(join(folder, name), placeInFolder(`${fsPath}/${stem}`, name)))
+  return { fs_name: stem, kind: 'folder', staged: inOrder(staged), gone: step.sources }
+}
+
+/** What stands for all of some files in playlists: the only one, or the sheet of a disc. */
+function chooseFirst ({ main }: Step, names: readonly string[]): string {
+  const [first, ...others] = names.length > 1 ? names.filter(isSheet) : names
+  if (first !== undefined && others.length === 0 && !first.includes('/')) return first
+  throw new ArchiveRefusedError(`'${main.file_name}' holds several files and lies in a folder already; unpack it by hand`)
+}
+
+async function stagePlaylists (
+  entry: Entry, renamed: ReadonlyMap<string, ReadonlyMap<string, string>>, work: string
+): Promise<Staged[]> {
+  const staged: Staged[] = []
+  for (const playlist of entry.files.filter((file) => isPlaylist(file.file_name))) {
+    const names = renamed.get(playlist.file_path)
+    const text = (await readFile(playlist.absolute_path)).toString('latin1')
+    const changed = names === undefined ? text : renameInPlaylist(text, names)
+    if (changed === text) continue
+    const path = join(await makeFolder(work, `playlist-${staged.length}`), playlist.file_name)
+    await writeFile(path, Buffer.from(changed, 'latin1'), { flag: 'wx' })
+    staged.push(await stageOne(path, playlist, true))
+  }
+  return staged
+}
+
+/** Has all steps of a ROM done in its temporary folder. Nothing of the library is touched. */
+export async function stage (
+  entry: Entry, steps: readonly Step[], { slug, fs_path: fsPath, work }: Site, make: Make
+): Promise<Staging> {
+  const staged: Staged[] = []
+  const renamed = new Map<string, Map<string, string>>()
+  for (const [index, step] of steps.entries()) {
+    const folder = await makeFolder(work, String(index))
+    const names = await make(step, slug, folder)
+    if (entry.kind === 'file') return await stageFile(step, names, folder, fsPath)
+    const inPlace = renamed.get(step.main.file_path) ?? new Map<string, string>()
+    renamed.set(step.main.file_path, inPlace.set(toBytes(step.main.file_name), toBytes(chooseFirst(step, names))))
+    for (const name of names) staged.push(await stageOne(join(folder, name), { ...step.main, file_name: name }))
+  }
+  const playlists = await stagePlaylists(entry, renamed, work)
+  return {
+    fs_name: entry.fs_name, kind: 'folder', staged: [...staged, ...playlists], gone: steps.flatMap((step) => step.sources)
+  }
+}
+
+/** The files of a ROM after the change, those that stay included, in the order in which scans read them. */
+export function toEntry (entry: Entry, { fs_name: name, kind, staged, gone }: Staging): Entry {
+  const replaced = new Set(staged.map(({ file }) => `${file.file_path}/${file.file_name}`))
+  const leaving = new Set(gone)
+  const kept = entry.files.filter((file) => !leaving.has(file) && !replaced.has(`${file.file_path}/${file.file_name}`))
+  const files = inOrder([...kept.map((file) => ({ file, replaces: false })), ...staged]).map(({ file }) => file)
+  return { fs_name: name, kind, files, problems: [] }
+}

@@ -1,0 +1,210 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Match, ProviderId } from '@svc/plugin-sdk'
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../core/config/config.ts'
+import { explainDatabaseError } from '../../core/database/errors.ts'
+import { ApiError, badRequest, conflict, notFound } from '../../core/errors.ts'
+import type { CallScope } from '../../core/loader/call-scope.ts'
+import { createMemo } from '../../core/loader/memo.ts'
+import { nameSortKey } from '../library/names.ts'
+import { noteEdit } from '../library/version-rows.ts'
+import { renameRom, toFileName } from '../roms/rename-rom.ts'
+import { type Found, type Founds, idOf, isIdentified } from '../matching/matches.ts'
+import { toMergeBase } from '../matching/merge-base.ts'
+import { mergeMatches, readPriorities } from '../matching/merge-matches.ts'
+import { type RomAtProviders, loadRomAtProviders } from '../matching/rom-for-lookup.ts'
+import { type MatchWrite, createMatchStore } from '../matching/match-rows.ts'
+import type { EditAnswer, EditCall, UnmatchCall } from './edit-call.ts'
+import { announceRoms } from './events.ts'
+import { createGames } from './games.ts'
+import { type CoverPaths, type Pictures, createPictures } from './pictures.ts'
+import { readRecordFields } from './record-fields.ts'
+import { settle } from './lock-fields.ts'
+
+/** Its id is read from a file beside the ROM, and says nothing about what other people know of the game. */
+const KEPT_BY_UNMATCH = 'gamelist'
+const NO_COVER: CoverPaths = { large: null, small: null }
+
+/** What providers say after a call: all of it, what is new, whose word is dropped, and what a person decided. */
+interface Said { all: Founds, found: Map<string, Found>, dropped: string[], ids: string[], records: string[] }
+interface Brought { cover?: CoverPaths, path_manual?: string | null }
+
+const unknown = (id: number) => notFound(`ROM with ID '${id}' not found`)
+
+/** A record as its provider gave it: views add where its files are stored. */
+const withoutPaths = (record: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(record).filter(([name]) => !name.endsWith('_path')))
+
+/** Whether what is at an address is fetched: it is another one, or nothing of it is stored. */
+function isWanted (
+  url: string | undefined, known: string | null | undefined, path: string | null | undefined
+): url is string {
+  const wanted = url?.trim() ?? ''
+  return wanted !== '' && (wanted !== known || path === null || path === undefined)
+}
+
+async function takeUpload (path: string, pictures: Pictures): Promise<CoverPaths> {
+  try {
+    return await pictures.settleCover(path)
+  } catch (err) {
+    if (err instanceof ApiError || !(err instanceof Error)) throw err
+    throw badRequest(`The artwork cannot be used: ${err.message}; send another picture`)
+  }
+}
+
+/** Changes a ROM as a person says. It reads and writes what scans do, by providers' code, and so in the scan worker. */
+export function createEditor (app: FastifyInstance, config: Config) {
+  const { providers } = app.registry
+  const store = createMatchStore(app.pg)
+  const games = createGames(app)
+  const places = { pool: app.pg, library: app.library }
+
+  const idAt = ({ stored }: RomAtProviders, key: string): ProviderId | null => {
+    const found = stored.get(key)
+    return found === undefined ? null : idOf(found)
+  }
+
+  async function readGames (rom: RomAtProviders, ids: EditCall['ids'], scope: CallScope) {
+    const changed = Object.entries(ids).filter(([key, id]) => String(id ?? '') !== String(idAt(rom, key) ?? ''))
+    const chosen = changed.flatMap(([key, id]) => id === null ? [] : [[key, id] as const])
+    const found = await Promise.all(chosen.map(async ([key, id]) =>
+      [key, await games.read(key, id, rom, scope)] as const))
+    const dropped = changed.flatMap(([key, id]) => id === null ? [key] : [])
+    return { changed: changed.map(([key]) => key), found: new Map<string, Found>(found), dropped }
+  }
+
+  /** A record counts for a provider that has an id and did not just give one itself. */
+  function applyRecords (all: Map<string, Found>, fresh: Map<string, Found>, records: EditCall['records']): string[] {
+    return Object.entries(records).flatMap(([key, record]) => {
+      const before = all.get(key)
+      if (before === undefined || idOf(before) === null || !('id' in before)) return []
+      const { metadata } = before as Match
+      if (fresh.has(key) && metadata !== undefined) return []
+      if (isDeepStrictEqual(withoutPaths(metadata ?? {}), withoutPaths(record))) return []
+      const found: Match = { ...before, ...readRecordFields(record), metadata: withoutPaths(record) }
+      all.set(key, found)
+      fresh.set(key, found)
+      return [key]
+    })
+  }
+
+  async function ask (rom: RomAtProviders, call: EditCall, scope: CallScope): Promise<Said> {
+    const { changed, found, dropped } = await readGames(rom, call.ids, scope)
+    const all = new Map([...rom.stored, ...found])
+    for (const key of dropped) all.delete(key)
+    const records = applyRecords(all, found, call.records)
+    return { all, found, dropped, ids: changed, records }
+  }
+
+  async function bringPictures (call: EditCall, { rom }: RomAtProviders, pictures: Pictures): Promise<Brought> {
+    const brought: Brought = {}
+    const { url_cover: cover, url_manual: manual } = call.texts
+    if (call.cover === null) brought.cover = NO_COVER
+    else if (call.cover !== undefined) brought.cover = await takeUpload(call.cover, pictures)
+    else if (isWanted(cover, rom.url_cover, rom.path_cover_large)) {
+      brought.cover = await pictures.bringCover(cover.trim()) ?? NO_COVER
+    }
+    if (isWanted(manual, rom.url_manual, call.refetches_manual === true ? null : rom.path_manual)) {
+      brought.path_manual = await pictures.bringManual(manual.trim())
+      if (brought.path_manual === null && call.refetches_manual === true) {
+        throw badRequest('The manual cannot be fetched now; try again later')
+      }
+    }
+    return brought
+  }
+
+  /** @returns the ROM under its new name, or as it was */
+  async function rename (rom: RomAtProviders, given: string): Promise<RomAtProviders> {
+    const { id, fs_name: before, fs_path: folder, is_folder: isFolder } = rom.rom
+    if (given.trim() === '') return rom
+    const name = toFileName(given, isFolder, app.library.rules)
+    if (name === before) return rom
+    await renameRom(places, {
+      rom_id: id, library_id: rom.rom.library_id, platform_id: rom.platform.id, fs_path: folder, old_name: before,
+      new_name: name, is_folder: isFolder
+    })
+    const renamed = await loadRomAtProviders(app, config, id)
+    if (renamed === null) throw unknown(id)
+    return renamed
+  }
+
+  async function write (change: MatchWrite): Promise<void> {
+    const written = await store.writeMatches([change])
+    if (written.length === 0) throw conflict('Somebody else changed this ROM at the same moment; look at it and try again')
+  }
+
+  async function apply (rom: RomAtProviders, call: EditCall, said: Said, brought: Brought): Promise<void> {
+    const settled = settle(rom.rom, said.all, call, said, readPriorities(config, providers))
+    const { merged, ...edit } = settled
+    await write({
+      rom_id: rom.rom.id,
+      edits: rom.rom.edits,
+      matches: said.found,
+      dropped: said.dropped,
+      merged: { ...merged, is_identified: isIdentified(said.all, providers) },
+      edit: { ...edit, ...brought }
+    })
+  }
+
+  async function edit (rom: RomAtProviders, call: EditCall, scope: CallScope): Promise<void> {
+    const said = await ask(rom, call, scope)
+    const pictures = createPictures(app, config, rom, said.all, scope)
+    try {
+      const brought = await bringPictures(call, rom, pictures)
+      await apply(await rename(rom, call.fs_name), call, said, brought)
+      const now = await loadRomAtProviders(app, config, rom.rom.id)
+      if (now === null) return
+      await pictures.tidy([now.rom.path_cover_large, now.rom.path_cover_small])
+      await pictures.fetchRest(now.rom)
+    } finally {
+      await pictures.close()
+    }
+    if (said.ids.some((key) => said.found.has(key))) await games.suggest(rom, said.all, scope)
+  }
+
+  /** What a person put into `manual_metadata`, and a manual that is there, stay. */
+  async function unmatch (rom: RomAtProviders, scope: CallScope): Promise<void> {
+    const id = idAt(rom, KEPT_BY_UNMATCH)
+    const left: Founds = id === null ? new Map() : new Map([[KEPT_BY_UNMATCH, { id }]])
+    const { fs_name: name, path_manual: manual, manual_metadata: ownMetadata, edits } = rom.rom
+    const ownFields = rom.rom.own_fields.filter((field) => field === 'url_manual')
+    const base = toMergeBase({ ...rom.rom, own_fields: ownFields }, true)
+    const merged = mergeMatches(left, base, readPriorities(config, new Map()))
+    await write({
+      rom_id: rom.rom.id,
+      edits,
+      matches: left,
+      dropped: [...rom.stored.keys()].filter((key) => !left.has(key)),
+      merged: { ...merged, name, name_sort_key: nameSortKey(name), is_identified: isIdentified(left, providers) },
+      edit: {
+        own_fields: ownFields, manual_metadata: ownMetadata ?? null, cover: NO_COVER, path_manual: manual ?? null
+      }
+    })
+    const pictures = createPictures(app, config, rom, left, scope)
+    await pictures.dropAll(manual ?? null).finally(pictures.close)
+  }
+
+  async function run (call: EditCall | UnmatchCall, signal: AbortSignal): Promise<void> {
+    const rom = await loadRomAtProviders(app, config, call.rom_id)
+    if (rom === null) throw unknown(call.rom_id)
+    const scope = { signal, memo: createMemo(), preferences: rom.preferences, files: rom.libraryFiles }
+    try {
+      await (call.kind === 'unmatch' ? unmatch(rom, scope) : edit(rom, call, scope))
+    } finally {
+      // Whoever chose is to see it at once, unlike what a scan finds.
+      await noteEdit(app.orm.em.fork())
+    }
+    await announceRoms(app, config, [call.rom_id])
+  }
+
+  return async (call: EditCall | UnmatchCall, signal: AbortSignal): Promise<EditAnswer> => {
+    try {
+      await run(call, signal)
+      return { refusal: null }
+    } catch (err) {
+      const refusal = err instanceof ApiError ? err : explainDatabaseError(err)
+      if (refusal === null) throw err
+      return { refusal: { code: refusal.code, message: refusal.message } }
+    }
+  }
+}

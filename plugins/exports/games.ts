@@ -1,0 +1,102 @@
+import type { ExportGame, MediaKind } from '@svc/plugin-sdk'
+import type pg from 'pg'
+import { safeRelativePath } from '../../core/files/safe-path.ts'
+import type { StoredMedia } from '../roms/entities.ts'
+import { mapGameFields } from '../roms/game-fields.ts'
+import { toReason } from './files/fs-reason.ts'
+import { type ExportedFields, type ExportedPlace, GAME_FIELDS, PAGE_ROMS, type RomRow, selectRomPage } from './rows.ts'
+import type { SkippedRom } from './schemas.ts'
+import { findStartFile } from './platform/start-file.ts'
+
+/** A game before its media are in place. */
+export interface GameDraft {
+  game: Omit<ExportGame, 'media'>
+  /** Where its media go below each media folder, without extension. */
+  stem: string
+  /** Media in the resources folder by kind: paths relative to it. */
+  sources: ReadonlyMap<MediaKind, string>
+}
+
+export interface GamePage { drafts: GameDraft[], skipped: SkippedRom[] }
+
+/** What a ROM's player count says when nobody knows it. */
+const UNKNOWN_PLAYERS = '1'
+
+/**
+ * The ROMs of a platform in one library that are on disk, by file name, one query per 1,000.
+ *
+ * @param folder the platform's ROM folder, relative to the library
+ */
+export async function * readGames (
+  pool: pg.Pool, place: ExportedPlace, folder: string
+): AsyncGenerator<GamePage, void, undefined> {
+  let last = ''
+  for (;;) {
+    const rows = await selectRomPage(pool, place, last)
+    const page: GamePage = { drafts: [], skipped: [] }
+    for (const row of rows) addRow(page, row, folder)
+    yield page
+    const final = rows.at(-1)
+    if (final === undefined || rows.length < PAGE_ROMS) return
+    last = final.fs_name
+  }
+}
+
+function addRow (page: GamePage, row: RomRow, folder: string): void {
+  try {
+    page.drafts.push(toDraft(row, folder))
+  } catch (err) {
+    page.skipped.push({ rom_id: row.id, reason: toReason(err) })
+  }
+}
+
+/**
+ * @throws PathRefusedError when the stored path leaves the platform's folder
+ * @throws ApiError EXPORT_FAILED for a folder of several games
+ */
+function toDraft (row: RomRow, folder: string): GameDraft {
+  const own = toRelative(`${row.fs_path}/${row.fs_name}`, folder)
+  const file = row.is_folder ? startFileOf(row) : null
+  const path = safeRelativePath(file === null ? own : `${own}/${file}`)
+  const isFolder = row.is_folder && file === null
+  return { game: toGame(row, path), stem: isFolder ? path : dropExtension(path), sources: listSources(row) }
+}
+
+/** ES-DE takes a folder whose name has an extension for one file, whatever lies in the folder. */
+function startFileOf ({ fs_extension: extension, top_files: names }: RomRow): string | null {
+  return extension !== '' && names.length > 1 ? null : findStartFile(names)
+}
+
+function toGame (row: RomRow, path: string): GameDraft['game'] {
+  return {
+    rom_id: row.id,
+    path,
+    fs_name: row.fs_name,
+    fs_name_no_tags: row.fs_name_no_tags,
+    name: row.name === null || row.name === '' ? row.fs_name_no_tags : row.name,
+    summary: row.summary,
+    player_count: row.player_count === UNKNOWN_PLAYERS ? null : row.player_count,
+    tags: row.tags,
+    ...mapGameFields<typeof GAME_FIELDS[number], ExportedFields>(GAME_FIELDS, (name) => row[name])
+  }
+}
+
+/** The part below the platform's folder; of a path from a time when the library was laid out otherwise, the name. */
+function toRelative (path: string, folder: string): string {
+  return path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path.slice(path.lastIndexOf('/') + 1)
+}
+
+function dropExtension (path: string): string {
+  const dot = path.lastIndexOf('.')
+  return dot > path.lastIndexOf('/') + 1 ? path.slice(0, dot) : path
+}
+
+function listSources (row: RomRow): Map<MediaKind, string> {
+  const others = (Object.entries(row.media) as [MediaKind, StoredMedia][])
+    .map(([kind, { path }]) => [kind, path] as const)
+  const columns = [
+    ['cover', row.path_cover_large], ['screenshot', row.path_screenshots[0]], ['manual', row.path_manual]
+  ] as const
+  return new Map([...others, ...columns].filter((entry): entry is [MediaKind, string] =>
+    entry[1] !== null && entry[1] !== undefined && entry[1] !== ''))
+}

@@ -1,0 +1,115 @@
+import { isUtf8 } from 'node:buffer'
+import { randomUUID } from 'node:crypto'
+import type { Stats } from 'node:fs'
+import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { ApiError } from '../../core/errors.ts'
+import { requireFreeSpace } from '../../core/files/free-space.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
+import { openInside, resolveInside } from '../../core/files/safe-path.ts'
+import { linkOrCopy } from './files/link-or-copy.ts'
+
+/** A file as it was found. */
+export interface TextFile {
+  /** Absolute, without symbolic links. */
+  path: string
+  /** Null when there is none. */
+  text: string | null
+  stats: Stats | null
+}
+
+const MAX_BYTES = 64 * 1024 * 1024
+
+/**
+ * @throws PathRefusedError when a symbolic link leads out of the folder.
+ * @throws ApiError EXPORT_FAILED when the file is larger than 64 MiB or no UTF-8; else the file system's error.
+ */
+export async function readTextFile (folder: string, name: string): Promise<TextFile> {
+  const path = await resolveInside(folder, name)
+  let handle: FileHandle
+  try {
+    handle = await openInside(folder, name)
+  } catch (err) {
+    if (errorCode(err) === 'ENOENT') return { path, text: null, stats: null }
+    throw err
+  }
+  try {
+    const stats = await handle.stat()
+    if (stats.size > MAX_BYTES) {
+      throw new ApiError('EXPORT_FAILED', `${name} is larger than ${MAX_BYTES} bytes and is not read. Move it away to have a new ` +
+        'one written.')
+    }
+    const bytes = await handle.readFile()
+    if (!isUtf8(bytes)) {
+      throw new ApiError('EXPORT_FAILED', `${name} is not valid UTF-8. Save it as UTF-8 and export again.`)
+    }
+    return { path, text: bytes.toString('utf8'), stats }
+  } finally {
+    await handle.close()
+  }
+}
+
+/**
+ * Puts a new text in the file's place in one step; the file as it was is kept as `<file>.bak`.
+ *
+ * @returns false when the file holds the text already: then nothing is written.
+ * @throws ApiError EXPORT_FAILED when someone changed the file since it was read; else the file system's error.
+ */
+export async function replaceTextFile (file: TextFile, text: string): Promise<boolean> {
+  if (file.text === text) return false
+  const temporary = temporaryPath(dirname(file.path))
+  try {
+    await writeNew(temporary, text, file.stats)
+    await checkUntouched(file)
+    if (file.stats !== null) await keepBackup(file.path)
+    await rename(temporary, file.path)
+    return true
+  } finally {
+    await rm(temporary, { force: true })
+  }
+}
+
+/** A name that no scan takes for a ROM. */
+export const temporaryPath = (folder: string) => join(folder, `.${randomUUID()}.tmp`)
+
+async function writeNew (path: string, text: string, like: Stats | null): Promise<void> {
+  await requireFreeSpace(dirname(path), Buffer.byteLength(text))
+  const handle = await open(path, 'wx')
+  try {
+    await handle.writeFile(text)
+    if (like !== null) await copyOwnership(handle, like)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function copyOwnership (handle: FileHandle, { uid, gid, mode }: Stats): Promise<void> {
+  const own = await handle.stat()
+  try {
+    if (own.uid !== uid || own.gid !== gid) await handle.chown(uid, gid)
+    await handle.chmod(mode & 0o7777)
+  } catch (err) {
+    // Only root gives files away, and some disks know no owners: the new text matters more.
+    if (!['EPERM', 'ENOTSUP', 'ENOSYS', 'EINVAL'].includes(errorCode(err))) throw err
+  }
+}
+
+async function checkUntouched ({ path, stats }: TextFile): Promise<void> {
+  const now = await lstat(path).catch((err: unknown) => {
+    if (errorCode(err) === 'ENOENT') return null
+    throw err
+  })
+  if (now?.ino === stats?.ino && now?.size === stats?.size && now?.mtimeMs === stats?.mtimeMs) return
+  throw new ApiError('EXPORT_FAILED', 'Another program changed the file during the export. Close it and export again.')
+}
+
+async function keepBackup (path: string): Promise<void> {
+  const temporary = temporaryPath(dirname(path))
+  try {
+    await linkOrCopy(path, temporary)
+    await rename(temporary, `${path}.bak`)
+  } finally {
+    await rm(temporary, { force: true })
+  }
+}

@@ -1,0 +1,132 @@
+import type { ArchiveMember } from '../../core/archives/types.ts'
+import { hashLargest, hashMembers, type Archive } from '../../core/archives/archive.ts'
+import { readChdSha1 } from './chd-sha1.ts'
+import { Digest, hashBytes } from '../../core/archives/digest.ts'
+import { formatOf } from '../../core/archives/formats.ts'
+import { ArchiveError, Budget, CancelledError, type Watch } from '../../core/archives/limits.ts'
+import type { KeptContent } from './content-cache.ts'
+import { digestSource, readSmall } from './digest-source.ts'
+import { withSource, type Path, type Source } from '../../core/archives/source.ts'
+import { EMPTY_HASHES } from '../../core/archives/types.ts'
+import { type FileHashes, type GroupHashes, type HashSettings } from './hash-types.ts'
+import { asArchiveError, unpack } from '../../core/archives/unpack.ts'
+
+/** One file to hash; with `raw`, its content is not looked at again, for the reason given. */
+export interface FileRequest {
+  path: Path
+  raw?: string
+}
+
+interface Outcome {
+  hashes: FileHashes
+  /** The running hash of a group after this file; null when the file has no content that could be read. */
+  running: Digest | null
+}
+
+/**
+ * @param kept gets the content that was read, when that is small.
+ * @throws CancelledError, or the error of opening or reading the file.
+ */
+export async function hashFile (
+  request: FileRequest, settings: HashSettings, watch: Watch, kept: KeptContent | null = null
+): Promise<FileHashes> {
+  return withSource(request.path, async (source) => {
+    const small = request.raw === undefined && formatOf(request.path).kind === 'plain' ? readSmall(source) : null
+    if (small === null) return (await hashSource(request, source, settings, watch, null, kept)).hashes
+    kept?.setBytes(small)
+    return { ...hashBytes(small), chd_sha1_hash: chdSha1(request, source), archive_members: null }
+  })
+}
+
+/** Hashes files one by one and all as one; a file that cannot be read leaves its error. @throws CancelledError */
+export async function hashGroup (
+  requests: readonly FileRequest[], settings: HashSettings, watch: Watch, onFile: (index: number) => void
+): Promise<GroupHashes> {
+  const files: GroupHashes['files'] = []
+  let running: Digest | null = null
+  let isWhole = requests.length > 0
+  for (const [index, request] of requests.entries()) {
+    onFile(index)
+    try {
+      const before: Digest | null = running
+      const outcome: Outcome = await withSource(request.path, (source) => {
+        return hashSource(request, source, settings, watch, before)
+      })
+      files.push(outcome.hashes)
+      running = outcome.running
+      isWhole &&= running !== null
+    } catch (error) {
+      if (!(error instanceof Error) || error instanceof CancelledError) throw error
+      files.push(error)
+      isWhole = false
+    }
+  }
+  return { files, combined: isWhole && running ? running.hashes() : EMPTY_HASHES }
+}
+
+async function hashSource (
+  request: FileRequest, source: Source, settings: HashSettings, watch: Watch, before: Digest | null,
+  kept: KeptContent | null = null
+): Promise<Outcome> {
+  const format = formatOf(request.path)
+  if (request.raw !== undefined && format.kind === 'compressed') return withoutContent(request.raw)
+  if (request.raw !== undefined || format.kind === 'plain') return hashBytesOf(request, source, watch, before)
+  const budget = new Budget(source.size, settings.limits, watch)
+  try {
+    return format.kind === 'archive'
+      ? await hashArchive(await format.open(source, budget), settings, before, kept)
+      : await hashUnpacked(unpack(format.compression, source, budget), before)
+  } catch (error) {
+    const failure = asArchiveError(error)
+    if (!(failure instanceof ArchiveError)) throw failure
+    if (format.kind === 'archive') return hashBytesOf({ ...request, raw: failure.message }, source, watch, before)
+    return withoutContent(failure.message)
+  }
+}
+
+function withoutContent (warning: string): Outcome {
+  return { hashes: { ...EMPTY_HASHES, chd_sha1_hash: null, archive_members: null, warning }, running: null }
+}
+
+async function hashArchive (
+  archive: Archive, settings: HashSettings, before: Digest | null, kept: KeptContent | null
+): Promise<Outcome> {
+  if (settings.members === 'all') {
+    const { total, members } = await hashMembers(archive, settings.excluded, (entry) => kept?.watch(entry) ?? entry)
+    return toOutcome(total, null, members)
+  }
+  const running = before?.copy() ?? null
+  return toOutcome(await hashLargest(archive, settings.excluded, running), running)
+}
+
+async function hashUnpacked (pieces: AsyncIterable<Uint8Array>, before: Digest | null): Promise<Outcome> {
+  const own = new Digest()
+  const running = before?.copy() ?? null
+  for await (const piece of pieces) {
+    own.update(piece)
+    running?.update(piece)
+  }
+  return toOutcome(own, running)
+}
+
+async function hashBytesOf (
+  request: FileRequest, source: Source, watch: Watch, before: Digest | null
+): Promise<Outcome> {
+  watch.setDeadline(0)
+  const own = new Digest()
+  const running = before?.copy() ?? null
+  await digestSource(source, running ? [own, running] : [own], watch)
+  const { hashes, ...rest } = toOutcome(own, running)
+  const warning = request.raw === undefined ? {} : { warning: request.raw }
+  return { hashes: { ...hashes, chd_sha1_hash: chdSha1(request, source), ...warning }, ...rest }
+}
+
+/** The first file of a group starts its running hash with its own. */
+function toOutcome (own: Digest, running: Digest | null, members: ArchiveMember[] | null = null): Outcome {
+  return { hashes: { ...own.hashes(), chd_sha1_hash: null, archive_members: members }, running: running ?? own }
+}
+
+function chdSha1 ({ path, raw }: FileRequest, source: Source): string | null {
+  const isChd = Buffer.from(path.slice(-4)).toString('latin1').toLowerCase() === '.chd'
+  return isChd && raw === undefined ? readChdSha1(source) : null
+}

@@ -1,0 +1,142 @@
+// Format: https://github.com/mamedev/mame/blob/master/src/lib/util/chd.h
+import { inflateRawSync, zstdDecompressSync } from 'node:zlib'
+import { ArchiveError } from '../../../../core/archives/limits.ts'
+import { COPY, readMap, STORED, type HunkMap } from './chd-map.ts'
+import { unpackLzma } from './lzma.ts'
+import { type FileReads, readExactlyAt } from './reads.ts'
+import { RAW_BYTES, SYNC } from './tracks.ts'
+
+const MAGIC = 'MComprHD'
+const HEADER_BYTES = 124
+const VERSION = 5
+const METADATA_HEADER_BYTES = 16
+/** One for each track and some more. */
+const MAX_METADATA = 1000
+const MAX_METADATA_BYTES = 64 * 1024
+/** chdman takes at most 1 MiB. */
+const MAX_HUNK_BYTES = 16 * 1024 ** 2
+const FRAME_BYTES = 2448
+
+/** An open CHD of version 5. */
+export interface Chd {
+  readonly size: number
+  readonly unitBytes: number
+  readonly metadata: readonly { tag: string, text: string }[]
+  /** Up to `length` bytes of the content; fewer only at the end. */
+  read (position: number, length: number): Buffer
+}
+
+type Unpack = (packed: Uint8Array, size: number) => Buffer
+
+const unpackZlib: Unpack = (packed, size) => inflateRawSync(packed, { maxOutputLength: size })
+const unpackZstd: Unpack = (packed, size) => zstdDecompressSync(packed, { maxOutputLength: size })
+/** Those of the sound of discs, and of text, are left out: boot programs are stored by them in no image we know. */
+const CODECS: Record<string, Unpack> = {
+  zlib: unpackZlib,
+  zstd: unpackZstd,
+  lzma: unpackLzma,
+  cdzl: unpackFrames(unpackZlib),
+  cdzs: unpackFrames(unpackZstd),
+  cdlz: unpackFrames(unpackLzma)
+}
+
+/** @throws ArchiveError */
+export function openChdFile (file: FileReads): Chd {
+  const header = file.read(0, HEADER_BYTES)
+  if (header.length < HEADER_BYTES || header.toString('latin1', 0, 8) !== MAGIC || header.readUInt32BE(12) !== VERSION) {
+    throw new ArchiveError(`it is no CHD of version ${VERSION}`)
+  }
+  if (header.subarray(104, 124).some((byte) => byte !== 0)) throw new ArchiveError('it is a CHD that needs another one')
+  const size = Number(header.readBigUInt64BE(32))
+  const hunkBytes = header.readUInt32BE(56)
+  if (hunkBytes === 0 || hunkBytes > MAX_HUNK_BYTES) throw new ArchiveError(`a hunk of it has ${hunkBytes} bytes`)
+  const codecs = [16, 20, 24, 28].map((at) => header.toString('latin1', at, at + 4))
+  const map = readMap(file, {
+    offset: Number(header.readBigUInt64BE(40)),
+    hunks: Math.ceil(size / hunkBytes),
+    hunkBytes,
+    isPacked: header.readUInt32BE(16) !== 0
+  })
+  return {
+    size,
+    unitBytes: header.readUInt32BE(60),
+    metadata: readMetadata(file, Number(header.readBigUInt64BE(48))),
+    read: createRead(size, hunkBytes, createHunkReader(file, map, codecs, hunkBytes))
+  }
+}
+
+function readMetadata (file: FileReads, first: number): Chd['metadata'] {
+  const metadata: { tag: string, text: string }[] = []
+  for (let at = first; at !== 0 && metadata.length < MAX_METADATA;) {
+    const header = readExactlyAt(file, at, METADATA_HEADER_BYTES)
+    const length = Math.min(header.readUIntBE(5, 3), MAX_METADATA_BYTES)
+    const text = readExactlyAt(file, at + METADATA_HEADER_BYTES, length).toString('latin1').replace(/\0.*$/s, '')
+    metadata.push({ tag: header.toString('latin1', 0, 4), text })
+    at = Number(header.readBigUInt64BE(8))
+  }
+  return metadata
+}
+
+function createHunkReader (file: FileReads, map: HunkMap, codecs: readonly string[], hunkBytes: number) {
+  let kept: { hunk: number, bytes: Buffer } | null = null
+  return (wanted: number): Buffer => {
+    // A copy is of a hunk before it, so this comes to an end.
+    let hunk = wanted
+    while (map.kinds[hunk] === COPY) {
+      const original = map.offsets[hunk] ?? 0
+      if (original >= hunk) throw new ArchiveError('the map of the CHD is broken')
+      hunk = original
+    }
+    if (kept?.hunk !== hunk) kept = { hunk, bytes: unpackHunk(file, map, codecs, hunkBytes, hunk) }
+    return kept.bytes
+  }
+}
+
+function unpackHunk (
+  file: FileReads, map: HunkMap, codecs: readonly string[], hunkBytes: number, hunk: number
+): Buffer {
+  const kind = map.kinds[hunk]
+  const packed = readExactlyAt(file, map.offsets[hunk] ?? 0, map.lengths[hunk] ?? 0)
+  if (kind === STORED) return packed
+  const codec = kind === undefined ? undefined : codecs[kind]
+  const unpack = codec === undefined ? undefined : CODECS[codec]
+  if (unpack === undefined) throw new ArchiveError(`it is packed by '${codec ?? 'another file'}', which cannot be read`)
+  const bytes = unpack(packed, hunkBytes)
+  if (bytes.length !== hunkBytes) throw new ArchiveError('the packed data is broken')
+  return bytes
+}
+
+function createRead (size: number, hunkBytes: number, readHunk: (hunk: number) => Buffer): Chd['read'] {
+  return (position, length) => {
+    const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(length, size - position)))
+    for (let filled = 0; filled < bytes.length;) {
+      const at = position + filled
+      const part = readHunk(Math.floor(at / hunkBytes)).subarray(at % hunkBytes, at % hunkBytes + bytes.length - filled)
+      bytes.set(part, filled)
+      filled += part.length
+    }
+    return bytes
+  }
+}
+
+/**
+ * Frames of a disc: the content of all of them, then what goes with each, which is left out. Frames whose sync bytes
+ * and error correction follow from the rest are flagged; the former are put back.
+ */
+function unpackFrames (unpack: Unpack): Unpack {
+  return (packed, size) => {
+    const frames = Math.floor(size / FRAME_BYTES)
+    const flagBytes = Math.ceil(frames / 8)
+    const lengthBytes = size < 65536 ? 2 : 3
+    if (packed.length < flagBytes + lengthBytes) throw new ArchiveError('the packed data is broken')
+    const length = Buffer.from(packed).readUIntBE(flagBytes, lengthBytes)
+    const start = flagBytes + lengthBytes
+    const content = unpack(packed.subarray(start, start + length), frames * RAW_BYTES)
+    const bytes = Buffer.alloc(size)
+    for (let frame = 0; frame < frames; frame++) {
+      content.copy(bytes, frame * FRAME_BYTES, frame * RAW_BYTES, (frame + 1) * RAW_BYTES)
+      if (((packed[frame >> 3] ?? 0) >> (frame & 7)) & 1) SYNC.copy(bytes, frame * FRAME_BYTES)
+    }
+    return bytes
+  }
+}

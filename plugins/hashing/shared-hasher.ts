@@ -1,0 +1,52 @@
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../core/config/config.ts'
+import { type Hasher, createHasher } from './hasher.ts'
+import { DEFAULT_EXCLUDED_EXTENSIONS, DEFAULT_EXCLUDED_FILES } from '../library/exclusions.ts'
+import { rememberCrashes } from './crashed-files.ts'
+
+/** The process that hashes takes longer to start than a small scan takes; kept for scans that follow one another. */
+const IDLE_MS = 10_000
+
+/** The hasher of this process, for one scan at a time. */
+export interface ScanHasher {
+  take (config: Config): Hasher
+  /** Ends its process unless another scan takes it soon. */
+  release (): void
+}
+
+export function createScanHasher (app: FastifyInstance): ScanHasher {
+  let current: { hasher: Hasher, settings: string } | null = null
+  let timer: NodeJS.Timeout | undefined
+
+  async function close (): Promise<void> {
+    clearTimeout(timer)
+    const ended = current
+    current = null
+    await ended?.hasher.close()
+  }
+  const closeLater = () => { close().catch((err: unknown) => { app.log.warn({ err }, 'the process that hashes did not end') }) }
+
+  app.addHook('onClose', close)
+
+  return {
+    take (config) {
+      clearTimeout(timer)
+      const { hash_threads: threads, archive_timeout_seconds: seconds } = config.scan
+      const settings = `${threads} ${seconds}`
+      if (current !== null && current.settings !== settings) closeLater()
+      current ??= {
+        settings,
+        hasher: createHasher({
+          ...(threads === 0 ? {} : { threads }),
+          excluded: { names: DEFAULT_EXCLUDED_FILES, extensions: DEFAULT_EXCLUDED_EXTENSIONS },
+          limits: { timeoutMs: seconds * 1_000 }
+        })
+      }
+      return rememberCrashes(app, current.hasher)
+    },
+    release () {
+      clearTimeout(timer)
+      timer = setTimeout(closeLater, IDLE_MS).unref()
+    }
+  }
+}

@@ -1,0 +1,203 @@
+import { Worker } from 'node:worker_threads'
+import { HashCrashError, toError } from '../hash-errors.ts'
+import { timeoutWarning } from '../../../core/archives/limits.ts'
+import {
+  BATCH_JOBS, CANCELLED, createSharedState, DEADLINE, FILE, holdsMemory, IDLE, JOB, releaseMemory,
+  type Job, type JobResult, type JobSuccess, type ThreadSettings
+} from './protocol.ts'
+import { TasksBySignal } from './tasks-by-signal.ts'
+
+const WATCH_INTERVAL_MS = 250
+/** What a thread has to obey a cancellation or its deadline before it is ended. */
+const GRACE_MS = 1000
+/** The JavaScript heap of a thread, in MiB; file content lies outside of it. */
+const HEAP_MIB = 256
+/** For new objects: each small file leaves dozens, which the collector of a small nursery moves again and again. */
+const NURSERY_MIB = 24
+
+interface Task {
+  readonly job: Job
+  readonly signal: AbortSignal | undefined
+  readonly settle: (settled: { result: JobSuccess } | { error: unknown }) => void
+  isSettled: boolean
+  /** When the caller gave up, in milliseconds since 1970; 0 when it has not. */
+  cancelledAt: number
+}
+
+interface Thread {
+  readonly worker: Worker
+  readonly number: number
+  readonly state: Int32Array
+  /** The tasks of the message it works on; empty when it is idle. */
+  batch: Task[]
+}
+
+/** Runs jobs on a fixed number of threads, many small ones per message, in the order they came. */
+export class ThreadPool {
+  readonly #size: number
+  readonly #script: URL
+  readonly #threads = new Set<Thread>()
+  readonly #bySignal = new TasksBySignal<Task>((tasks, reason) => { this.#cancel(tasks, reason) })
+  readonly #memoryOwner = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+  #started = 0
+  #queue: Task[] = []
+  #watching: NodeJS.Timeout | undefined
+  #isDispatching = false
+  #isClosed = false
+
+  constructor (size: number, script: URL = new URL('./worker.ts', import.meta.url)) {
+    if (!Number.isInteger(size) || size < 1) {
+      throw new RangeError(`threads is ${size}; give a whole number of at least 1`)
+    }
+    this.#size = size
+    this.#script = script
+  }
+
+  /** Rejects with the job's error, the signal's reason, or an error that tells of the end of its thread. */
+  run (job: Job, signal?: AbortSignal): Promise<JobSuccess> {
+    return new Promise((resolve, reject) => {
+      if (this.#isClosed) throw new Error('the hasher is closed; create a new one')
+      signal?.throwIfAborted()
+      const task: Task = {
+        job,
+        signal,
+        isSettled: false,
+        cancelledAt: 0,
+        settle: (settled) => {
+          if (task.isSettled) return
+          task.isSettled = true
+          this.#bySignal.delete(task)
+          if ('result' in settled) resolve(settled.result)
+          else reject(settled.error instanceof Error ? settled.error : new Error(String(settled.error)))
+        }
+      }
+      this.#bySignal.add(task)
+      this.#queue.push(task)
+      this.#scheduleDispatch()
+    })
+  }
+
+  async close (): Promise<void> {
+    this.#isClosed = true
+    clearInterval(this.#watching)
+    const error = new Error('the hasher was closed before the file was hashed')
+    for (const task of this.#queue.splice(0)) task.settle({ error })
+    const threads = [...this.#threads]
+    this.#threads.clear()
+    for (const { batch } of threads) for (const task of batch) task.settle({ error })
+    await Promise.all(threads.map(({ worker }) => worker.terminate()))
+  }
+
+  #cancel (tasks: readonly Task[], reason: unknown): void {
+    for (const task of tasks) {
+      task.cancelledAt = Date.now()
+      task.settle({ error: reason })
+    }
+    for (const { batch, state } of this.#threads) {
+      for (const [index, task] of batch.entries()) {
+        if (task.cancelledAt > 0) Atomics.store(state, CANCELLED + index, 1)
+      }
+    }
+  }
+
+  /** After the current turn of the event loop, so that files asked for together travel together. */
+  #scheduleDispatch (): void {
+    if (this.#isDispatching) return
+    this.#isDispatching = true
+    setImmediate(() => {
+      this.#isDispatching = false
+      this.#dispatch()
+    })
+  }
+
+  #dispatch (): void {
+    while (this.#queue.length > 0 && !this.#isClosed) {
+      const thread = this.#idleThread()
+      if (!thread) return
+      const fairShare = Math.ceil(this.#queue.length / this.#size)
+      const batch = this.#queue.splice(0, Math.min(BATCH_JOBS, fairShare)).filter((task) => !task.isSettled)
+      if (batch.length > 0) this.#send(thread, batch)
+    }
+  }
+
+  #idleThread (): Thread | null {
+    for (const thread of this.#threads) {
+      if (thread.batch.length === 0) return thread
+    }
+    return this.#threads.size < this.#size ? this.#startThread() : null
+  }
+
+  #startThread (): Thread {
+    const state = createSharedState()
+    const number = ++this.#started
+    const workerData: ThreadSettings = { shared: state.buffer, memoryOwner: this.#memoryOwner.buffer, number }
+    const worker = new Worker(this.#script, {
+      workerData,
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB, maxYoungGenerationSizeMb: NURSERY_MIB }
+    })
+    const thread: Thread = { worker, number, state, batch: [] }
+    worker.on('message', (results: JobResult[]) => this.#finishBatch(thread, results))
+    worker.on('error', (error: Error) => this.#end(thread, `the thread failed: ${error.message}`))
+    worker.on('exit', (code) => this.#end(thread, `the thread ended with code ${code}`))
+    this.#threads.add(thread)
+    return thread
+  }
+
+  #send (thread: Thread, batch: Task[]): void {
+    thread.batch = batch
+    thread.state.fill(0)
+    Atomics.store(thread.state, JOB, IDLE)
+    thread.worker.ref()
+    thread.worker.postMessage(batch.map(({ job }) => job))
+    this.#watching ??= setInterval(() => this.#watch(), WATCH_INTERVAL_MS).unref()
+  }
+
+  #finishBatch (thread: Thread, results: readonly JobResult[]): void {
+    const { batch } = thread
+    thread.batch = []
+    thread.worker.unref()
+    this.#queue.unshift(...batch.slice(results.length))
+    // The memory of a large archive is given back only with the thread that took it.
+    if (holdsMemory(this.#memoryOwner, thread.number)) this.#end(thread, null)
+    for (const [index, result] of results.entries()) {
+      batch[index]?.settle(result.kind === 'error' ? { error: toError(result.error) } : { result })
+    }
+    this.#dispatch()
+  }
+
+  /** Ends threads that are beyond their deadline or keep on with a cancelled job, such as one stuck in a library. */
+  #watch (): void {
+    const now = Date.now()
+    let isBusy = false
+    for (const thread of this.#threads) {
+      isBusy ||= thread.batch.length > 0
+      const task = thread.batch[Atomics.load(thread.state, JOB)]
+      if (!task) continue
+      const deadline = Atomics.load(thread.state, DEADLINE) * 1000
+      if (deadline > 0 && now > deadline + GRACE_MS) {
+        const file = task.job.files[Atomics.load(thread.state, FILE)]
+        if (file) file.raw = timeoutWarning(task.job.settings.limits.timeoutMs)
+        this.#end(thread, null)
+      } else if (task.cancelledAt > 0 && now > task.cancelledAt + GRACE_MS) {
+        this.#end(thread, null)
+      }
+    }
+    if (isBusy) return
+    clearInterval(this.#watching)
+    this.#watching = undefined
+  }
+
+  /** Sends a thread's unfinished tasks again, except that the one at work fails when there is a `reason`. */
+  #end (thread: Thread, reason: string | null): void {
+    if (!this.#threads.delete(thread)) return
+    const current = reason === null ? null : thread.batch[Math.max(0, Atomics.load(thread.state, JOB))]
+    if (current) {
+      const path = Buffer.from(current.job.files[Atomics.load(thread.state, FILE)]?.path ?? '').toString()
+      current.settle({ error: new HashCrashError(path, reason ?? '') })
+    }
+    this.#queue.unshift(...thread.batch.filter((task) => !task.isSettled))
+    this.#scheduleDispatch()
+    const release = () => releaseMemory(this.#memoryOwner, thread.number)
+    thread.worker.terminate().then(release, release)
+  }
+}

@@ -1,0 +1,172 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { HashCrashError, toError } from '../hash-errors.ts'
+import {
+  BATCH_JOBS, type FromProcess, type Job, type JobSuccess, MEMORY_MIB, OUT_OF_MEMORY, type ToProcess
+} from './protocol.ts'
+import { TasksBySignal } from './tasks-by-signal.ts'
+
+interface Task {
+  readonly id: number
+  readonly job: Job
+  readonly signal: AbortSignal | undefined
+  readonly settle: (settled: { result: JobSuccess } | { error: unknown }) => void
+}
+
+/**
+ * Runs jobs in a process of its own, which has the threads: what a file does to the libraries that read it ends there.
+ * When it ends, those that it had are tried again one at a time; the one that it ends with again is the culprit.
+ */
+export class ProcessPool {
+  readonly #threads: number
+  readonly #script: URL
+  readonly #running = new Map<number, Task>()
+  readonly #bySignal = new TasksBySignal<Task>((tasks, reason) => { this.#cancel(tasks, reason) })
+  #lastId = 0
+  #queue: Task[] = []
+  /** What the process had when it ended. */
+  #suspects: Task[] = []
+  #child: ChildProcess | null = null
+  #isDispatching = false
+  #isClosed = false
+
+  constructor (threads: number, script: URL = new URL('./process.ts', import.meta.url)) {
+    if (!Number.isInteger(threads) || threads < 1) {
+      throw new RangeError(`threads is ${threads}; give a whole number of at least 1`)
+    }
+    this.#threads = threads
+    this.#script = script
+  }
+
+  /** Rejects with the job's error, the signal's reason, or a `HashCrashError`. */
+  run (job: Job, signal?: AbortSignal): Promise<JobSuccess> {
+    return new Promise((resolve, reject) => {
+      if (this.#isClosed) throw new Error('the hasher is closed; create a new one')
+      signal?.throwIfAborted()
+      const task: Task = {
+        id: ++this.#lastId,
+        job,
+        signal,
+        settle: (settled) => {
+          this.#bySignal.delete(task)
+          if ('result' in settled) resolve(settled.result)
+          else reject(settled.error instanceof Error ? settled.error : new Error(String(settled.error)))
+        }
+      }
+      this.#bySignal.add(task)
+      this.#queue.push(task)
+      this.#scheduleDispatch()
+    })
+  }
+
+  async close (): Promise<void> {
+    this.#isClosed = true
+    const error = new Error('the hasher was closed before the file was hashed')
+    for (const task of [...this.#running.values(), ...this.#suspects, ...this.#queue]) task.settle({ error })
+    this.#running.clear()
+    this.#suspects = []
+    this.#queue = []
+    const child = this.#child
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return
+    child.ref()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    child.once('exit', () => { resolve() })
+    child.kill('SIGKILL')
+    await promise
+  }
+
+  #cancel (tasks: readonly Task[], reason: unknown): void {
+    const cancelled = new Set(tasks)
+    this.#queue = this.#queue.filter((task) => !cancelled.has(task))
+    this.#suspects = this.#suspects.filter((task) => !cancelled.has(task))
+    const ids = tasks.map(({ id }) => id).filter((id) => this.#running.delete(id))
+    if (ids.length > 0) this.#send({ jobs: [], cancelled: ids })
+    for (const task of tasks) task.settle({ error: reason })
+    this.#rest()
+  }
+
+  /** After the current turn of the event loop, so that files asked for together travel together. */
+  #scheduleDispatch (): void {
+    if (this.#isDispatching) return
+    this.#isDispatching = true
+    setImmediate(() => {
+      this.#isDispatching = false
+      this.#dispatch()
+    })
+  }
+
+  #dispatch (): void {
+    const tasks = this.#takeNext()
+    if (tasks.length === 0) return
+    for (const task of tasks) this.#running.set(task.id, task)
+    this.#child ??= this.#start()
+    this.#child.ref()
+    this.#child.channel?.ref()
+    this.#send({ jobs: tasks.map(({ id, job }) => ({ id, job })), cancelled: [] })
+  }
+
+  /** A suspect alone, or as many as keep the threads at work. */
+  #takeNext (): Task[] {
+    if (this.#suspects.length > 0) return this.#running.size === 0 ? this.#suspects.splice(0, 1) : []
+    return this.#queue.splice(0, Math.max(0, this.#threads * BATCH_JOBS - this.#running.size))
+  }
+
+  #start (): ChildProcess {
+    const child = fork(this.#script, [String(this.#threads)], { serialization: 'advanced' })
+    let isReady = false
+    child.on('message', (message: FromProcess) => {
+      isReady = true
+      this.#finish(message)
+    })
+    // What cannot be told ends the process, or has ended it: its exit is what counts.
+    child.on('error', () => {
+      if (child.pid === undefined) this.#bury(child, false, 'the system refuses it')
+      else child.kill('SIGKILL')
+    })
+    child.once('exit', (code, signal) => {
+      this.#bury(child, isReady, code === OUT_OF_MEMORY
+        ? `reading it takes more than ${MEMORY_MIB} MiB of memory`
+        : `the process that read it ended with ${signal ?? `code ${code}`}`)
+    })
+    return child
+  }
+
+  #send (message: ToProcess): void {
+    this.#child?.send(message, () => { /* an ending process: its exit is what counts */ })
+  }
+
+  #finish (message: FromProcess): void {
+    for (const { id, result } of message) {
+      const task = this.#running.get(id)
+      if (!this.#running.delete(id) || task === undefined) continue
+      task.settle(result.kind === 'error' ? { error: toError(result.error) } : { result })
+    }
+    this.#rest()
+    this.#dispatch()
+  }
+
+  /** Without work the process keeps this one from nothing. */
+  #rest (): void {
+    if (this.#running.size > 0 || this.#child === null) return
+    this.#child.unref()
+    this.#child.channel?.unref()
+  }
+
+  #bury (child: ChildProcess, wasReady: boolean, reason: string): void {
+    if (this.#isClosed || this.#child !== child) return
+    this.#child = null
+    const lost = [...this.#running.values()]
+    this.#running.clear()
+    const [culprit] = lost
+    if (!wasReady) {
+      // No file's fault.
+      for (const task of lost) task.settle({ error: new Error(`the process that hashes could not be started: ${reason}`) })
+    } else if (culprit !== undefined && lost.length === 1) {
+      culprit.settle({ error: new HashCrashError(describeFiles(culprit.job), reason) })
+    } else {
+      this.#suspects.push(...lost)
+    }
+    this.#scheduleDispatch()
+  }
+}
+
+const describeFiles = ({ files }: Job) => files.map(({ path }) => Buffer.from(path).toString()).join("', '")

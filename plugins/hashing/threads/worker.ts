@@ -1,0 +1,106 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { toFields } from '../hash-errors.ts'
+import { hashFile, hashGroup, type FileRequest } from '../hash-file.ts'
+import { CancelledError, type Watch } from '../../../core/archives/limits.ts'
+import { KeptContent } from '../content-cache.ts'
+import { isWholeFile } from '../retroachievements/consoles.ts'
+import { hashContent, hashRetroAchievements } from '../retroachievements/hash.ts'
+import type { RetroAchievementsHash } from '../hash-types.ts'
+import {
+  BATCH_MS, CANCELLED, DEADLINE, FILE, holdsMemory, IDLE, JOB,
+  type Job, type JobResult, type ThreadSettings
+} from './protocol.ts'
+import type { FileHashes, HashSettings } from '../hash-types.ts'
+
+const settings = workerData as ThreadSettings
+const state = new Int32Array(settings.shared)
+const memoryOwner = new Int32Array(settings.memoryOwner)
+const MEMORY_WAIT_MS = 100
+
+parentPort?.on('message', (jobs: Job[]) => {
+  runBatch(jobs).then((results) => parentPort?.postMessage(results), (error: unknown) => {
+    throw error
+  })
+})
+
+/** Answers as many jobs as there is time for; the pool sends the others again, perhaps to an idle thread. */
+async function runBatch (jobs: readonly Job[]): Promise<JobResult[]> {
+  const started = performance.now()
+  const results: JobResult[] = []
+  for (const [index, job] of jobs.entries()) {
+    Atomics.store(state, DEADLINE, 0)
+    Atomics.store(state, FILE, 0)
+    Atomics.store(state, JOB, index)
+    results.push(await runJob(job, watchJob(index)))
+    if (performance.now() - started > BATCH_MS || holdsMemory(memoryOwner, settings.number)) break
+  }
+  Atomics.store(state, JOB, IDLE)
+  return results
+}
+
+function watchJob (index: number): Watch {
+  const isCancelled = () => Atomics.load(state, CANCELLED + index) === 1
+  return {
+    isCancelled,
+    setDeadline (at) {
+      Atomics.store(state, DEADLINE, Math.ceil(at / 1000))
+    },
+    reserveMemory () {
+      for (;;) {
+        const owner = Atomics.compareExchange(memoryOwner, 0, 0, settings.number)
+        if (owner === 0 || owner === settings.number) return
+        if (isCancelled()) throw new CancelledError('hashing was cancelled')
+        Atomics.wait(memoryOwner, 0, owner, MEMORY_WAIT_MS)
+      }
+    }
+  }
+}
+
+async function runJob ({ kind, files, console, settings }: Job, watch: Watch): Promise<JobResult> {
+  try {
+    const [file] = files
+    if (kind === 'retroachievements' && file && console !== undefined) {
+      return { kind, hash: await hashFor(console, file, settings, watch) }
+    }
+    if (kind === 'file' && file) return { kind, hashes: await hashOne(file, console, settings, watch) }
+    const group = await hashGroup(files, settings, watch, (index) => {
+      Atomics.store(state, DEADLINE, 0)
+      Atomics.store(state, FILE, index)
+    })
+    return {
+      kind: 'group',
+      files: group.files.map((one) => one instanceof Error ? { error: toFields(one) } : one),
+      combined: group.combined
+    }
+  } catch (error) {
+    return { kind: 'error', error: toFields(error) }
+  }
+}
+
+/** With a console both kinds of hashes in one go: asking for the second by itself costs more than making it. */
+async function hashOne (
+  file: FileRequest, console: number | undefined, settings: HashSettings, watch: Watch
+): Promise<FileHashes> {
+  if (console === undefined) return await hashFile(file, settings, watch)
+  const kept = new KeptContent()
+  const hashes = await hashFile(file, settings, watch, kept)
+  // Of a member that counts whole it is the MD5, which is there already.
+  if (hashes.warning !== undefined || (kept.memberSize !== null && isWholeFile(console, kept.memberSize))) return hashes
+  try {
+    const { bytes } = kept
+    const known = bytes === null ? null : await hashContent(bytes, Buffer.from(file.path).toString(), console)
+    return { ...hashes, retroachievements: known ?? await hashFor(console, file, settings, watch) }
+  } catch (error) {
+    if (error instanceof CancelledError) throw error
+    const warning = error instanceof Error ? error.message : String(error)
+    return { ...hashes, retroachievements: { ra_hash: null, warning } }
+  }
+}
+
+/** A file that took too long is not read again. */
+async function hashFor (
+  console: number, { path, raw }: FileRequest, settings: HashSettings, watch: Watch
+): Promise<RetroAchievementsHash> {
+  if (raw !== undefined) return { ra_hash: null, warning: raw }
+  return await hashRetroAchievements(Buffer.from(path).toString(), console, settings, watch)
+}

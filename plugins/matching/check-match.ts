@@ -1,0 +1,70 @@
+import { type LinkMatch, MatchSchema, type ProviderDefinition } from '@svc/plugin-sdk'
+import type { Static } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { toStorable } from '../../core/database/json.ts'
+import type { Loaded } from '../../core/loader/registry.ts'
+import type { Found } from './matches.ts'
+
+const matches = TypeCompiler.Compile(MatchSchema)
+/** Characters that the columns of names hold. */
+const NAME_LENGTH = 350
+const SORT_NAME_LENGTH = 500
+/** Characters of a wrong value that an error quotes. */
+const VALUE_LENGTH = 100
+
+type Provider = Loaded<ProviderDefinition>
+
+/** An address is stored and shown: what lets somebody in is added when it is fetched. */
+export function checkAddresses (urls: readonly string[], { key, trust }: Pick<Provider, 'key' | 'trust'>): void {
+  const secrets = new Set(trust.secrets)
+  const valuesOf = (url: string) => URL.canParse(url) ? [...new URL(url).searchParams.values()] : []
+  if (urls.flatMap(valuesOf).some((value) => secrets.has(value))) {
+    throw new Error(`Provider '${key}' returned the address of a picture with a secret of its configuration in it; ` +
+      'leave it out there, and add it in fetchMedia')
+  }
+}
+
+/**
+ * The JSON copy of a match, which can be stored. The copy is what is checked, as in the SDK's test kit: JSON leaves
+ * out properties that are undefined, such as an unknown id among `ids`.
+ *
+ * @throws Error saying what is wrong with the match
+ */
+export function checkMatch (answer: unknown, provider: Provider): Found {
+  const { key, definition } = provider
+  const match: unknown = typeof answer === 'object' ? toStorable(answer) : null
+  if (!matches.Check(match)) {
+    const [problem] = [...matches.Errors(match)]
+    throw new Error(`Provider '${key}' returned a match whose ${problem?.path.slice(1) || 'shape'} is wrong: ` +
+      `${problem?.message ?? 'it is no object'}; it is ${JSON.stringify(problem?.value)?.slice(0, VALUE_LENGTH)}`)
+  }
+  if (definition.kind === 'ids') return readLinks(match, key)
+  const isRightId = definition.id === 'integer' ? typeof match.id === 'number' : typeof match.id === 'string'
+  if (!isRightId) {
+    throw new Error(`Provider '${key}' returned the id ${JSON.stringify(match.id)}, ` +
+      `which is not the ${definition.id} it declares`)
+  }
+  checkAddresses((match.media ?? []).map(({ url }) => url), provider)
+  return { ...match, ...cutNames(match) } as Found
+}
+
+function cutNames ({ name, sort_name: sortName }: Static<typeof MatchSchema>) {
+  return {
+    ...name !== undefined && { name: cut(name, NAME_LENGTH) },
+    ...sortName !== undefined && { sort_name: cut(sortName, SORT_NAME_LENGTH) }
+  }
+}
+
+/** Leaves no half of a character that takes two places. */
+function cut (text: string, length: number): string {
+  return text.length <= length ? text : text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
+}
+
+/** Of a provider that gives ids of others, nothing else counts. */
+function readLinks ({ id, ids, score }: Static<typeof MatchSchema>, key: string): LinkMatch {
+  if (ids === undefined || id !== undefined) {
+    throw new Error(`Provider '${key}' returned a match ${ids === undefined ? "without 'ids'" : "with an 'id' of its own"}, ` +
+      "but is of the kind 'ids'")
+  }
+  return score === undefined ? { ids } : { ids, score }
+}

@@ -1,0 +1,72 @@
+import type { ProviderDefinition, ProviderId } from '@svc/plugin-sdk'
+import type { Loaded } from '../../core/loader/registry.ts'
+import { findTaggedId } from '../library/names.ts'
+import type { Question } from './rom-lookup.ts'
+import type { ScanChoice, ScanType } from './scan-types.ts'
+
+/** What of a ROM decides which providers are asked about it. */
+export interface RomToAsk {
+  isNew: boolean
+  platform_slug: string
+  /** Its tags may hold ids of providers. */
+  fs_name: string
+  /** Stored ids by provider key; null for a provider that gives ids of others only. */
+  stored: ReadonlyMap<string, ProviderId | null>
+  /** Already looked up by this scan, before its worker went down. */
+  isSettled: boolean
+  /** Providers whose game a person chose, and those whose record a person wrote. */
+  held: ReadonlySet<string>
+  rewritten: ReadonlySet<string>
+}
+
+type Providers = ReadonlyMap<string, Loaded<ProviderDefinition>>
+
+/** Whether a provider can know anything of a platform. */
+export function knowsPlatform (definition: ProviderDefinition, slug: string): boolean {
+  return definition.platforms === undefined || definition.platforms[slug] !== undefined
+}
+
+function tagOf ({ tag, id }: ProviderDefinition, rom: RomToAsk): ProviderId | null {
+  return tag === undefined || id === undefined ? null : findTaggedId(rom.fs_name, tag, id)
+}
+
+function isAsked (type: ScanType, definition: ProviderDefinition, rom: RomToAsk): boolean {
+  if (rom.isNew || type === 'complete') return true
+  const isStored = rom.stored.has(definition.key)
+  if (type === 'update') return isStored
+  if (type === 'unmatched') return !isStored
+  if (type === 'hashes') return definition.usesHashes === true
+  return false
+}
+
+/** The questions that a scan has about a ROM. */
+export function planQuestions (
+  { type, selected }: ScanChoice, providers: Providers, rom: RomToAsk
+): Question[] {
+  if (rom.isSettled) return []
+  return selected.flatMap((key) => {
+    const definition = providers.get(key)?.definition
+    if (definition === undefined || !knowsPlatform(definition, rom.platform_slug)) return []
+    if (rom.rewritten.has(key) || !isAsked(type, definition, rom)) return []
+    if (rom.held.has(key)) {
+      const chosen = rom.stored.get(key) ?? null
+      return chosen === null ? [] : [{ provider: key, knownId: chosen, searches: false }]
+    }
+    if (type === 'update' && !rom.isNew) {
+      const knownId = rom.stored.get(key) ?? null
+      // A provider that cannot be asked by id is asked as at first.
+      return [{ provider: key, knownId, searches: knownId === null || definition.getById === undefined }]
+    }
+    return [{ provider: key, knownId: tagOf(definition, rom), searches: true }]
+  })
+}
+
+/** Whether a scan takes a ROM that is known already. */
+export function takesKnown ({ type, selected }: ScanChoice, known: {
+  is_identified: boolean, providers: readonly string[]
+}): boolean {
+  if (type === 'complete' || type === 'hashes') return true
+  if (type === 'update') return known.is_identified && selected.some((key) => known.providers.includes(key))
+  if (type === 'unmatched') return selected.some((key) => !known.providers.includes(key))
+  return false
+}

@@ -1,0 +1,113 @@
+import type pg from 'pg'
+import { transaction } from '../../core/database/transaction.ts'
+import { toDatabaseJson } from '../../core/database/json.ts'
+import { GAME_FIELDS, GAME_FIELD_NAMES, type GameFieldName, mapGameFields } from '../roms/game-fields.ts'
+import type { ManualMetadata } from '../roms/entities.ts'
+import { type Founds, idOf } from './matches.ts'
+import type { MergedFields } from './merge-matches.ts'
+
+/** The columns that a merge writes, with their types. */
+const MERGED: Readonly<Record<keyof MergedFields | 'is_identified', string>> = {
+  ...mapGameFields<GameFieldName, Record<GameFieldName, string>>(GAME_FIELD_NAMES, (name) => GAME_FIELDS[name].sql),
+  name: 'text',
+  name_sort_key: 'text',
+  summary: 'text',
+  url_cover: 'text',
+  url_screenshots: 'text[]',
+  url_manual: 'text',
+  media: 'jsonb',
+  is_identified: 'boolean'
+}
+
+const UPDATE_MERGED = `update roms set ${Object.keys(MERGED).map((column) => `${column} = m.${column}`).join(', ')},
+    path_cover_small = case when roms.url_cover is distinct from m.url_cover then null else path_cover_small end,
+    path_cover_large = case when roms.url_cover is distinct from m.url_cover then null else path_cover_large end,
+    path_screenshots = case when roms.url_screenshots is distinct from m.url_screenshots then '{}' else path_screenshots end,
+    path_manual = case when roms.url_manual is distinct from m.url_manual then null else path_manual end,
+    updated_at = now()
+  from jsonb_to_recordset($1::jsonb) as m(id int, ${Object.entries(MERGED).map(([column, type]) => `${column} ${type}`).join(', ')})
+  where roms.id = m.id`
+
+/** What an edit sets besides what is merged; pictures only where they change. */
+export interface WrittenEdit {
+  own_fields: readonly string[]
+  manual_metadata: ManualMetadata | null
+  cover?: { large: string | null, small: string | null }
+  path_manual?: string | null
+}
+
+const UPDATE_EDITED = `update roms set edits = edits + 1, own_fields = e.own_fields,
+    manual_metadata = nullif(e.manual_metadata, 'null'::jsonb),
+    path_cover_large = case when e.cover is null then path_cover_large else e.cover ->> 'large' end,
+    path_cover_small = case when e.cover is null then path_cover_small else e.cover ->> 'small' end,
+    path_manual = case when e.has_manual then e.path_manual else roms.path_manual end
+  from jsonb_to_recordset($1::jsonb) as e(id int, own_fields text[], manual_metadata jsonb, cover jsonb, has_manual boolean,
+    path_manual text)
+  where roms.id = e.id`
+
+/** Those of the ROMs that nobody edited since they were read; they stay so until the transaction ends. */
+const LOCK_CURRENT = `select r.id from roms r
+  join jsonb_to_recordset($1::jsonb) as w(id int, edits int) on w.id = r.id and w.edits = r.edits
+  order by r.id for update of r`
+
+async function lockCurrent (client: pg.ClientBase, writes: readonly MatchWrite[]): Promise<MatchWrite[]> {
+  const wanted = writes.map(({ rom_id: id, edits }) => ({ id, edits }))
+  const { rows } = await client.query<{ id: number }>(LOCK_CURRENT, [toDatabaseJson(wanted)])
+  const current = new Set(rows.map(({ id }) => id))
+  return writes.filter((write) => current.has(write.rom_id))
+}
+
+async function writeEdits (client: pg.ClientBase, writes: readonly MatchWrite[]): Promise<void> {
+  const edited = writes.flatMap(({ rom_id: id, edit }) => edit === undefined
+    ? []
+    : [{ id, ...edit, has_manual: edit.path_manual !== undefined }])
+  if (edited.length > 0) await client.query(UPDATE_EDITED, [toDatabaseJson(edited)])
+}
+
+/** One ROM's outcome of a lookup round. */
+export interface MatchWrite {
+  rom_id: number
+  /** The ROM's count of edits when it was read. */
+  edits: number
+  matches: Founds
+  /** Providers whose stored match is dropped. */
+  dropped: readonly string[]
+  merged: MergedFields & { is_identified: boolean }
+  /** What a person changed with it. */
+  edit?: WrittenEdit
+}
+
+export function createMatchStore (pool: pg.Pool) {
+  return {
+    /**
+     * Stores matches and what was merged from them, many ROMs in one transaction. A ROM that somebody edited since it
+     * was read is left as it is.
+     *
+     * @returns the ids of those that were written
+     */
+    async writeMatches (given: readonly MatchWrite[]): Promise<number[]> {
+      return await transaction(pool, async (client) => {
+        const writes = await lockCurrent(client, given)
+        const dropped = writes.flatMap((write) => write.dropped.map((provider) => ({ rom_id: write.rom_id, provider })))
+        if (dropped.length > 0) {
+          await client.query(`delete from rom_matches m using jsonb_to_recordset($1::jsonb) as d(rom_id int, provider text)
+            where m.rom_id = d.rom_id and m.provider = d.provider`, [toDatabaseJson(dropped)])
+        }
+        const matches = writes.flatMap((write) => [...write.matches].map(([provider, match]) => ({
+          rom_id: write.rom_id, provider, provider_id: idOf(match)?.toString() ?? null, match
+        })))
+        if (matches.length > 0) {
+          await client.query(`insert into rom_matches (rom_id, provider, provider_id, match)
+            select * from jsonb_to_recordset($1::jsonb) as m(rom_id int, provider text, provider_id text, match jsonb)
+            on conflict (rom_id, provider) do update set provider_id = excluded.provider_id, match = excluded.match,
+              updated_at = now()`, [toDatabaseJson(matches)])
+        }
+        const merged = writes.map((write) => ({ id: write.rom_id, ...write.merged }))
+        await client.query(UPDATE_MERGED, [toDatabaseJson(merged)])
+        await writeEdits(client, writes)
+        return writes.map((write) => write.rom_id)
+      })
+    }
+  }
+}
+export type MatchStore = ReturnType<typeof createMatchStore>

@@ -1,0 +1,26 @@
+import { parseName } from '../library/names.ts'
+import type { MergeBase } from './merge-matches.ts'
+import { readOwnValues } from './field-locks.ts'
+import { ownCoverOf } from './locked-cover.ts'
+import type { LookupRom } from './stored-rows.ts'
+
+/** Values of a ROM that was matched before are kept, except by a scan that starts from scratch. */
+export function toMergeBase (rom: LookupRom, isFresh: boolean): MergeBase {
+  const parsed = parseName(rom.fs_name, { isFolder: rom.is_folder })
+  const { name, summary, url_screenshots: screenshots, url_manual: manual, media, url_cover: cover } = rom
+  const ownCover = ownCoverOf(rom)
+  const isCoverKept = typeof rom.path_cover_large === 'string' && cover !== ownCover
+  return {
+    fs_name_no_tags: rom.fs_name_no_tags,
+    regions: parsed.regions,
+    languages: parsed.languages,
+    own_cover: ownCover,
+    own: readOwnValues(rom),
+    kept: isFresh
+      ? {}
+      : {
+          name: name ?? null, summary: summary ?? null, url_cover: isCoverKept ? cover ?? null : null,
+          url_screenshots: screenshots, url_manual: manual ?? null, media
+        }
+  }
+}

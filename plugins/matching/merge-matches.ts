@@ -1,0 +1,185 @@
+import type { GameFields, Match, Media, MediaKind, ProviderDefinition } from '@svc/plugin-sdk'
+import type { Config } from '../../core/config/config.ts'
+import { type Place, listPredecessors } from '../../core/loader/provider-order.ts'
+import { nameSortKey } from '../library/names.ts'
+import type { GameValues, Rom, StoredMedia } from '../roms/entities.ts'
+import { GAME_FIELDS, GAME_FIELD_NAMES, type GameFieldName, mapGameFields } from '../roms/game-fields.ts'
+import type { Founds } from './matches.ts'
+
+type Claim = NonNullable<ProviderDefinition['claims']>[number]
+
+/** The order in which providers are believed, by field group. What the configuration leaves out follows as loaded. */
+export interface Priorities {
+  metadata: readonly string[]
+  cover: readonly string[]
+  screenshot: readonly string[]
+  manual: readonly string[]
+  media: readonly MediaKind[]
+  /** What some providers have the say about, wherever they stand and whatever was there before. */
+  claims: ReadonlyMap<string, readonly Claim[]>
+  /** How many providers each one waits for. */
+  waits: ReadonlyMap<string, number>
+}
+
+/** What a merge writes. */
+export type MergedFields = GameValues &
+  Pick<Rom, 'name' | 'name_sort_key' | 'summary' | 'url_cover' | 'url_screenshots' | 'url_manual' | 'media'>
+
+/** What was there before and what the file name says. */
+export interface MergeBase {
+  fs_name_no_tags: string
+  regions: string[]
+  languages: string[]
+  /** What serves as cover when no provider has one. */
+  own_cover: string | null
+  /** Values that are kept when set: those of a ROM that was matched before. */
+  kept: Partial<Pick<Rom, 'name' | 'summary' | 'url_cover' | 'url_screenshots' | 'url_manual' | 'media'>>
+  /** What a person set, which nothing replaces. */
+  own: Partial<MergedFields>
+}
+
+/** @param providers those there are, in load order */
+export function readPriorities (
+  config: Config, providers: ReadonlyMap<string, { definition: Place & Pick<ProviderDefinition, 'claims'> }>
+): Priorities {
+  const definitions = [...providers.values()].map(({ definition }) => definition)
+  const { metadata, artwork, cover, screenshot, manual } = config.scan.priority
+  const complete = (order: readonly string[]) => [...new Set([...order, ...providers.keys()])]
+  const ofArtwork = (order: readonly string[] = artwork) => complete(order)
+  return {
+    metadata: complete(metadata),
+    cover: ofArtwork(cover),
+    screenshot: ofArtwork(screenshot),
+    manual: ofArtwork(manual),
+    media: config.scan.media,
+    claims: new Map(definitions.flatMap(({ key, claims }) => claims === undefined ? [] : [[key, claims] as const])),
+    waits: new Map([...listPredecessors(definitions)].map(([key, before]) => [key, before.size]))
+  }
+}
+
+export type Ranked = readonly (readonly [key: string, match: Match])[]
+
+/** The matches, most trusted provider first. Providers of ids only say nothing that is merged. */
+export function rank (founds: Founds, order: readonly string[]): Ranked {
+  const matches = [...founds].flatMap(([key, found]) => 'id' in found ? [[key, found] as const] : [])
+  const places = new Map(order.map((key, index) => [key, index]))
+  const place = (key: string) => places.get(key) ?? order.length
+  return matches.sort(([a], [b]) => place(a) - place(b) || (a < b ? -1 : 1))
+}
+
+const matchesOf = (ranked: Ranked): Match[] => ranked.map(([, match]) => match)
+
+export const isEmpty = (value: unknown) => value === undefined || value === null || value === '' ||
+  (Array.isArray(value) && value.length === 0)
+
+/** The first value that says something. */
+function pick<Name extends keyof GameFields> (
+  matches: readonly Match[], name: Name, none: unknown = null
+): NonNullable<GameFields[Name]> | null {
+  for (const match of matches) {
+    const value = match[name]
+    if (!isEmpty(value) && value !== none) return value as NonNullable<GameFields[Name]>
+  }
+  return null
+}
+
+/** A list without blanks and repeats, in its order. */
+const tidy = (values: readonly string[] | null) =>
+  [...new Set((values ?? []).map((value) => value.trim()).filter(Boolean))]
+
+/** One number of several. */
+const RULES = {
+  mean: (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length,
+  largest: (numbers: readonly number[]) => Math.max(...numbers)
+}
+
+/** What is stored of one of the common fields. */
+export function mergeField (name: GameFieldName, matches: readonly Match[]): unknown {
+  const { merge, none } = GAME_FIELDS[name]
+  if (merge === 'first') {
+    const value = pick(matches, name, none) ?? none
+    return Array.isArray(value) ? tidy(value) : value
+  }
+  const numbers = matches.map((match) => match[name]).filter((value) => typeof value === 'number')
+  return numbers.length === 0 ? none : RULES[merge](numbers)
+}
+
+/** Anything else, such as `javascript:`, would reach clients as an address to open. */
+const FETCHABLE = /^(?:https?|file|folder):\/\//i
+
+/** What the first of the matches that has media of a kind offers. */
+export function mediaOf (matches: readonly Match[], kind: MediaKind): Media[] {
+  for (const match of matches) {
+    const found = match.media?.filter((media) => media.kind === kind && FETCHABLE.test(media.url))
+    if (found !== undefined && found.length > 0) return found
+  }
+  return []
+}
+
+/** Kinds that have columns of their own. */
+const COLUMN_KINDS: readonly MediaKind[] = ['cover', 'screenshot', 'manual', 'badge']
+
+function pickMedia (ordered: readonly Match[], priorities: Priorities, before: Rom['media'] | undefined): Rom['media'] {
+  const media: Partial<Record<MediaKind, StoredMedia>> = {}
+  for (const kind of priorities.media) {
+    if (COLUMN_KINDS.includes(kind)) continue
+    const known = before?.[kind]
+    const [found] = mediaOf(ordered, kind)
+    if (found !== undefined) media[kind] = { url: found.url, path: known?.url === found.url ? known.path : null }
+    else if (known !== undefined) media[kind] = known
+  }
+  return media
+}
+
+/** A name that is only the file name gives way to a provider's. */
+function keptName (base: MergeBase): string | null {
+  const { name } = base.kept
+  return isEmpty(name) || name === base.fs_name_no_tags ? null : name ?? null
+}
+
+/** One record from all matches: each field from the first provider, in priority order, that has a value. */
+export function mergeMatches (founds: Founds, base: MergeBase, priorities: Priorities): MergedFields {
+  const { kept } = base
+  const waits = (key: string) => priorities.waits.get(key) ?? 0
+  // Of several, the one that was asked last speaks: it knows what the others said.
+  function claimed (order: readonly string[], claim: Claim): Match[] {
+    const claiming = [...priorities.claims].flatMap(([key, claims]) => {
+      const found = claims.includes(claim) ? founds.get(key) : undefined
+      return found === undefined ? [] : [[key, found] as const]
+    })
+    return matchesOf(rank(new Map(claiming), order).toSorted(([a], [b]) => waits(b) - waits(a)))
+  }
+  const texts = matchesOf(rank(founds, priorities.metadata))
+
+  /** From a provider that has the say, else what was there before, else from the first provider. */
+  function chooseText (field: 'name' | 'summary', before: string | null): string | null {
+    return pick(claimed(priorities.metadata, field), field) ?? before ?? pick(texts, field)
+  }
+  function chooseUrls (kind: MediaKind, order: readonly string[], before: readonly string[]): readonly string[] {
+    const own = mediaOf(claimed(order, 'media'), kind)
+    if (own.length === 0 && before.length > 0) return before
+    return (own.length > 0 ? own : mediaOf(matchesOf(rank(founds, order)), kind)).map((media) => media.url)
+  }
+  function chooseUrl (kind: MediaKind, order: readonly string[], before: string | null | undefined): string | null {
+    return chooseUrls(kind, order, isEmpty(before) ? [] : [before ?? ''])[0] ?? null
+  }
+
+  const name = base.own.name ?? chooseText('name', keptName(base)) ?? base.fs_name_no_tags
+  const named = claimed(priorities.metadata, 'name')
+  const sortName = base.own.name !== undefined ? null : pick(isEmpty(pick(named, 'name')) ? texts : named, 'sort_name')
+  const own = claimed(priorities.cover, 'media')
+  return {
+    ...mapGameFields<GameFieldName, GameValues>(GAME_FIELD_NAMES, (field) => mergeField(field, texts)),
+    // Providers fill only what the file name leaves open, because its tags describe this very dump.
+    ...base.regions.length > 0 && { regions: base.regions },
+    ...base.languages.length > 0 && { languages: base.languages },
+    name,
+    name_sort_key: nameSortKey(sortName ?? name),
+    summary: chooseText('summary', isEmpty(kept.summary) ? null : kept.summary ?? null),
+    url_cover: chooseUrl('cover', priorities.cover, kept.url_cover) ?? base.own_cover,
+    url_screenshots: tidy(chooseUrls('screenshot', priorities.screenshot, kept.url_screenshots ?? [])),
+    url_manual: priorities.media.includes('manual') ? chooseUrl('manual', priorities.manual, kept.url_manual) : kept.url_manual ?? null,
+    media: pickMedia([...own, ...matchesOf(rank(founds, priorities.cover))], priorities, kept.media),
+    ...base.own
+  }
+}

@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CredentialsRefusedError, type ProviderDefinition, RateLimitedError } from '@svc/plugin-sdk'
+import { nameCredentials } from '../../core/loader/plugin-config.ts'
+import type { Loaded } from '../../core/loader/registry.ts'
+import { createSlots } from '../../core/semaphore.ts'
+import type { Breaker, Outcome, Turn } from '../circuits/breaker.ts'
+import { LeftOutError, checkAllowances, checkAsked } from '../circuits/check-circuit.ts'
+import type { Found } from './matches.ts'
+
+const DEFAULT_CONCURRENCY = 4
+const DEFAULT_PAUSE_MS = 5_000
+/** How often one lookup is tried again after a pause: a game that a provider never gets to must not hold the scan. */
+const PAUSES_MAX = 20
+
+type Provider = Loaded<ProviderDefinition>
+
+/** One provider's line of waiting calls, of all ROMs. */
+export interface ProviderQueue {
+  provider: Provider
+  /**
+   * Calls the provider when its turn comes, and again after each pause it asks for.
+   *
+   * @throws LeftOutError at once while the circuit is open or an allowance is spent · what the call threw · the
+   * signal's reason
+   */
+  ask (call: () => Promise<Found | null>): Promise<Found | null>
+}
+
+/** What an error of a call says about its provider. */
+function judge (err: unknown, { key, definition }: Provider): Outcome {
+  const message = err instanceof Error ? err.message : String(err)
+  if (err instanceof RateLimitedError) return { kind: 'paused', message, ms: err.retryAfterMs ?? DEFAULT_PAUSE_MS }
+  if (!(err instanceof CredentialsRefusedError)) return { kind: 'failed', message }
+  // A plugin is handed its settings once, when the server starts.
+  const names = nameCredentials('provider', key, definition.config).join(' and ')
+  const remedy = names === '' ? 'restart the server with the right ones' : `set ${names} and restart the server`
+  return { kind: 'refused', message: `its credentials were refused: ${message}; ${remedy}` }
+}
+
+export function createProviderQueue (provider: Provider, breaker: Breaker, signal: AbortSignal): ProviderQueue {
+  const { limits, learnt } = provider
+  const readConcurrency = () => learnt.pace()?.concurrency ?? limits.concurrency ?? DEFAULT_CONCURRENCY
+  const slots = createSlots(readConcurrency())
+
+  /** @throws LeftOutError */
+  async function takeTurn (): Promise<Extract<Turn, { kind: 'call' }>> {
+    for (;;) {
+      checkAllowances(learnt)
+      const turn = breaker.turn()
+      if (turn.kind === 'call') return turn
+      if (turn.kind === 'refusal') throw new LeftOutError(turn)
+      const wait = sleep(turn.ms, undefined, { signal, ref: false })
+      await (turn.sooner === null ? wait : Promise.race([wait, turn.sooner]))
+    }
+  }
+
+  /** Keeps its place in the queue while the provider is paused, so that all of that provider's calls stand still. */
+  async function run (call: () => Promise<Found | null>): Promise<Found | null> {
+    for (let pauses = 0; ; pauses++) {
+      signal.throwIfAborted()
+      const turn = await takeTurn()
+      try {
+        const match = await call()
+        turn.end({ kind: 'answered' })
+        return match
+      } catch (err) {
+        turn.end(signal.aborted ? { kind: 'cancelled' } : judge(err, provider))
+        if (signal.aborted || !(err instanceof RateLimitedError) || pauses >= PAUSES_MAX) throw err
+      }
+    }
+  }
+
+  return {
+    provider,
+    async ask (call) {
+      checkAsked(provider, breaker)
+      slots.setMost(readConcurrency())
+      return await slots.take(() => run(call))
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import type { Files, Preferences, ProviderDefinition, Rom as SdkRom } from '@svc/plugin-sdk'
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../core/config/config.ts'
+import { createFiles } from '../../core/loader/context.ts'
+import { Rom } from '../roms/entities.ts'
+import { knowsPlatform } from './lookup-plan.ts'
+import { type ScannedPlatform, readPreferencesFor, toScannedPlatform, toSdkRom } from './sdk-rom.ts'
+import { type StoredRom, loadStoredRoms } from './stored-rows.ts'
+
+/** A ROM about which providers are asked outside a scan. */
+export interface RomAtProviders extends StoredRom {
+  platform: ScannedPlatform
+  /** Whether a provider can know anything of its platform. */
+  isKnownTo (definition: ProviderDefinition): boolean
+  preferences: Preferences
+  /** The library it lies in; undefined when that is not configured any more. */
+  libraryDir: string | undefined
+  libraryFiles: Files | undefined
+  /** The ROM as a provider gets it. */
+  toSdk (definition: ProviderDefinition): SdkRom
+}
+
+/** Null when there is no such ROM. */
+export async function loadRomAtProviders (
+  app: FastifyInstance, config: Config, id: number
+): Promise<RomAtProviders | null> {
+  const [row, stored] = await Promise.all([
+    app.orm.em.fork().findOne(Rom, { id }, { populate: ['platform'] }), loadStoredRoms(app.pg, [id])
+  ])
+  const known = stored.get(id)
+  if (row === null || known === undefined) return null
+  const library = (await app.library.list()).find((root) => root.id === row.library_id)
+  const facts = app.platforms.facts(row.platform, config.system)
+  const platform = toScannedPlatform(row.platform, facts, row.library_id, row.fs_path)
+  return {
+    ...known,
+    platform,
+    isKnownTo: (definition) => knowsPlatform(definition, platform.slug),
+    preferences: readPreferencesFor(known, config),
+    libraryDir: library?.dir,
+    libraryFiles: library && createFiles(library.dir),
+    toSdk: toSdkRom(known, [], platform, config)
+  }
+}

@@ -1,0 +1,46 @@
+import type pg from 'pg'
+import type { Rom, RomFile } from '../roms/entities.ts'
+import type { Found, Founds } from './matches.ts'
+
+const ROM_COLUMNS = ['id', 'library_id', 'fs_name', 'fs_name_no_ext', 'fs_name_no_tags', 'fs_extension', 'fs_path', 'is_folder', 'name', 'name_sort_key',
+  'summary', 'regions', 'languages', 'tags', 'revision', 'crc_hash', 'md5_hash', 'sha1_hash', 'ra_hash', 'url_cover',
+  'path_cover_large', 'path_cover_small', 'url_screenshots', 'path_screenshots', 'url_manual', 'path_manual',
+  'media', 'badges', 'own_fields', 'manual_metadata', 'edits'] as const satisfies readonly (keyof Rom)[]
+const FILE_COLUMNS = ['file_name', 'file_path', 'is_top_level', 'chd_sha1_hash', 'archive_members', 'category', 'crc_hash',
+  'md5_hash', 'sha1_hash'] as const satisfies readonly (keyof RomFile)[]
+
+/** What of a stored ROM a lookup and a merge need. */
+export type LookupRom = Pick<Rom, typeof ROM_COLUMNS[number]>
+
+/** What of a stored file a lookup needs. */
+export type LookupFile = Pick<RomFile, typeof FILE_COLUMNS[number] | 'file_size_bytes'>
+
+/** A stored ROM with its files and the matches it has. */
+export interface StoredRom { rom: LookupRom, files: LookupFile[], stored: Founds }
+
+function groupMatches (rows: readonly { rom_id: number, provider: string, match: Found }[]) {
+  const byRom = new Map<number, Map<string, Found>>()
+  for (const { rom_id: id, provider, match } of rows) {
+    const matches = byRom.get(id) ?? new Map<string, Found>()
+    byRom.set(id, matches.set(provider, match))
+  }
+  return byRom
+}
+
+/** Reads ROMs for a lookup, by id; plain rows, since there are very many of them. */
+export async function loadStoredRoms (pool: pg.Pool, ids: readonly number[]): Promise<Map<number, StoredRom>> {
+  const [roms, files, matches] = await Promise.all([
+    pool.query<LookupRom>(`select ${ROM_COLUMNS.join(', ')} from roms where id = any($1::int[])`, [ids]),
+    pool.query<LookupFile & { rom_id: number }>(`select rom_id, file_size_bytes::float8 as file_size_bytes,
+      ${FILE_COLUMNS.join(', ')} from rom_files where rom_id = any($1::int[]) order by id`, [ids]),
+    pool.query<{ rom_id: number, provider: string, match: Found }>(
+      'select rom_id, provider, match from rom_matches where rom_id = any($1::int[])', [ids])
+  ])
+  const filesOf = Map.groupBy(files.rows, (file) => file.rom_id)
+  const matchesOf = groupMatches(matches.rows)
+  return new Map(roms.rows.map((rom) => [rom.id, {
+    rom,
+    files: (filesOf.get(rom.id) ?? []).map(({ rom_id: _id, ...file }) => file),
+    stored: matchesOf.get(rom.id) ?? new Map<string, Found>()
+  }]))
+}

@@ -1,0 +1,61 @@
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../core/config/config.ts'
+import { createPlaceMask } from '../../core/config/path-mask.ts'
+import { type ScanStats, createStats } from '../scans/schemas.ts'
+import type { Task } from '../tasks/entities.ts'
+import { User } from '../users/entities.ts'
+import type { Notice } from './service.ts'
+
+/** Who asked for it; what a schedule or the watcher began is for those who run the server. */
+const listenersOf = ({ user_id: userId }: Task): Notice['to'] => typeof userId === 'number' ? [userId] : 'admins'
+
+function noticeOfScan (task: Task, error: string): Notice | null {
+  const { status, user_id: userId } = task
+  const to = listenersOf(task)
+  if (status === 'failed') return { kind: 'scan_failed', to, data: { error } }
+  const data = { ...createStats(), ...task.meta.scan_stats as Partial<ScanStats> }
+  const isSilent = typeof userId !== 'number' && data.new_roms === 0 && data.new_platforms === 0
+  return status === 'finished' && !isSilent ? { kind: 'scan_completed', to, data } : null
+}
+
+function noticeOfTask (task: Task, error: string): Notice | null {
+  const { status, title, user_id: userId } = task
+  const to = listenersOf(task)
+  if (status === 'failed') return { kind: 'task_failed', to, data: { title, error } }
+  return status === 'finished' && typeof userId === 'number' ? { kind: 'task_completed', to, data: { title } } : null
+}
+
+/** Only a scan itself: what asks for one on a schedule is a task like others. */
+const isScan = ({ type, task_key: key }: Task) => type === 'scan' && typeof key !== 'string'
+
+/** Notifies of what other features did. */
+export function followOutcomes (app: FastifyInstance, config: Config): void {
+  const { notify } = app.notifications
+  const mask = createPlaceMask(config)
+
+  /** What went wrong, with the machine's own paths for administrators alone. */
+  async function errorOf ({ error, user_id: userId }: Task): Promise<string> {
+    const text = error ?? ''
+    const isTold = typeof userId !== 'number' || await app.orm.em.fork().count(User, { id: userId, role: 'admin' }) > 0
+    return isTold ? text : mask(text)
+  }
+
+  app.tasks.onEnd(async (task) => {
+    const error = await errorOf(task)
+    const notice = isScan(task) ? noticeOfScan(task, error) : noticeOfTask(task, error)
+    if (notice !== null) await notify(notice)
+  })
+
+  app.circuits.onRefused(async (provider, reason) => {
+    const name = app.registry.providers.get(provider)?.definition.name ?? provider
+    await notify({ kind: 'provider_refused', to: 'admins', data: { provider, name, reason } })
+  })
+
+  app.users.onRoleChanged(async ({ user, to: role, by }) => {
+    await notify({ kind: 'role_changed', to: [user.id], data: { role }, actor_id: by?.id ?? null })
+  })
+
+  app.channels.onDisabled(async ({ id, user_id: userId, name, error }) => {
+    await notify({ kind: 'channel_disabled', to: [userId], data: { channel_id: id, name, error } })
+  })
+}

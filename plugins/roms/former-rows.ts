@@ -1,0 +1,93 @@
+import type pg from 'pg'
+import { toDatabaseJson } from '../../core/database/json.ts'
+import type { FormerLocks, Rom } from './entities.ts'
+import { MANUAL_FIELDS, type ManualField } from './game-fields.ts'
+
+/** What a file that has no row is recognised by. */
+export type Returning = Pick<Rom, 'fs_name' | 'fs_size_bytes' | 'sha1_hash'>
+
+/**
+ * By its place, else by its content when one ROM alone had that; all empty files are alike. Each id goes to one file,
+ * and each file gets one.
+ */
+const CLAIM = `with found as (
+    select * from jsonb_to_recordset($2::jsonb) as f(fs_name text, fs_size_bytes bigint, sha1_hash text)
+  ), pairs as (
+    select f.fs_name, former.id, true as is_in_place
+    from found f join former_roms former on former.platform_id = $1 and former.fs_name = f.fs_name
+      and former.library_id = $3
+    union all select f.fs_name, min(former.id), false
+    from found f join former_roms former on former.sha1_hash = f.sha1_hash and former.fs_size_bytes = f.fs_size_bytes
+    where f.sha1_hash <> '' and f.fs_size_bytes > 0 group by f.fs_name having count(*) = 1
+  ), by_name as (
+    select distinct on (fs_name) * from pairs order by fs_name, is_in_place desc, id desc
+  ), chosen as (
+    select distinct on (id) fs_name, id from by_name order by id, is_in_place desc, fs_name
+  )
+  delete from former_roms former using chosen where former.id = chosen.id returning chosen.fs_name, former.id, former.locks`
+
+/** The id that a file had before its row was deleted, and its field locks. */
+export interface Former { id: number, locks: FormerLocks | null }
+
+/**
+ * The former ids of files, by file name. With its id a ROM gets back its hide rules, marks, play time and whatever else
+ * refers to the id. Each id is given out once, by the transaction that uses it, which then calls `applyLocks`.
+ *
+ * @param place the platform, and the library, where the files lie now
+ */
+export async function claimFormerIds (
+  client: pg.ClientBase, place: { id: number, library_id: number }, files: readonly Returning[]
+): Promise<Map<string, Former>> {
+  const wanted = files.map(({ fs_name: name, fs_size_bytes: size, sha1_hash: sha1 }) =>
+    ({ fs_name: name, fs_size_bytes: size, sha1_hash: sha1 }))
+  const { rows } = await client.query<Former & { fs_name: string }>(
+    CLAIM, [place.id, toDatabaseJson(wanted), place.library_id])
+  return new Map(rows.map(({ fs_name: name, ...former }) => [name, former]))
+}
+
+/** A locked column, as it was. */
+const locked = (lock: string, column: string, condition = 'true') =>
+  `${column} = case when k.own_fields && '{${lock}}' and ${condition} then k.${column} else r.${column} end`
+
+/** A field that a person set by `manual_metadata` has its value in the column of its name as well. */
+const manual = (name: ManualField) => `${name} = case
+    when coalesce(k.manual_metadata -> '${name}', 'null') in ('null', '""', '[]') then r.${name}
+    else (jsonb_populate_record(null::roms, k.manual_metadata)).${name} end`
+
+/**
+ * Stored artwork outlives the row only while the ROM lies in the trash. A lock on a picture that is gone is dropped,
+ * because it would keep providers from giving one.
+ */
+const APPLY = `with former as (
+    select k.*, exists (select 1 from trash_items t where t.kind = 'rom' and t.rom_id = k.id and t.platform_id = k.platform_id)
+      as has_artwork
+    from unnest($1::jsonb[]) as l cross join lateral jsonb_populate_record(null::roms, l -> 'rom') k
+  )
+  update roms r set edits = k.edits + 1, manual_metadata = nullif(k.manual_metadata, 'null'::jsonb), updated_at = now(),
+    own_fields = array(select name from unnest(k.own_fields) as name where k.has_artwork
+      or not (name = 'url_cover' and k.url_cover is null and k.path_cover_large is not null)
+        and not (name = 'url_manual' and k.url_manual is null and k.path_manual is not null)),
+    ${[locked('name', 'name'), locked('name_sort_key', 'name_sort_key'), locked('summary', 'summary'),
+      locked('url_cover', 'url_cover'), locked('url_manual', 'url_manual'),
+      ...['path_cover_large', 'path_cover_small'].map((column) => locked('url_cover', column, 'k.has_artwork')),
+      locked('url_manual', 'path_manual', 'k.has_artwork'), ...MANUAL_FIELDS.map(manual)].join(', ')}
+  from former k where r.id = k.id`
+
+const ADD_MATCHES = `insert into rom_matches (rom_id, provider, provider_id, match)
+  select m.rom_id, m.provider, m.provider_id, m.match from unnest($1::jsonb[]) as l
+    cross join lateral jsonb_populate_recordset(null::rom_matches, l -> 'matches') m join roms r on r.id = m.rom_id
+  on conflict (rom_id, provider) do update set provider_id = excluded.provider_id, match = excluded.match, updated_at = now()`
+
+/** Gives rows that are back their field locks, in the transaction that added the rows. */
+export async function applyLocks (client: pg.ClientBase, former: Iterable<Pick<Former, 'locks'>>): Promise<void> {
+  const locks = [...former].flatMap((one) => one.locks === null ? [] : [toDatabaseJson(one.locks)])
+  if (locks.length === 0) return
+  await client.query(APPLY, [locks])
+  await client.query(ADD_MATCHES, [locks])
+}
+
+/** Takes the field locks of a ROM that gets back its rows by other means. */
+export async function takeFormer (client: pg.ClientBase, id: number): Promise<Former | null> {
+  const { rows } = await client.query<Former>('delete from former_roms where id = $1 returning id, locks', [id])
+  return rows[0] ?? null
+}

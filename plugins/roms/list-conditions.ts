@@ -1,0 +1,240 @@
+import { type RawBuilder, sql } from 'kysely'
+import { escapeLike } from '../../core/database/columns.ts'
+import { isChangedAfter } from '../platforms/changed-after.ts'
+import type { Viewer } from '../platforms/visibility.ts'
+import { PLAY_STATUSES } from './entities.ts'
+import type { ListRomsQuery, ScopeQuery } from './filters/list-query.ts'
+import { gameFieldsIn } from './game-fields.ts'
+import type { UserFiles } from './user-files.ts'
+import type { RomProviders } from './providers.ts'
+import { hasSibling, hasSiblings } from './filters/siblings.ts'
+import { VIRTUAL_TYPES, readVirtualId } from './virtual-collections.ts'
+import { isCollectionVisible } from './visibility.ts'
+
+/** A condition on `roms` aliased `r` and the viewer's marks `u`. */
+export type Condition = RawBuilder<boolean>
+type Logic = 'any' | 'all' | 'none'
+
+export const NOTHING: Condition = sql<boolean>`false`
+const HASH = /^(?:[\da-f]{8}|[\da-f]{32}|[\da-f]{40})$/i
+const FLAG_MARKS = ['now_playing', 'backlogged', 'hidden'] as const
+
+/** Platforms that a browser can emulate. */
+const PLAYABLE = ['3do', 'amiga', 'amiga-cd', 'amiga-cd32', 'arcade', 'neogeoaes', 'neogeomvs', 'atari2600', 'atari5200',
+  'atari7800', 'c-plus-4', 'cpet', 'c64', 'c128', 'colecovision', 'jaguar', 'lynx', 'dos', 'neo-geo-pocket',
+  'neo-geo-pocket-color', 'nes', 'famicom', 'fds', 'n64', '64dd', 'nds', 'nintendo-dsi', 'gb', 'gba', 'gbc', 'pc-fx',
+  'philips-cd-i', 'psx', 'psp', 'segacd', 'sega32', 'genesis', 'sms', 'gamegear', 'saturn', 'snes', 'sfam', 'tg16',
+  'vic-20', 'virtualboy', 'wonderswan', 'wonderswan-color', 'browser']
+
+export function every (conditions: readonly Condition[]): Condition {
+  return conditions.length === 0 ? sql<boolean>`true` : sql<boolean>`(${sql.join(conditions, sql` and `)})`
+}
+
+function some (conditions: readonly Condition[]): Condition {
+  return conditions.length === 0 ? NOTHING : sql<boolean>`(${sql.join(conditions, sql` or `)})`
+}
+
+export const hasId = (id: number): Condition => sql<boolean>`r.id = ${id}`
+export const isOneOf = (ids: readonly number[]): Condition => sql<boolean>`r.id = any(${ids}::int[])`
+export const isOfPlatform = (id: number): Condition => sql<boolean>`r.platform_id = ${id}`
+/** Its files were there at the last scan. */
+export const isThere: Condition = sql<boolean>`not r.missing_from_fs`
+/** The viewer set something of it, or played it. */
+export const isMarked: Condition = sql<boolean>`u.id is not null`
+
+/** One of the ids, which are keyed by provider, is that of the ROM. */
+export function hasProviderId (ids: Readonly<Record<string, number | string>>): Condition {
+  const pairs = Object.entries(ids).map(([key, id]) => sql<boolean>`(m.provider = ${key} and m.provider_id = ${String(id)})`)
+  return sql<boolean>`exists (select 1 from rom_matches m where m.rom_id = r.id and ${some(pairs)})`
+}
+
+const not = (condition: Condition): Condition => sql<boolean>`not coalesce(${condition}, false)`
+
+function combine (conditions: readonly Condition[], logic: Logic): Condition {
+  if (logic === 'all') return every(conditions)
+  return logic === 'none' ? not(some(conditions)) : some(conditions)
+}
+
+const readLogic = (word: string): Logic => word === 'all' || word === 'none' ? word : 'any'
+
+/** Matched by one of these providers. */
+const isMatchedBy = (keys: readonly string[]): Condition => sql<boolean>`exists (
+  select 1 from rom_matches m where m.rom_id = r.id and m.provider = any(${keys}::text[]))`
+
+const isVerified = sql<boolean>`exists (select 1 from rom_matches m where m.rom_id = r.id and m.provider = 'hasheous'
+  and jsonb_path_exists(m.match, '$.metadata.keyvalue() ? (@.key like_regex "_match$" && @.value == true)', '{}', true))`
+
+/** Hashes in hex; an empty one is none. */
+export interface HashQuery { crc_hash?: string, md5_hash?: string, sha1_hash?: string, ra_hash?: string }
+
+type Ids = RawBuilder<unknown>
+
+const filesWith = (column: string, hash: string): Ids =>
+  sql`select f.rom_id from rom_files f where ${sql.ref(`f.${column}`)} = ${hash}`
+
+/** The ids of ROMs with a hash, each column by its own index. */
+function idsByHash (hashes: HashQuery): Ids[] {
+  const given = (['crc_hash', 'md5_hash', 'sha1_hash', 'ra_hash'] as const).flatMap((name) => {
+    const hash = (hashes[name] ?? '').toLowerCase()
+    return hash === '' ? [] : [{ name, hash }]
+  })
+  return given.flatMap(({ name, hash }) => [
+    sql`select o.id from roms o where ${sql.ref(`o.${name}`)} = ${hash}`,
+    filesWith(name, hash),
+    ...(name === 'sha1_hash' ? [filesWith('chd_sha1_hash', hash)] : [])
+  ])
+}
+
+/** One list of ids and not alternatives, for which the database would read all ROMs. */
+const isAmong = (ids: readonly Ids[]): Condition =>
+  ids.length === 0 ? NOTHING : sql<boolean>`r.id in (${sql.join(ids, sql` union all `)})`
+
+/** Any of the hashes is one of the ROM, or of one of its files. */
+export const hasHash = (hashes: HashQuery): Condition => isAmong(idsByHash(hashes))
+
+function hashesOf (hash: string): HashQuery {
+  if (hash.length === 8) return { crc_hash: hash }
+  return hash.length === 32 ? { md5_hash: hash, ra_hash: hash } : { sha1_hash: hash }
+}
+
+function matchesWord (word: string): Condition {
+  const pattern = `%${escapeLike(word)}%`
+  if (!HASH.test(word)) return sql<boolean>`(r.name ilike ${pattern} or r.fs_name ilike ${pattern})`
+  const named = sql`select n.id from roms n where n.name ilike ${pattern} or n.fs_name ilike ${pattern}`
+  return isAmong([named, ...idsByHash(hashesOf(word))])
+}
+
+/** Every word of one of the alternatives occurs; null when there is no word. */
+function matchesTerm (term: string): Condition | null {
+  const alternatives = term.split('|').map((part) => part.split(/\s+/).filter(Boolean))
+    .filter((words) => words.length > 0)
+  return alternatives.length === 0 ? null : some(alternatives.map((words) => every(words.map(matchesWord))))
+}
+
+/** In one of the plain collections under a condition that the viewer sees. */
+const isCollected = (viewer: Viewer, condition: Condition): Condition => sql<boolean>`r.id in (
+  select l.rom_id from collection_roms l join collections c on c.id = l.collection_id
+  where ${condition} and ${isCollectionVisible(viewer)})`
+
+const isFavorite = (viewer: Viewer): Condition =>
+  isCollected(viewer, sql<boolean>`c.user_id = ${viewer?.id ?? -1} and c.is_favorite`)
+
+function isInVirtual (id: string): Condition {
+  const collection = readVirtualId(id)
+  if (collection === null) return NOTHING
+  return sql<boolean>`${sql.ref(`r.${VIRTUAL_TYPES[collection.type]}`)} @> ${[collection.name]}::text[]`
+}
+
+/**
+ * Which part of the library is looked at.
+ *
+ * @param smart the condition of the smart collection that the query names, if it names one
+ */
+export function scopeConditions (
+  viewer: Viewer, query: ScopeQuery, term: string, smart: Condition | null
+): Condition[] {
+  const conditions: Condition[] = []
+  const platforms = query.platform_id === undefined ? query.platform_ids : [...query.platform_ids, query.platform_id]
+  if (platforms.length > 0) conditions.push(sql<boolean>`r.platform_id = any(${platforms}::int[])`)
+  if (query.library_ids.length > 0) conditions.push(sql<boolean>`r.library_id = any(${query.library_ids}::int[])`)
+  const { collection_id: collection, virtual_collection_id: virtual } = query
+  if (collection !== undefined) conditions.push(isCollected(viewer, sql<boolean>`c.id = ${collection}`))
+  if (virtual !== undefined) conditions.push(isInVirtual(virtual))
+  if (smart !== null) conditions.push(smart)
+  const matching = matchesTerm(term)
+  if (matching !== null) conditions.push(matching)
+  return conditions
+}
+
+/** None of them is ever null. */
+const FLAGS = {
+  last_played: sql<boolean>`u.last_played is not null`,
+  playable: sql<boolean>`r.platform_id in (select id from platforms where slug = any(${PLAYABLE}::text[]))`,
+  missing: sql<boolean>`r.missing_from_fs`,
+  has_ra: isMatchedBy(['ra']),
+  verified: isVerified,
+  has_soundtrack: sql<boolean>`r.has_soundtrack`
+} as const
+
+/** @property isOfOne whether it is to be asked of one ROM, and not of all */
+interface FilterOptions { viewer: Viewer, providers: RomProviders, userFiles: UserFiles, isOfOne: boolean }
+
+function flagConditions (query: ListRomsQuery, { viewer, providers, userFiles, isOfOne }: FilterOptions): Condition[] {
+  const flags: Record<string, Condition> = {
+    ...FLAGS,
+    matched: isMatchedBy(providers.identifying),
+    duplicate: (isOfOne ? hasSibling : hasSiblings)(providers.identifying, viewer),
+    favorite: isFavorite(viewer),
+    has_saves: userFiles.has(viewer, 'save'),
+    has_states: userFiles.has(viewer, 'state')
+  }
+  const values: Record<string, unknown> = query
+  return Object.entries(flags).flatMap(([name, condition]) => {
+    const wanted = values[name]
+    if (typeof wanted !== 'boolean') return []
+    // Without a function around it the database can join those that exist.
+    return [wanted ? condition : sql<boolean>`not ${condition}`]
+  })
+}
+
+/** The modes are among the values that are told, and no client narrows by them. */
+const LISTS = [...gameFieldsIn('filters').filter((name) => name !== 'game_modes'), 'tags'] as const
+
+function listConditions (query: ListRomsQuery): Condition[] {
+  return LISTS.flatMap((name) => {
+    const values = query[name].filter((value) => value !== '')
+    if (values.length === 0) return []
+    const column = sql.ref(`r.${name}`)
+    const logic = readLogic(query[`${name}_logic`])
+    if (logic === 'all') return [sql<boolean>`${column} @> ${values}::text[]`]
+    const overlaps = sql<boolean>`${column} && ${values}::text[]`
+    return [logic === 'none' ? not(overlaps) : overlaps]
+  })
+}
+
+function playerCountCondition (query: ListRomsQuery): Condition[] {
+  if (query.player_counts.length === 0) return []
+  const isOne = sql<boolean>`r.player_count = any(${query.player_counts}::text[])`
+  return [readLogic(query.player_counts_logic) === 'none' ? not(isOne) : isOne]
+}
+
+function statusConditions (query: ListRomsQuery): Condition[] {
+  const flags = FLAG_MARKS.filter((flag) => query.statuses.includes(flag))
+    .map((flag) => sql<boolean>`coalesce(${sql.ref(`u.${flag}`)}, false)`)
+  const statuses = PLAY_STATUSES.filter((status) => query.statuses.includes(status))
+    .map((status) => sql<boolean>`coalesce(u.status = ${status}, false)`)
+  const conditions = [...flags, ...statuses]
+  if (query.statuses.length === 0) return []
+  return [combine(conditions, readLogic(query.statuses_logic))]
+}
+
+function providerConditions (query: ListRomsQuery, providers: RomProviders): Condition[] {
+  const keys = query.metadata_providers.filter((key) => providers.byKey.has(key))
+  if (keys.length === 0) return []
+  return [combine(keys.map((key) => isMatchedBy([key])), readLogic(query.metadata_providers_logic))]
+}
+
+/** Everything that narrows a list within its scope, but for what the viewer hid. */
+export function filterConditions (query: ListRomsQuery, options: FilterOptions): Condition[] {
+  return [
+    ...(query.updated_after === undefined ? [] : [isChangedAfter('r.updated_at', query.updated_after)]),
+    ...flagConditions(query, options),
+    ...listConditions(query),
+    ...playerCountCondition(query),
+    ...statusConditions(query),
+    ...providerConditions(query, options.providers)
+  ]
+}
+
+/**
+ * The viewer has not hidden it.
+ *
+ * @param isJoined whether something else is joined for the order. Then this is too: the database knows how many ROMs
+ * are left by it, and takes half the time. A list of ids keeps the order of an index, which a join would lose.
+ */
+export function isNotHidden (viewer: Viewer, isJoined: boolean): Condition {
+  const hidden = sql`select h.rom_id from rom_users h where h.user_id = ${viewer?.id ?? -1} and h.hidden`
+  return isJoined
+    ? sql<boolean>`not exists (select from (${hidden}) h where h.rom_id = r.id)`
+    : sql<boolean>`r.id not in (${hidden})`
+}

@@ -1,0 +1,86 @@
+import { createKept } from '../../library/library-cache.ts'
+import type { LongReads } from '../../library/long-reads.ts'
+import type { Moment, VersionKind } from '../../library/version-rows.ts'
+import { type Viewer, viewerKey } from '../../platforms/visibility.ts'
+import type { Condition } from '../list-conditions.ts'
+import { noFilterValues, selectFilterValues } from '../filters/filter-value-rows.ts'
+import type { ListRomsQuery, ScopeQuery } from '../filters/list-query.ts'
+import type { Order } from './list-order.ts'
+import { type PageIndex, selectPageIndex, sizeOfPageIndex } from './page-index-rows.ts'
+import type { RomFilters } from '../schemas.ts'
+
+/** In each worker: four lists of a million ROMs, or hundreds of usual ones. */
+const INDEXES_MAX_BYTES = 64 * 1024 ** 2
+const FILTER_VALUES_MAX_BYTES = 8 * 1024 ** 2
+/** A library is large whose values take longer. */
+const FILTER_VALUES_WAIT_MS = 2_000
+/** Pages up to here are quicker read than the whole list, where an index has the order. */
+const NEAR_OFFSET = 1_000
+
+type ListPart = Partial<ListRomsQuery & ScopeQuery>
+
+/** What is not a part of the question which ROMs are listed, and in which order. */
+const NOT_ASKED = new Set([
+  'limit', 'offset', 'with_total', 'with_char_index', 'with_filter_values', 'with_rom_id_index', 'with_files'
+])
+const isDefault = (name: string, value: unknown) => value === undefined || value === '' || value === 'any' ||
+  (name === 'order_dir' && value === 'asc') || (name === 'group_by_meta_id' && value === false) ||
+  (Array.isArray(value) && value.length === 0)
+
+/** Only what a client asked for, so that the same list has one name. */
+const nameList = (query: ListPart): [string, unknown][] =>
+  Object.entries(query).filter(([name, value]) => !NOT_ASKED.has(name) && !isDefault(name, value))
+    .sort(([a], [b]) => a < b ? -1 : 1)
+
+const SCOPE_AND_ORDER = new Set(['platform_ids', 'platform_id', 'order_by', 'order_dir'])
+
+/** Whether a page has to be read from the ids of the whole list. */
+export function needsIndex (query: ListRomsQuery, order: Order): boolean {
+  return query.with_total || query.with_char_index || query.with_rom_id_index || query.offset > NEAR_OFFSET ||
+    !order.isIndexed || nameList(query).some(([name]) => !SCOPE_AND_ORDER.has(name))
+}
+
+/** What a list depends on besides the library. The filter of a smart collection may ask for anything. */
+function kindsOf (query: ListPart, order: Order | null): VersionKind[] {
+  if (query.smart_collection_id !== undefined) return ['shown', 'marks', 'assets', 'collections']
+  const byMarks = order?.needsMarks === true || query.last_played !== undefined || (query.statuses ?? []).length > 0
+  const byAssets = query.has_saves !== undefined || query.has_states !== undefined
+  const byCollections = query.collection_id !== undefined || query.favorite !== undefined
+  return ['shown', ...(byMarks ? ['marks' as const] : []), ...(byAssets ? ['assets' as const] : []),
+    ...(byCollections ? ['collections' as const] : [])]
+}
+
+/** The condition has to follow from the viewer, the query and what `by` says alone. */
+export interface KeptList {
+  viewer: Viewer
+  moment: Moment
+  query: ListPart
+  condition: Condition
+  /** The settings that the condition was made with. */
+  by?: readonly string[]
+}
+
+/** What a worker keeps of lists: the ids of all their ROMs in order, and the values these can be narrowed to. */
+export function createKeptLists (reads: LongReads) {
+  const indexes = createKept<PageIndex>({ maxBytes: INDEXES_MAX_BYTES, sizeOf: sizeOfPageIndex })
+  const filterValues = createKept<RomFilters>({
+    maxBytes: FILTER_VALUES_MAX_BYTES, sizeOf: (values) => JSON.stringify(values).length
+  })
+
+  const askForValues = ({ viewer, moment, query, condition }: KeptList) => [
+    moment, { viewer: viewerKey(viewer), of: nameList(query), kinds: kindsOf(query, null) },
+    () => selectFilterValues(reads, viewer?.id ?? null, condition)
+  ] as const
+
+  return {
+    index: ({ viewer, moment, query, condition, by = [] }: KeptList, order: Order): Promise<PageIndex> =>
+      indexes.get(moment, { viewer: viewerKey(viewer), of: [nameList(query), by], kinds: kindsOf(query, order) },
+        () => selectPageIndex(reads, viewer?.id ?? null, condition, order)),
+
+    filterValues: (list: KeptList): Promise<RomFilters> => filterValues.get(...askForValues(list)),
+
+    /** They keep no page waiting: while they are being made it goes without, and a later one has them. */
+    filterValuesSoon: async (list: KeptList): Promise<RomFilters> =>
+      await filterValues.getSoon(...askForValues(list), FILTER_VALUES_WAIT_MS) ?? noFilterValues()
+  }
+}

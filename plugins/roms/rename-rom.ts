@@ -1,0 +1,120 @@
+import { lstat, readdir, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import type pg from 'pg'
+import { badRequest, conflict, notFound } from '../../core/errors.ts'
+import { errorCode } from '../../core/files/fs-error.ts'
+import { PathRefusedError, safeName } from '../../core/files/safe-path.ts'
+import type { ExclusionRules } from '../library/exclusions.ts'
+import { nameSortKey, parseName } from '../library/names.ts'
+import { type Renaming, deleteRename, finishRename, insertRename, selectRenames } from './rename-rows.ts'
+
+type Library = FastifyInstance['library']
+interface Places { pool: pg.Pool, library: Pick<Library, 'list' | 'getWritable' | 'requireFolder'> }
+
+const ASIDE_MAX = 60
+const UNSAFE = /[\\/\0-\x1f\x7f-\x9f]/g // eslint-disable-line no-control-regex
+
+/**
+ * The name that a person gives a ROM's file or folder, without what no name may hold.
+ *
+ * @throws ApiError BAD_REQUEST for one that no file can have, or that scans leave out
+ */
+export function toFileName (given: string, isFolder: boolean, rules: ExclusionRules): string {
+  const name = given.replaceAll(UNSAFE, '').trim()
+  try {
+    safeName(name)
+  } catch (err) {
+    if (!(err instanceof PathRefusedError)) throw err
+    throw badRequest(`${err.message}; give another fs_name`)
+  }
+  if (isFolder ? rules.isExcludedMulti(name) : rules.isExcludedSingle(name)) {
+    throw badRequest(`Scans leave out '${name}'; give an fs_name that they do not exclude`)
+  }
+  return name
+}
+
+const gone = (name: string) => notFound(`'${name}' is not in the library any more; scan its platform`)
+const clash = (name: string) => conflict(`'${name}' is there already; give another fs_name`)
+
+/** Names are listed: on a disk that ignores case, a look at the new one would find the old one. */
+async function checkFree (folder: string, { old_name: before, new_name: after }: Renaming): Promise<void> {
+  const names = new Set(await readdir(folder))
+  if (!names.has(before)) throw gone(before)
+  if (names.has(after)) throw clash(after)
+  const [old, other] = await Promise.all([before, after].map((name) => findInode(join(folder, name))))
+  if (other !== null && other !== old) throw clash(after)
+}
+
+async function findInode (path: string): Promise<string | null> {
+  try {
+    const { dev, ino } = await lstat(path, { bigint: true })
+    return `${dev}:${ino}`
+  } catch (err) {
+    if (errorCode(err) === 'ENOENT') return null
+    throw err
+  }
+}
+
+const writeName = (pool: pg.Pool, renaming: Renaming) => finishRename(pool, renaming, {
+  ...parseName(renaming.new_name, { isFolder: renaming.is_folder }),
+  sort_key: nameSortKey(parseName(renaming.new_name, { isFolder: renaming.is_folder }).fs_name_no_tags)
+})
+
+function toRefusal (err: unknown, { old_name: name }: Renaming): unknown {
+  const reasons: Record<string, string> = {
+    EROFS: 'the library is read-only', EACCES: 'there is no permission to write', EPERM: 'there is no permission to write'
+  }
+  if (errorCode(err) === 'ENOENT') return gone(name)
+  const reason = reasons[errorCode(err)]
+  return reason === undefined ? err : conflict(`'${name}' cannot be renamed: ${reason}. Make its folder writable for the server`)
+}
+
+/**
+ * Renames a ROM on disk, then in the database. That it begins is noted first: a server that dies in between finds out
+ * what the file is called.
+ *
+ * @throws ApiError CONFLICT when the name is taken or cannot be given, or the library is read-only · NOT_FOUND when the
+ * file is gone · UNAVAILABLE while the library is not mounted
+ */
+export async function renameRom ({ pool, library }: Places, renaming: Renaming): Promise<void> {
+  const root = await library.getWritable(renaming.library_id)
+  await library.requireFolder(root, renaming.platform_id, renaming.fs_path)
+  const folder = join(root.dir, renaming.fs_path)
+  await recoverRenames({ pool, library })
+  if (!await insertRename(pool, renaming)) throw clash(renaming.new_name)
+  try {
+    await checkFree(folder, renaming)
+    await rename(join(folder, renaming.old_name), join(folder, renaming.new_name))
+  } catch (err) {
+    await deleteRename(pool, renaming.rom_id)
+    throw toRefusal(err, renaming)
+  }
+  await writeName(pool, renaming)
+}
+
+/** Where a file waits that is to lie in a folder of its own name. */
+export const asideOf = (fsName: string) => `.${fsName.slice(0, ASIDE_MAX)}.part`
+
+async function bringBack (
+  folder: string, { old_name: name, new_name: folderName }: Renaming, names: readonly string[]
+): Promise<void> {
+  const aside = asideOf(name)
+  if (name !== folderName || !names.includes(aside)) return
+  await rename(join(folder, aside), names.includes(name) ? join(folder, name, name) : join(folder, name))
+}
+
+/** Ends renames that a process began which is gone. What cannot be looked at waits for the next time. */
+export async function recoverRenames ({ pool, library }: Pick<Places, 'pool'> & { library: Pick<Library, 'list'> }): Promise<void> {
+  const dirs = new Map((await library.list()).map(({ id, dir }) => [id, dir]))
+  for (const renaming of await selectRenames(pool)) {
+    const dir = dirs.get(renaming.library_id)
+    if (dir === undefined) continue
+    const folder = join(dir, renaming.fs_path)
+    const names = await readdir(folder).catch(() => null)
+    if (names === null) continue
+    await bringBack(folder, renaming, names)
+    if (names.includes(renaming.new_name) && !names.includes(renaming.old_name)) await writeName(pool, renaming)
+    else await deleteRename(pool, renaming.rom_id)
+  }
+}

@@ -1,0 +1,80 @@
+import type pg from 'pg'
+import { transaction } from '../../core/database/transaction.ts'
+import type { ParsedName } from '../library/names.ts'
+
+/** A ROM that is to have another name on disk. */
+export interface Renaming {
+  rom_id: number
+  library_id: number
+  platform_id: number
+  fs_path: string
+  /** Its name until now. */
+  old_name: string
+  new_name: string
+  is_folder: boolean
+}
+
+/** Notes that a rename begins. @returns whether the name is free: no ROM has it, and none is given it just now */
+export async function insertRename (
+  pool: pg.Pool, { rom_id: id, library_id: library, platform_id: platform, new_name: name }: Renaming
+): Promise<boolean> {
+  const { rowCount } = await pool.query(`insert into rom_renames (rom_id, platform_id, fs_name) select $1, $2, $3
+    where not exists (select 1 from roms where platform_id = $2 and fs_name = $3 and library_id = $4 and id <> $1)
+    on conflict do nothing`, [id, platform, name, library])
+  return rowCount === 1
+}
+
+export async function deleteRename (pool: pg.Pool, romId: number): Promise<void> {
+  await pool.query('delete from rom_renames where rom_id = $1', [romId])
+}
+
+/** Whether a ROM has another name by now, or is given one just now. Locks its row, if there is one. */
+export async function hasMoved (
+  client: pg.ClientBase, { id, fs_name: name }: { id: number, fs_name: string }
+): Promise<boolean> {
+  const { rows: [row] } = await client.query<{ has_moved: boolean }>(`select r.fs_name <> $2
+      or exists (select 1 from rom_renames n where n.rom_id = r.id) as has_moved
+    from roms r where r.id = $1 for update of r`, [id, name])
+  return row?.has_moved ?? false
+}
+
+/** Renames that were begun and did not come to their end. */
+export async function selectRenames (pool: pg.Pool): Promise<Renaming[]> {
+  const { rows } = await pool.query<Renaming>(`select n.rom_id, r.library_id, r.platform_id, r.fs_path, r.fs_name as old_name,
+    n.fs_name as new_name, r.is_folder from rom_renames n join roms r on r.id = n.rom_id order by n.rom_id`)
+  return rows
+}
+
+/** A scan that found the file under its new name first takes it for another one. */
+const DELETE_TWIN = `delete from roms where platform_id = $2 and fs_name = $3 and library_id = $4 and id <> $1
+  and created_at >= (select created_at from rom_renames where rom_id = $1)`
+
+/** Whether a ROM is called as its file is, or as all providers were taken from it. */
+const FOLLOWS_FILE = "(name in (fs_name_no_tags, fs_name) and not is_identified and not own_fields && '{name}')"
+
+const UPDATE_ROM = `update roms set fs_name = $2, fs_name_no_ext = $3, fs_extension = $5, regions = $6, languages = $7,
+    tags = $8, revision = $9, version = $10, edits = edits + 1, updated_at = now(), fs_name_no_tags = $4,
+    name = case when ${FOLLOWS_FILE} then $4 else name end,
+    name_sort_key = case when ${FOLLOWS_FILE} and not own_fields && '{name_sort_key}' then $11 else name_sort_key end
+  where id = $1`
+
+/** The files of a folder keep their names and lie in another place. */
+const MOVE_FILES = `update rom_files set file_path = $2 || substr(file_path, length($3) + 1), updated_at = now()
+  where rom_id = $1 and (file_path = $3 or starts_with(file_path, $3 || '/'))`
+const RENAME_FILE = `update rom_files set file_name = $2, updated_at = now()
+  where rom_id = $1 and file_path = $3 and file_name = $4`
+
+/** Writes what a ROM is called after its file was renamed. */
+export async function finishRename (
+  pool: pg.Pool, renaming: Renaming, name: ParsedName & { sort_key: string }
+): Promise<void> {
+  const { rom_id: id, fs_path: folder, old_name: before, new_name: after } = renaming
+  await transaction(pool, async (client) => {
+    await client.query(DELETE_TWIN, [id, renaming.platform_id, after, renaming.library_id])
+    await client.query(UPDATE_ROM, [id, after, name.fs_name_no_ext, name.fs_name_no_tags, name.fs_extension,
+      name.regions, name.languages, name.tags, name.revision, name.version, name.sort_key])
+    if (renaming.is_folder) await client.query(MOVE_FILES, [id, `${folder}/${after}`, `${folder}/${before}`])
+    else await client.query(RENAME_FILE, [id, after, folder, before])
+    await client.query('delete from rom_renames where rom_id = $1', [id])
+  })
+}

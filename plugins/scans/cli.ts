@@ -1,0 +1,112 @@
+import { type TSchema, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import type { Task } from '../tasks/entities.ts'
+import { type ScanPayload, createScanPayloadSchema } from './schemas.ts'
+import type { ScanType } from '../matching/scan-types.ts'
+import { withApp } from '../../core/cli/app.ts'
+import { followScan } from './cli/follow.ts'
+import { type ScanState, type ScanView, createBarView, createJsonView, createLineView } from './cli/progress.ts'
+import { coerceText, loadConfig } from '../../core/config/config.ts'
+import { StartError } from '../../core/errors.ts'
+import type { App } from '../../core/typebox.ts'
+import { createReader } from '../../core/web/validation.ts'
+
+export interface ScanOptions {
+  type: ScanType
+  platform?: string[]
+  library?: string[]
+  api?: string[]
+  rom?: number[]
+  option?: string[]
+  json?: boolean
+  wait: boolean
+}
+
+const USAGE = 2
+/** What a shell reports of a program that Ctrl-C ended: 128 + SIGINT. */
+const INTERRUPTED = 130
+
+const write = (text: string) => { process.stdout.write(text) }
+
+/** Options of metadata providers, written `name=value`. @throws StartError for a name that is none */
+function readOptions (given: readonly string[], properties: Record<string, TSchema>): Record<string, unknown> {
+  return Object.fromEntries(given.map((text) => {
+    const [name = '', ...value] = text.split('=')
+    const schema = properties[name]
+    if (schema === undefined) {
+      const known = Object.keys(properties).join(', ')
+      throw new StartError(`'${name}' is no option of a scan. There are: ${known}.`, { exitCode: USAGE })
+    }
+    return [name, coerceText(value.join('='), schema)]
+  }))
+}
+
+/** @throws StartError for a name that is none */
+async function findLibraries (app: App, names: readonly string[]): Promise<number[]> {
+  const roots = await app.library.list()
+  return names.map((wanted) => {
+    const root = roots.find(({ name }) => name === wanted) ?? roots.find(({ id }) => String(id) === wanted)
+    if (root !== undefined) return root.id
+    throw new StartError(`There is no library '${wanted}'. There are: ${roots.map(({ name }) => name).join(', ')}.`, { exitCode: USAGE })
+  })
+}
+
+/** @throws StartError naming what the scan would refuse. */
+async function readPayload (app: App, options: ScanOptions): Promise<ScanPayload> {
+  const schema = createScanPayloadSchema(app.registry)
+  const read = createReader(schema)({
+    ...readOptions(options.option ?? [], schema.properties),
+    type: options.type,
+    platform_fs_slugs: options.platform ?? [],
+    roms_ids: options.rom ?? [],
+    ...(options.library === undefined ? {} : { library_ids: await findLibraries(app, options.library) }),
+    ...(options.api === undefined ? {} : { apis: options.api })
+  })
+  if ('problem' in read) throw new StartError(`No such scan: ${read.problem}. See svc scan --help.`, { exitCode: USAGE })
+  return read.value as ScanPayload
+}
+
+const ProblemsSchema = Type.Array(Type.Object({ platform: Type.String(), path: Type.String(), reason: Type.String() }))
+
+const isCounters = (value: unknown): value is Record<string, number> =>
+  typeof value === 'object' && value !== null && Object.values(value).every((amount) => typeof amount === 'number')
+
+export function toScanState (task: Pick<Task, 'status' | 'error' | 'meta'>): ScanState {
+  const { scan_stats: stats, problem_count: count, problems, platform } = task.meta
+  return {
+    status: task.status,
+    error: task.error ?? null,
+    platform: typeof platform === 'string' ? platform : null,
+    stats: isCounters(stats) ? stats : {},
+    problem_count: typeof count === 'number' ? count : 0,
+    problems: Value.Check(ProblemsSchema, problems) ? problems : []
+  }
+}
+
+function createView (options: ScanOptions): ScanView {
+  if (options.json === true) return createJsonView(write)
+  return process.stdout.isTTY && options.wait ? createBarView(write) : createLineView(write)
+}
+
+async function follow (app: App, task: Task, view: ScanView): Promise<number> {
+  const leave = new AbortController()
+  process.once('SIGINT', () => { leave.abort() })
+  const read = async () => toScanState(await app.tasks.get(app.orm.em.fork(), task.id))
+  const last = await followScan(read, view, leave.signal)
+  if (last !== null) return last.status === 'finished' ? 0 : 1
+  process.stderr.write(`\nsvc: stopped watching; the scan ${task.id} goes on in the server\n`)
+  return INTERRUPTED
+}
+
+/** Scans as the options of `svc scan` say. @returns the exit code */
+export async function runScan (app: App, options: ScanOptions): Promise<number> {
+  const task = await app.scans.request(await readPayload(app, options), null)
+  const view = createView(options)
+  view.queued(task.id)
+  return options.wait ? await follow(app, task, view) : 0
+}
+
+/** `svc scan`. */
+export async function scan (options: ScanOptions): Promise<number> {
+  return await withApp(loadConfig().config, (app) => runScan(app, options))
+}

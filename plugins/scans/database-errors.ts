@@ -1,0 +1,54 @@
+import pg from 'pg'
+import { errorCode } from '../../core/files/fs-error.ts'
+
+/** The database takes nothing now, whatever it is: there is no use in going on. */
+export class DatabaseUnableError extends Error {
+  override readonly name = 'DatabaseUnableError'
+}
+
+/**
+ * Classes of SQLSTATE that blame not what was asked but the connection, resources, an operator or the system.
+ * See https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
+const UNABLE = ['08', '53', '57', '58']
+const DISK_FULL = '53100'
+
+/** The same error, or one that says in a sentence that the database is unable. */
+export function explainDatabaseError (err: unknown): unknown {
+  const code = errorCode(err)
+  if (code.length !== 5 || !UNABLE.includes(code.slice(0, 2))) return err
+  const { message } = err as Error
+  const sentence = code === DISK_FULL
+    ? `The disk of the database is full (${message}). Free space there, then scan again`
+    : `The database cannot go on (${message}). See its log, then scan again`
+  return new DatabaseUnableError(`${sentence}; what was stored until now stays.`, { cause: err })
+}
+
+/** Classes of SQLSTATE that blame what was to be written: data, constraints, and limits such as an index row's size. */
+const BAD_DATA = ['22', '23', '54']
+
+/**
+ * Writes rows together, and when the database refuses one of them, in halves, so that one bad row costs itself alone.
+ *
+ * @returns what was written
+ */
+export async function writeInHalves<Row, Written> (
+  rows: readonly Row[], write: (rows: readonly Row[]) => Promise<Written[]>, refuse: (row: Row, err: Error) => void
+): Promise<Written[]> {
+  const [first] = rows
+  if (first === undefined) return []
+  try {
+    return await write(rows)
+  } catch (err) {
+    if (!(err instanceof pg.DatabaseError) || !BAD_DATA.includes(err.code?.slice(0, 2) ?? '')) throw err
+    if (rows.length === 1) {
+      refuse(first, err)
+      return []
+    }
+    const middle = Math.ceil(rows.length / 2)
+    return [
+      ...await writeInHalves(rows.slice(0, middle), write, refuse),
+      ...await writeInHalves(rows.slice(middle), write, refuse)
+    ]
+  }
+}

@@ -1,0 +1,58 @@
+import type { FileRow, KnownHashes, KnownRom, RomRow, RomStore, StoredFile } from '../rom-rows.ts'
+
+/** Rows of a platform whose file is gone, as long as no new file turns out to be theirs. */
+export interface Missing {
+  ids: () => number[]
+  /** The row of the same content, taken out of the missing ones; null unless there is exactly one. */
+  claim: (row: RomRow, files: readonly FileRow[]) => Promise<number | null>
+}
+
+type FileFacts = Pick<StoredFile, 'inode' | 'file_size_bytes' | 'last_modified'>
+
+/** Equal for ROMs of the same content. */
+export const digestOf = (hashes: Omit<KnownHashes, 'id'>) =>
+  [hashes.fs_size_bytes, hashes.crc_hash, hashes.md5_hash, hashes.sha1_hash].join(':')
+
+/** Equal for the very same files under other names; for ROMs that are not hashed. Null when that cannot be told. */
+function identityOf (files: readonly FileFacts[]): string | null {
+  if (files.some(({ inode }) => inode === '' || inode === '0')) return null
+  return files.map((file) => [file.inode, file.file_size_bytes, file.last_modified].join(':')).sort().join()
+}
+
+export function createMissing (gone: readonly KnownRom[], store: RomStore): Missing {
+  const ids = new Set(gone.map((rom) => rom.id))
+  let byDigest: Promise<Map<string, number[]>> | null = null
+  let byIdentity: Promise<Map<string, number[]>> | null = null
+
+  function group<Row> (rows: Iterable<Row>, keyOf: (row: Row) => string | null, idOf: (row: Row) => number) {
+    const groups = new Map<string, number[]>()
+    for (const row of rows) {
+      const key = keyOf(row)
+      if (key !== null) groups.set(key, [...groups.get(key) ?? [], idOf(row)])
+    }
+    return groups
+  }
+
+  async function find (row: RomRow, files: readonly FileRow[]): Promise<number[]> {
+    if (row.sha1_hash !== '') {
+      byDigest ??= store.listHashes([...ids]).then((rows) => group(rows, digestOf, ({ id }) => id))
+      return (await byDigest).get(digestOf(row)) ?? []
+    }
+    byIdentity ??= store.listFiles([...ids])
+      .then((known) => group(known, ([, stored]) => identityOf(stored), ([id]) => id))
+    const identity = identityOf(files)
+    return identity === null ? [] : (await byIdentity).get(identity) ?? []
+  }
+
+  return {
+    ids: () => [...ids],
+    async claim (row, files) {
+      // All empty files are alike.
+      if (ids.size === 0 || row.fs_size_bytes === 0) return null
+      const [only, ...others] = (await find(row, files)).filter((id) => ids.has(id))
+      if (only === undefined || others.length > 0) return null
+      ids.delete(only)
+      return only
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import { lstat, mkdir, rename } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { LibraryUnreadableError, folderInode } from '../../library/directory.ts'
+import { errorCode } from '../../../core/files/fs-error.ts'
+import { artworkFolder } from '../../artwork/artwork.ts'
+import { digestOf } from './missing-roms.ts'
+import type { PlacedHashes, PlatformPlace, RomRow, RomStore } from '../rom-rows.ts'
+
+interface MoveServices {
+  store: RomStore
+  /** Undefined for a library that cannot be read: nothing of it is gone. */
+  dirOf: (libraryId: number) => string | undefined
+  resourcesDir: string
+}
+
+/** Recognises ROMs that were moved here from another platform, as when its folder was renamed, or another library. */
+export interface Moves {
+  /**
+   * Gives new rows the id of the one row of another platform or library that has the same content and whose file is
+   * gone; its artwork moves along. What belongs to that ROM, such as saves, then stays with it.
+   *
+   * @returns the rows that got an id
+   */
+  claim (rows: readonly RomRow[], place: PlatformPlace): Promise<RomRow[]>
+}
+
+export function createMoves ({ store, dirOf, resourcesDir }: MoveServices): Moves {
+  const claimed = new Set<number>()
+
+  /** Whether nothing is at a path; what cannot be looked at may well be there. */
+  async function isAbsent (path: string): Promise<boolean> {
+    try {
+      await lstat(path)
+      return false
+    } catch (err) {
+      return ['ENOENT', 'ENOTDIR'].includes(errorCode(err))
+    }
+  }
+
+  /** A file that lies on a disk that is not mounted is not gone. */
+  async function isGone (rom: PlacedHashes): Promise<boolean> {
+    const dir = dirOf(rom.library_id)
+    if (dir === undefined) return false
+    const folder = join(dir, rom.fs_path)
+    if (!await isAbsent(join(folder, rom.fs_name))) return false
+    try {
+      const inode = await folderInode(folder)
+      return rom.fs_inode === null || inode === rom.fs_inode
+    } catch (err) {
+      if (!(err instanceof LibraryUnreadableError)) throw err
+      return await isAbsent(folder)
+    }
+  }
+
+  async function findGone (candidates: readonly PlacedHashes[]): Promise<PlacedHashes[]> {
+    const gone: PlacedHashes[] = []
+    for (const rom of candidates) if (await isGone(rom)) gone.push(rom)
+    return gone.filter((rom) => !claimed.has(rom.id))
+  }
+
+  /** Before the row is written: what a crash leaves behind is then put right when the row is claimed again. */
+  async function moveArtwork (rom: PlacedHashes, platformId: number): Promise<void> {
+    if (rom.platform_id === platformId) return
+    const target = join(resourcesDir, artworkFolder(platformId, rom.id))
+    await mkdir(dirname(target), { recursive: true })
+    try {
+      await rename(join(resourcesDir, artworkFolder(rom.platform_id, rom.id)), target)
+    } catch (err) {
+      if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(errorCode(err))) throw err
+    }
+  }
+
+  return {
+    async claim (rows, place) {
+      const hashed = rows.filter((row) => row.sha1_hash !== '' && row.fs_size_bytes > 0)
+      if (hashed.length === 0) return []
+      const candidates = Map.groupBy(
+        await store.listElsewhere(place, hashed.map((row) => row.sha1_hash)), digestOf)
+      if (candidates.size === 0) return []
+      const moved: RomRow[] = []
+      for (const row of hashed) {
+        const [only, ...others] = await findGone(candidates.get(digestOf(row)) ?? [])
+        if (only === undefined || others.length > 0) continue
+        claimed.add(only.id)
+        await moveArtwork(only, place.id)
+        row.id = only.id
+        moved.push(row)
+      }
+      return moved
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import { lstat, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { LibraryUnreadableError, type Problem, adviceOf, isFolder } from '../../library/directory.ts'
+import type { ExclusionRules } from '../../library/exclusions.ts'
+import { ApiError } from '../../../core/errors.ts'
+import { errorCode } from '../../../core/files/fs-error.ts'
+import type { LibraryRoot } from '../../library/roots.ts'
+import { type Structure, detectStructure, listFolders, listPlatformFolders, romsPath } from '../../library/structure.ts'
+import type { Progress } from '../progress/scan-progress.ts'
+import type { ScanPayload, ScanProblem } from '../schemas.ts'
+import type { KnownPlatform } from '../platform-rows.ts'
+
+/** A library as it lies on disk now. */
+export interface Library {
+  root: LibraryRoot
+  /** The platforms that lie in it, or did. */
+  known: readonly KnownPlatform[]
+  structure: Structure
+  folders: string[]
+  /** Folders that could not be looked into: nobody knows whether they are there. */
+  unclear: ReadonlySet<string>
+}
+
+const REMEDY = 'mount its disk, or delete this too when the games were removed on purpose'
+
+/** An empty or vanished library must not read as "everything was deleted". */
+function checkNotVanished (root: LibraryRoot, folders: string[], known: readonly KnownPlatform[]): void {
+  const present = known.filter((platform) => !platform.missing_from_fs)
+  if (folders.length > 0 || present.length === 0) return
+  throw new ApiError('LIBRARY_EMPTY', `The library ${root.dir} holds no platform folders any more, but ` +
+    `${present.length} platforms are known. Nothing was marked missing. Check that its disk is mounted and that SVC_LIBRARY_DIR is right.`)
+}
+
+async function isDangling (path: string): Promise<boolean> {
+  return (await lstat(path)).isSymbolicLink() && !await isFolder(path)
+}
+
+/** What a disk that is not mounted leaves at one path; null when there is nothing to see. */
+async function findRemainsAt (libraryDir: string, path: string, isParent: boolean): Promise<string | null> {
+  const real = join(libraryDir, path)
+  try {
+    if (await isDangling(real)) return `the symbolic link leads to no folder; ${REMEDY}`
+    return isParent && (await readdir(real)).length === 0 ? `the folder is empty; ${REMEDY}` : null
+  } catch (err) {
+    return ['ENOENT', 'ENOTDIR'].includes(errorCode(err)) ? null : adviceOf(err)
+  }
+}
+
+/** What is left of a platform whose folder of ROMs is not there; null when it was deleted. */
+async function findRemains (libraryDir: string, structure: Structure, fsSlug: string): Promise<Problem | null> {
+  const roms = romsPath(structure, fsSlug)
+  for (const path of structure.kind === 'A' ? [roms] : [fsSlug, roms]) {
+    const reason = await findRemainsAt(libraryDir, path, path === fsSlug)
+    if (reason !== null) return { path, reason }
+  }
+  return null
+}
+
+async function list ({ dir, filesystem }: LibraryRoot, rules: ExclusionRules) {
+  const structure = await detectStructure(dir, filesystem, rules)
+  return structure === null ? null : { structure, ...await listPlatformFolders(dir, structure, rules) }
+}
+type Listed = NonNullable<Awaited<ReturnType<typeof list>>>
+
+/** Platforms that are known and not there may be deleted, or out of reach. */
+async function sortOut (
+  root: LibraryRoot, rules: ExclusionRules, known: readonly KnownPlatform[], { structure, platforms, problems }: Listed
+): Promise<Library & { problems: ScanProblem[] }> {
+  const found = problems.map((problem) => ({ platform: problem.path, ...problem }))
+  const there = new Set(platforms)
+  for (const { fs_slug: fsSlug, missing_from_fs: isMissing } of known) {
+    if (isMissing || there.has(fsSlug) || rules.isExcludedPlatform(fsSlug)) continue
+    const remains = await findRemains(root.dir, structure, fsSlug)
+    if (remains !== null) found.push({ platform: fsSlug, ...remains })
+  }
+  const unclear = new Set(found.flatMap(({ path }) => path.split('/')))
+  return { root, known, structure, folders: platforms, unclear, problems: found }
+}
+
+/** What to do about platforms that lie directly in the library; empty for a library without folders. */
+async function adviseOnLayout (
+  { dir, filesystem: { roms_folder: romsFolder } }: LibraryRoot, rules: ExclusionRules
+): Promise<string> {
+  const { platforms } = await listFolders(dir, '', rules)
+  if (platforms.length === 0) return ''
+  return ` If its folders are platforms, such as ${JSON.stringify(platforms[0])}, as in the ROM folder of ES-DE, make a library ` +
+    `whose "${romsFolder}" leads there: mkdir library && ln -s "${dir}" library/${romsFolder}, then name it in SVC_LIBRARY_DIR. ` +
+    `In a container, mount the folder at /library/${romsFolder}.`
+}
+
+/** @throws ApiError LIBRARY_EMPTY when it is none, or vanished; LibraryUnreadableError when it cannot be read. */
+export async function readLibrary (
+  root: LibraryRoot, rules: ExclusionRules, known: readonly KnownPlatform[], progress: Pick<Progress, 'problem'>
+): Promise<Library> {
+  const listed = await list(root, rules)
+  checkNotVanished(root, listed?.platforms ?? [], known)
+  if (listed === null) {
+    throw new ApiError('LIBRARY_EMPTY', `The library ${root.dir} holds no platform folders. Put ROMs into ` +
+      `${join(root.dir, root.filesystem.roms_folder)}/<platform>/ and scan again.${await adviseOnLayout(root, rules)}`)
+  }
+  const { problems, ...library } = await sortOut(root, rules, known, listed)
+  for (const problem of problems) progress.problem(problem)
+  return library
+}
+
+/**
+ * A second look at a library that held platforms a while ago.
+ *
+ * @throws ApiError LIBRARY_EMPTY when it vanished; LibraryUnreadableError when it cannot be read.
+ */
+export async function readLibraryAgain (before: Library, rules: ExclusionRules): Promise<Library> {
+  const { root, known } = before
+  const listed = await list(root, rules)
+  if (listed !== null && listed.platforms.length >= Math.min(1, before.folders.length)) {
+    return await sortOut(root, rules, known, listed)
+  }
+  throw new ApiError('LIBRARY_EMPTY', `The library ${root.dir} vanished while it was scanned. Nothing was ` +
+    'marked missing. Check that its disk is mounted, then scan again.')
+}
+
+/**
+ * Chooses the folders a payload asks for; names that do not exist are ignored.
+ *
+ * @param named the folders of the platforms that it names by id
+ */
+export function chooseFolders (payload: ScanPayload, named: readonly string[], folders: string[]): string[] {
+  if (payload.platforms.length === 0 && payload.platform_fs_slugs.length === 0) return folders
+  const wanted = new Set([...named, ...payload.platform_fs_slugs])
+  return folders.filter((folder) => wanted.has(folder))
+}
+
+/** Whether an error says that a library is out of reach or empty, so that nothing may be concluded from it. */
+export const isOutOfReach = (err: unknown): err is Error =>
+  err instanceof LibraryUnreadableError || (err instanceof ApiError && err.code === 'LIBRARY_EMPTY')

@@ -1,0 +1,74 @@
+import type { Config } from '../../../core/config/config.ts'
+import type { Registry } from '../../../core/loader/registry.ts'
+import { createIdCheck } from '../../plugins/providers.ts'
+import type { Progress } from '../progress/scan-progress.ts'
+import type { ScanChoice } from '../../matching/scan-types.ts'
+import type { MatchWrite } from '../../matching/match-rows.ts'
+import type { LoadedRom } from './due-rom.ts'
+import { type Founds, createFindings, idOf, isIdentified, withoutLinked } from '../../matching/matches.ts'
+import { toMergeBase } from '../../matching/merge-base.ts'
+import { type Priorities, mergeMatches } from '../../matching/merge-matches.ts'
+import type { RomLookup, LibraryScope } from '../../matching/rom-lookup.ts'
+import { type RomToAsk, planQuestions } from '../../matching/lookup-plan.ts'
+import { listHeld, listRewritten } from '../../matching/field-locks.ts'
+import { type ScannedPlatform, toSdkRom } from '../../matching/sdk-rom.ts'
+import type { LookupRom } from '../../matching/stored-rows.ts'
+
+/** A ROM after its lookup; `write` is null when nothing about it changed. */
+export interface Outcome {
+  rom: LookupRom
+  isNew: boolean
+  platform: ScannedPlatform
+  isIdentified: boolean
+  /** What all providers say, for whoever fetches what they offer. */
+  matches: Founds
+  write: MatchWrite | null
+}
+
+interface OutcomeServices {
+  registry: Registry
+  config: Config
+  choice: ScanChoice
+  romLookup: RomLookup
+  priorities: Priorities
+  progress: Pick<Progress, 'add'>
+  /** What calls about the ROMs of a library share. */
+  scopeOf: (libraryId: number) => LibraryScope
+}
+
+function toAsk ({ due, rom, stored, platform }: LoadedRom): RomToAsk {
+  return {
+    held: listHeld(rom.own_fields),
+    rewritten: listRewritten(rom.own_fields),
+    isNew: due.isNew,
+    isSettled: due.isSettled,
+    platform_slug: platform.slug,
+    fs_name: rom.fs_name,
+    stored: new Map([...withoutLinked(stored)].map(([key, found]) => [key, idOf(found)]))
+  }
+}
+
+/** What becomes of one ROM: it is looked up, and what came back is merged with what was there. */
+export function createOutcomes (services: OutcomeServices) {
+  const { registry, config, choice, romLookup, priorities, progress, scopeOf } = services
+  const { providers } = registry
+  const { type, selected } = choice
+  const isIdOf = createIdCheck(registry)
+
+  return async function findOutcome (loaded: LoadedRom): Promise<Outcome> {
+    const { due: { isNew }, rom, stored, platform, titles } = loaded
+    const isFresh = isNew || type === 'complete'
+    const asked = toAsk(loaded)
+    const findings = createFindings(type, stored, isIdOf, asked.held.union(asked.rewritten))
+    const questions = planQuestions(choice, providers, asked)
+    const toRom = toSdkRom(loaded, titles, platform, config)
+    await romLookup.lookUp(toRom, questions, findings, scopeOf(platform.library_id))
+    progress.add({ failed_lookups: findings.failures })
+    const { all, found, dropped } = findings.conclude(selected)
+    const outcome = { rom, isNew, platform, isIdentified: isIdentified(all, providers), matches: all }
+    if (found.size === 0 && dropped.length === 0 && !isFresh) return { ...outcome, write: null }
+    const merged = { ...mergeMatches(all, toMergeBase(rom, isFresh), priorities), is_identified: outcome.isIdentified }
+    return { ...outcome, write: { rom_id: rom.id, edits: rom.edits, matches: found, dropped, merged } }
+  }
+}
+export type FindOutcome = ReturnType<typeof createOutcomes>

@@ -1,0 +1,90 @@
+import PQueue from 'p-queue'
+import type pg from 'pg'
+import { createBatcher } from '../batcher.ts'
+import type { ScanChoice } from '../../matching/scan-types.ts'
+import type { DueRom, LoadedRom } from './due-rom.ts'
+import type { Keeping } from './store-matches.ts'
+import type { FindOutcome, Outcome } from './identify-rom.ts'
+import { isOwnCover } from '../../matching/locked-cover.ts'
+import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
+import { loadStoredRoms } from '../../matching/stored-rows.ts'
+import type { Titles } from '../../matching/titles.ts'
+
+interface IdentificationServices {
+  choice: ScanChoice
+  pool: pg.Pool
+  /** How many ROMs are looked up at once. */
+  workers: number
+  titles: Titles
+  findOutcome: FindOutcome
+  keeping: Keeping
+  signal: AbortSignal
+}
+
+/** Lookups of this many ROMs are written together, or after this many milliseconds. */
+const WRITE_MAX = 200
+const WRITE_DELAY_MS = 250
+const UNWRITTEN_MAX = 1_000
+/** The ROMs whose rows and files are read together before they are looked up. */
+const LOAD_MAX = 200
+
+/**
+ * The outermost part: identifies all ROMs of a scan, many of which are under way at once. Each is loaded, looked up and
+ * merged (`outcome.ts`), then kept (`keep-outcomes.ts`). A lookup asks all providers about one ROM (`one-rom.ts`), each
+ * in its own queue (`one-provider.ts`).
+ */
+export function createIdentification (services: IdentificationServices) {
+  const { choice, pool, workers, titles, findOutcome, keeping, signal } = services
+  // Each provider limits itself, in its own queue. This only limits how many ROMs wait in memory for the slowest one,
+  // and must be far more than all of them take at once: else a paused one would stop the others.
+  const pipeline = new PQueue({ concurrency: workers })
+  const writer = createBatcher(keeping.write, { max: WRITE_MAX, delayMs: WRITE_DELAY_MS })
+  let unwritten = 0
+
+  async function load (due: readonly DueRom[], platform: ScannedPlatform): Promise<LoadedRom[]> {
+    const stored = await loadStoredRoms(pool, due.map((rom) => rom.id))
+    const titlesOf = await titles([...stored.values()].map(({ rom }) => rom), platform.slug)
+    return due.flatMap((one) => {
+      const known = stored.get(one.id)
+      return known === undefined ? [] : [{ ...known, due: one, platform, titles: titlesOf(known.rom) }]
+    })
+  }
+
+  /** The next lookup does not wait for a batch to be full, but for the database when that cannot keep up. */
+  async function keep (outcome: Outcome): Promise<void> {
+    unwritten++
+    const written = writer.add(outcome)
+      .catch((err: unknown) => { if (!signal.aborted) keeping.refuse(outcome, err) })
+      .finally(() => { unwritten-- })
+    if (unwritten > UNWRITTEN_MAX) await written
+  }
+
+  function queue (rom: LoadedRom): void {
+    pipeline.add(async () => { await keep(await findOutcome(rom)) }, { signal }).catch((err: unknown) => {
+      if (!signal.aborted) keeping.refuse(rom, err)
+    })
+  }
+
+  /** Without a provider there is still something to forget, or a picture to take. */
+  const isWorthwhile = ({ fs_name: name }: DueRom) =>
+    choice.selected.length > 0 || choice.type === 'complete' || isOwnCover(name)
+
+  return {
+    /** Queues lookups; waits while too many are under way, so that the disk never runs far ahead of the providers. */
+    async add (due: readonly DueRom[], platform: ScannedPlatform): Promise<void> {
+      const wanted = due.filter(isWorthwhile)
+      for (let start = 0; start < wanted.length; start += LOAD_MAX) {
+        await pipeline.onSizeLessThan(LOAD_MAX)
+        signal.throwIfAborted()
+        for (const rom of await load(wanted.slice(start, start + LOAD_MAX), platform)) queue(rom)
+      }
+    },
+
+    /** Waits until everything queued is looked up, written and fetched; after a stop, until what was found is kept. */
+    async finish (): Promise<void> {
+      await pipeline.onIdle()
+      await writer.flush()
+      await keeping.fetched()
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import type { ProviderDefinition } from '@svc/plugin-sdk'
+import type { Logger } from 'pino'
+import type { Loaded } from '../../../core/loader/registry.ts'
+import type { Artwork } from '../../artwork/artwork.ts'
+import { findOfferers, listBadges } from '../../artwork/origins.ts'
+import type { Announcer } from '../progress/announcer.ts'
+import { writeInHalves } from '../database-errors.ts'
+import type { Progress } from '../progress/scan-progress.ts'
+import type { ScanType } from '../../matching/scan-types.ts'
+import type { MatchStore } from '../../matching/match-rows.ts'
+import type { Outcome } from './identify-rom.ts'
+
+interface KeepingServices {
+  type: ScanType
+  providers: ReadonlyMap<string, Loaded<ProviderDefinition>>
+  store: MatchStore
+  artwork: Pick<Artwork, 'fetch'>
+  progress: Pick<Progress, 'add' | 'problem'>
+  announcer: Announcer
+  log: Pick<Logger, 'warn'>
+  signal: AbortSignal
+}
+
+/** Writes what lookups came to, tells of it, and has the artwork fetched. */
+export function createKeeping (services: KeepingServices) {
+  const { type, providers, store, artwork, progress, announcer, log, signal } = services
+  const fetches = new Set<Promise<void>>()
+
+  function refuse ({ rom, platform }: Pick<Outcome, 'rom' | 'platform'>, err: unknown): void {
+    const message = err instanceof Error ? err.message : String(err)
+    const path = `${rom.fs_path}/${rom.fs_name}`
+    progress.problem({ platform: platform.fs_slug, path, reason: `its metadata was not stored: ${message}` })
+  }
+
+  function fetchArtwork ({ rom, platform, matches, write }: Outcome): void {
+    if (type === 'hashes' || write === null) return
+    const { merged } = write
+    const isSameCover = rom.url_cover === merged.url_cover
+    const isSameList = rom.url_screenshots.join('\n') === merged.url_screenshots.join('\n')
+    const fetch = artwork.fetch({
+      id: rom.id,
+      library_id: rom.library_id,
+      platform_id: platform.id,
+      url_cover: merged.url_cover,
+      path_cover_large: isSameCover ? rom.path_cover_large : null,
+      path_cover_small: isSameCover ? rom.path_cover_small : null,
+      url_screenshots: merged.url_screenshots,
+      path_screenshots: isSameList ? rom.path_screenshots : [],
+      url_manual: merged.url_manual,
+      path_manual: rom.url_manual === merged.url_manual ? rom.path_manual : null,
+      media: merged.media,
+      url_badges: listBadges(matches),
+      badges: rom.badges,
+      edits: rom.edits,
+      providers: findOfferers(matches, providers)
+    }).then(async (isFetched) => {
+      if (isFetched) await announcer.roms([rom.id], { is_new: false, is_identifying: false })
+    }).catch((err: unknown) => {
+      if (!signal.aborted) log.warn({ err, rom: rom.id }, 'artwork was not stored')
+    }).finally(() => { fetches.delete(fetch) })
+    fetches.add(fetch)
+  }
+
+  return {
+    async write (outcomes: readonly Outcome[]): Promise<void> {
+      const refused = new Set<Outcome>()
+      const changed = outcomes.filter((outcome) => outcome.write !== null)
+      await writeInHalves(changed, async (some) => {
+        await store.writeMatches(some.flatMap(({ write }) => write ?? []))
+        return []
+      }, (outcome, err) => {
+        refused.add(outcome)
+        refuse(outcome, err)
+      })
+      const stored = outcomes.filter((outcome) => !refused.has(outcome))
+      progress.add({ identified_roms: stored.filter((outcome) => outcome.isIdentified).length })
+      for (const outcome of stored) fetchArtwork(outcome)
+      for (const isNew of [true, false]) {
+        const ids = stored.filter((outcome) => outcome.isNew === isNew).map(({ rom }) => rom.id)
+        await announcer.roms(ids, { is_new: isNew, is_identifying: false })
+      }
+    },
+
+    /** Tells that nothing of a ROM was stored, and why. */
+    refuse,
+
+    /** Resolves when all artwork was fetched or given up. */
+    fetched: async (): Promise<void> => { await Promise.all([...fetches]) }
+  }
+}
+export type Keeping = ReturnType<typeof createKeeping>

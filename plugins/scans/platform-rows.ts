@@ -1,0 +1,82 @@
+import type pg from 'pg'
+import { transaction } from '../../core/database/transaction.ts'
+import type { PlatformPlace } from './rom-rows.ts'
+
+/** A ROM whose file a scan did not find. */
+export interface MissingRom { id: number, library_id: number, fs_path: string, fs_name: string, platform_id: number }
+
+/** @param platformId null for all platforms */
+export async function selectMissing (pool: pg.Pool, platformId: number | null): Promise<MissingRom[]> {
+  const { rows } = await pool.query<MissingRom>(`select id, library_id, fs_path, fs_name, platform_id from roms
+    where missing_from_fs and ($1::int is null or platform_id = $1) order by id`, [platformId])
+  return rows
+}
+
+/** The folder that held a platform's ROMs in one library, by its number; null while there was none. */
+export async function findInode (pool: pg.Pool, { id, library_id: library }: PlatformPlace): Promise<string | null> {
+  const { rows } = await pool.query<{ fs_inode: string | null }>(
+    'select fs_inode from platform_folders where platform_id = $1 and library_id = $2', [id, library])
+  return rows[0]?.fs_inode ?? null
+}
+
+/**
+ * Notes that a platform lies in a library, and which folder holds its ROMs; null while it holds none. What is noted
+ * already is left alone: even a conflict in which nothing is updated locks the row, and waits for the disk.
+ */
+export async function upsertFolder (
+  pool: pg.Pool, { id, library_id: library }: PlatformPlace, inode: string | null
+): Promise<void> {
+  await pool.query(`insert into platform_folders as f (platform_id, library_id, fs_inode)
+    select $1::int, $2::int, $3::text where not exists (select 1 from platform_folders k where k.platform_id = $1
+      and k.library_id = $2 and not k.missing_from_fs and k.fs_inode is not distinct from coalesce($3, k.fs_inode))
+    on conflict (platform_id, library_id) do update
+      set fs_inode = coalesce(excluded.fs_inode, f.fs_inode), missing_from_fs = false
+      where f.missing_from_fs or f.fs_inode is distinct from coalesce(excluded.fs_inode, f.fs_inode)`, [id, library, inode])
+}
+
+/** A platform as one library knows it. */
+export interface KnownPlatform { id: number, fs_slug: string, created_at: Date, missing_from_fs: boolean }
+
+/** The platforms that lie in a library, or did. @param isFirst whether those that lie in none are taken to lie in it */
+export async function selectKnownPlatforms (
+  pool: pg.Pool, libraryId: number, isFirst: boolean
+): Promise<KnownPlatform[]> {
+  const { rows } = await pool.query<KnownPlatform>(`select p.id, p.fs_slug, p.created_at,
+      coalesce(f.missing_from_fs, p.missing_from_fs) as missing_from_fs
+    from platforms p left join platform_folders f on f.platform_id = p.id and f.library_id = $1
+    where f.library_id is not null or $2 and not exists (select 1 from platform_folders o where o.platform_id = p.id)`,
+  [libraryId, isFirst])
+  return rows
+}
+
+/**
+ * Marks platforms that are gone from a library, with their ROMs of it, and those that are there. A platform is missing
+ * when it is in no library any more.
+ */
+export async function markPlatforms (
+  pool: pg.Pool, libraryId: number, there: readonly number[], gone: readonly number[]
+): Promise<void> {
+  await transaction(pool, async (client) => {
+    for (const [ids, isMissing] of [[there, false], [gone, true]] as const) {
+      await client.query(`insert into platform_folders as f (platform_id, library_id, missing_from_fs)
+        select id, $1::int, $3::boolean from platforms p where id = any($2::int[]) and not exists (
+          select 1 from platform_folders k where k.platform_id = p.id and k.library_id = $1 and k.missing_from_fs = $3)
+        on conflict (platform_id, library_id) do update set missing_from_fs = $3 where f.missing_from_fs <> $3`,
+      [libraryId, ids, isMissing])
+    }
+    await client.query(`update platforms p set missing_from_fs = m.is_missing, updated_at = now()
+      from (select platform_id, bool_and(missing_from_fs) as is_missing from platform_folders
+        where platform_id = any($1::int[]) group by platform_id) m
+      where p.id = m.platform_id and p.missing_from_fs <> m.is_missing`, [[...there, ...gone]])
+    await client.query(`update roms set missing_from_fs = true, updated_at = now()
+      where platform_id = any($1::int[]) and library_id = $2 and not missing_from_fs`, [gone, libraryId])
+  })
+}
+
+/** Notes how the scan of a library ended. @param problem null when it could be read */
+export async function noteScan (
+  pool: pg.Pool, libraryId: number, scanId: string, problem: string | null
+): Promise<void> {
+  await pool.query('update libraries set scan_id = $2, scanned_at = now(), problem = $3 where id = $1',
+    [libraryId, scanId, problem])
+}

@@ -1,0 +1,52 @@
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../../core/config/config.ts'
+import { roomsOf, toShown } from '../../roms/rom-events.ts'
+import { type Listeners, PER_SECOND } from './listeners.ts'
+
+/** How long nothing was told of ROMs for what may come in a burst; what is over is in the stats alone. */
+const BURST_SECONDS = 5
+
+/** Tells clients about ROMs, without drowning them. */
+export interface Announcer {
+  roms (ids: readonly number[], flags: { is_new: boolean, is_identifying: boolean }): Promise<void>
+}
+
+export function createAnnouncer (app: FastifyInstance, config: Config, listeners: Listeners): Announcer {
+  let tokens = PER_SECOND.roms * BURST_SECONDS
+  let refilledAt = Date.now()
+  /** ROMs that were shown as being identified: clients wait for the end of it. */
+  const owed = new Set<number>()
+
+  function take (wanted: number): number {
+    const now = Date.now()
+    const perSecond = listeners.perSecond('roms')
+    tokens = Math.min(Math.max(1, perSecond * BURST_SECONDS), tokens + (now - refilledAt) / 1_000 * perSecond)
+    refilledAt = now
+    const granted = listeners.take(Math.min(wanted, Math.floor(tokens)))
+    tokens -= granted
+    return granted
+  }
+
+  function choose (ids: readonly number[], isIdentifying: boolean): number[] {
+    const due = isIdentifying ? [] : ids.filter((id) => owed.delete(id))
+    listeners.tell(due.length)
+    const others = ids.filter((id) => !due.includes(id))
+    const chosen = others.slice(0, take(others.length))
+    if (isIdentifying) chosen.forEach((id) => owed.add(id))
+    return [...due, ...chosen]
+  }
+
+  return {
+    async roms (ids, flags) {
+      if (ids.length === 0) return
+      await listeners.counted
+      const chosen = choose(ids, flags.is_identifying)
+      if (chosen.length === 0 || !listeners.areThere()) return
+      const audiences = await app.permissions.listAudiences(chosen)
+      for (const rom of await app.roms.views(chosen, null)) {
+        const rooms = roomsOf(audiences.get(rom.id) ?? null, config)
+        app.sockets.publish(rooms, 'scan:scanning_rom', { ...toShown(rom), ...flags })
+      }
+    }
+  }
+}

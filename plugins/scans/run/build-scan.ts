@@ -1,0 +1,125 @@
+import { join } from 'node:path'
+import { createArtwork } from '../../artwork/artwork.ts'
+import { createArtworkClient } from '../../artwork/client.ts'
+import { createOrigins } from '../../artwork/origins.ts'
+import { forgetArtwork } from '../../artwork/rows.ts'
+import { createManyLstats } from '../../library/lstat-many.ts'
+import { createMoves } from '../disk/moved-roms.ts'
+import { createPlatformFolders } from '../disk/platform-folder.ts'
+import { createTake } from '../disk/decide-entries.ts'
+import { createEntryHasher } from '../../hashing/entry-hasher.ts'
+import type { ScanHasher } from '../../hashing/shared-hasher.ts'
+import { createIdentification } from '../identify/identify-roms.ts'
+import { createRomLookup } from '../../matching/rom-lookup.ts'
+import { createKeeping } from '../identify/store-matches.ts'
+import { readPriorities } from '../../matching/merge-matches.ts'
+import { createOutcomes } from '../identify/identify-rom.ts'
+import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
+import { createTitles } from '../../matching/titles.ts'
+import { createMatchStore } from '../../matching/match-rows.ts'
+import { createRebuild } from '../store/rebuild-roms.ts'
+import { createRomStore } from '../rom-rows.ts'
+import { createTableStatistics } from '../store/statistics-rows.ts'
+import { createStoreBatch } from '../store/store-batch.ts'
+import { createPlatformScan } from './scan-platform.ts'
+import type { Shared } from './scan-context.ts'
+import type { Unfinished } from './unfinished-rows.ts'
+
+const resourcesOf = ({ config }: Shared) => join(config.data_dir, 'resources')
+
+/** Fetches artwork, and forgets it again. */
+export function createScanArtwork (shared: Shared) {
+  const { app, config, log, signal, scope, task, libraries } = shared
+  const http = createArtworkClient(app, config, log)
+  const artwork = createArtwork({
+    origins: createOrigins({
+      http: http.withSignal(signal), dirOf: libraries.dirOf, providers: app.registry.providers,
+      breakerOf: app.circuits.of, scope
+    }),
+    pool: app.pg,
+    log,
+    resourcesDir: resourcesOf(shared),
+    task
+  }, signal)
+  return {
+    ...artwork,
+
+    async dropOf (ids: readonly number[], platform: ScannedPlatform): Promise<void> {
+      // Rows first: when this process dies in between, no row names a file that is not there.
+      const kept = await forgetArtwork(app.pg, ids)
+      await artwork.drop(kept.map((rom) => ({ ...rom, platform_id: platform.id })))
+    },
+
+    async close (): Promise<void> {
+      await artwork.close().catch((err: unknown) => { log.warn({ err }, 'half-written artwork could not be deleted') })
+      await http.close()
+    }
+  }
+}
+export type ScanArtwork = ReturnType<typeof createScanArtwork>
+
+/** Looks ROMs up at the providers and keeps what they say. */
+export function createScanIdentification (shared: Shared, artwork: ScanArtwork) {
+  const { app, config, payload, libraries, scope, log, signal, progress, announcer, giveUp } = shared
+  const { providers } = app.registry
+  const romLookup = createRomLookup(providers, payload.apis ?? [...providers.keys()], app.circuits.of, scope, log,
+    config.scan.priority.region_mode === 'prefer_rom_tags')
+  const matches = createMatchStore(app.pg)
+  const choice = { type: payload.type, selected: romLookup.keys }
+  const identification = createIdentification({
+    choice,
+    pool: app.pg,
+    workers: config.scan.workers,
+    titles: createTitles(providers, scope, log),
+    findOutcome: createOutcomes({
+      registry: app.registry, config, choice, romLookup, progress, scopeOf: libraries.scopeOf,
+      priorities: readPriorities(config, providers)
+    }),
+    keeping: createKeeping({
+      type: choice.type, providers, progress, announcer, log, signal,
+      artwork: { fetch: (subject) => artwork.fetch(subject).catch(giveUp) },
+      store: { writeMatches: (writes) => matches.writeMatches(writes).catch(giveUp) }
+    }),
+    signal
+  })
+  return { ...identification, choice, complaints: romLookup.complaints }
+}
+export type ScanIdentification = ReturnType<typeof createScanIdentification>
+
+/** Takes in what lies in the folders of platforms, and hands on what is due to be identified. */
+export function createDiskScan (
+  shared: Shared, hashers: ScanHasher, unfinished: Unfinished,
+  { artwork, identification }: { artwork: ScanArtwork, identification: ScanIdentification }
+) {
+  const { app, config, log, signal, progress, announcer, libraries: { dirOf } } = shared
+  const { choice } = identification
+  const hasher = createEntryHasher(hashers.take(config), config, signal)
+  const store = createRomStore(app.pg)
+  const statistics = createTableStatistics(app.pg, log)
+  const lstats = createManyLstats()
+  const platformScan = createPlatformScan({
+    folders: createPlatformFolders({ pool: app.pg, dirOf, rules: app.library.rules, lstat: lstats.lstat }),
+    take: createTake({ choice, hasher, store }),
+    storeBatch: createStoreBatch({
+      rebuild: createRebuild({
+        choice, store, statistics, progress, announcer, dropArtwork: artwork.dropOf,
+        removeArtwork: artwork.remove,
+        moves: createMoves({ store, dirOf, resourcesDir: resourcesOf(shared) })
+      }),
+      identify: identification.add,
+      store, progress, announcer, signal
+    }),
+    hasher, store, unfinished, progress, signal
+  })
+  return {
+    platformScan,
+    store,
+    /** Hears how many entries are about to be read. */
+    expect: lstats.expect,
+    async close (): Promise<void> {
+      hashers.release()
+      await lstats.close()
+      await statistics.settle()
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../../core/config/config.ts'
+import { Platform } from '../../platforms/entities.ts'
+import { recoverRenames } from '../../roms/rename-rom.ts'
+import type { TaskRun } from '../../tasks/definitions.ts'
+import type { ScanHasher } from '../../hashing/shared-hasher.ts'
+import type { ScanPayload, ScanProblem } from '../schemas.ts'
+import { explainDatabaseError } from '../database-errors.ts'
+import { scanEntries } from './scan-entries.ts'
+import { createLibraryScan } from './scan-library.ts'
+import { createDiskScan, createScanArtwork, createScanIdentification } from './build-scan.ts'
+import { scanRoms } from './scan-roms.ts'
+import { createShared } from './scan-context.ts'
+import { readUnfinished } from './unfinished-rows.ts'
+
+/** What is done with the scanned platforms at the end, such as exports, and what went wrong with it. */
+export type AfterScan = (platformIds: readonly number[], signal: AbortSignal) => Promise<readonly ScanProblem[]>
+
+/** What is done before the library is read. */
+export type BeforeScan = () => Promise<void>
+
+interface Steps { before: readonly BeforeScan[], after: readonly AfterScan[] }
+
+/** The settings of one scan: what is changed meanwhile is for the next one. */
+function takeSettings (app: FastifyInstance, live: Config): Config {
+  const config = { ...live }
+  const unusable = config.file.findProblem()
+  if (unusable !== null) app.log.warn({ reason: unusable }, 'config.yml cannot be used; the settings from before it was changed apply')
+  return config
+}
+
+async function openScan (app: FastifyInstance, config: Config, hashers: ScanHasher, run: TaskRun<ScanPayload>) {
+  const [unfinished, roots] = await Promise.all([readUnfinished(app.pg, run), app.library.list()])
+  const shared = createShared(app, config, run, roots)
+  const artwork = createScanArtwork(shared)
+  const identification = createScanIdentification(shared, artwork)
+  const disk = createDiskScan(shared, hashers, unfinished, { artwork, identification })
+  return { ...shared, unfinished, artwork, identification, disk }
+}
+type Scan = Awaited<ReturnType<typeof openScan>>
+
+/** Ends what others left half-done. */
+async function cleanUp ({ app, artwork, log }: Scan, before: readonly BeforeScan[]): Promise<void> {
+  await artwork.clear().catch((err: unknown) => { log.warn({ err }, 'half-written artwork could not be deleted') })
+  await recoverRenames({ pool: app.pg, library: app.library })
+  for (const step of before) await step()
+}
+
+/** @returns the ids of the platforms that were scanned */
+async function scanDisk (scan: Scan): Promise<number[]> {
+  const { app, config, payload, libraries, progress, signal, disk: { platformScan, store } } = scan
+  await libraries.read()
+  if (payload.roms_ids.length > 0) {
+    return await scanRoms(app, config, payload.roms_ids, { platformScan, store, progress, signal }, libraries.list())
+  }
+  if (payload.fs_names === undefined) return await scanLibraries(scan)
+  const services = { platformScan, progress, signal }
+  return await scanEntries(app, config, payload, payload.fs_names, services, libraries.listChosen())
+}
+
+async function scanLibraries ({ app, config, payload, libraries, disk, ...services }: Scan): Promise<number[]> {
+  const { platformScan, expect } = disk
+  const libraryScan = createLibraryScan(app, config, { platformScan, expect, ...services })
+  const named = await app.orm.em.fork().find(Platform, { id: [...payload.platforms] }, { fields: ['fs_slug'] })
+  const slugs = named.map((platform) => platform.fs_slug)
+  const plans = await Promise.all(libraries.listChosen().map((library) => libraryScan.plan(payload, slugs, library)))
+  const ids = new Set<number>()
+  for (const plan of plans) {
+    const scanned = await libraries.attempt(plan.library, () => libraryScan.scan(plan, payload.type))
+    for (const id of scanned ?? []) ids.add(id)
+  }
+  return [...ids]
+}
+
+/** Keeps what was found last, and tells what is wrong with what was brought in. */
+async function settle ({ identification, artwork, progress, log }: Scan): Promise<void> {
+  await identification.finish().catch((err: unknown) => {
+    log.warn({ err }, 'what was found last could not be stored')
+  })
+  for (const reason of identification.complaints()) progress.problem({ platform: '', path: '', reason })
+  await artwork.problems().then((problems) => { problems.forEach(progress.problem) })
+    .catch((err: unknown) => { log.warn({ err }, 'what is wrong with the artwork could not be told') })
+}
+
+async function close ({ listeners, progress, artwork, disk, log }: Scan): Promise<void> {
+  progress.close()
+  listeners.close()
+  await progress.flush().catch((err: unknown) => { log.warn({ err }, 'the last totals could not be written') })
+  await disk.close()
+  await artwork.close()
+}
+
+/** Runs one scan from its payload to its last total. What is done when it throws stays done. */
+export async function runScan (
+  app: FastifyInstance, startConfig: Config, hashers: ScanHasher, run: TaskRun<ScanPayload>, { before, after }: Steps
+): Promise<void> {
+  const scan = await openScan(app, takeSettings(app, startConfig), hashers, run)
+  const { identification, signal, progress } = scan
+  try {
+    await cleanUp(scan, before)
+    const platformIds = await scanDisk(scan)
+    await identification.finish()
+    signal.throwIfAborted()
+    for (const step of after) (await step(platformIds, signal)).forEach(progress.problem)
+  } catch (err) {
+    throw explainDatabaseError(err)
+  } finally {
+    scan.end(new Error('The scan is over'))
+    await settle(scan)
+    await close(scan)
+  }
+}

@@ -1,0 +1,48 @@
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import type { Config } from '../../../core/config/config.ts'
+import { readPreferences } from '../../../core/loader/context.ts'
+import { createMemo } from '../../../core/loader/memo.ts'
+import type { LibraryRoot } from '../../library/roots.ts'
+import type { TaskRun } from '../../tasks/definitions.ts'
+import type { ScanPayload } from '../schemas.ts'
+import { DatabaseUnableError, explainDatabaseError } from '../database-errors.ts'
+import { createAnnouncer } from '../progress/announcer.ts'
+import { createListeners } from '../progress/listeners.ts'
+import { createProgress } from '../progress/scan-progress.ts'
+import { createLibraries } from './read-libraries.ts'
+
+/** What all parts of one scan share: its settings, its end, whom it tells, and what it asks providers with. */
+export function createShared (
+  app: FastifyInstance, config: Config, run: TaskRun<ScanPayload>, roots: readonly LibraryRoot[]
+) {
+  const { payload } = run
+  /** Ends what is still under way when the scan is over, however it ended. */
+  const ending = new AbortController()
+  const signal = AbortSignal.any([run.signal, ending.signal])
+  const log = app.log.child({ task: run.id }) as Logger
+  const listeners = createListeners(app, log)
+  const progress = createProgress(app, log, listeners, run.report)
+  return {
+    app,
+    config,
+    payload,
+    signal,
+    log,
+    task: run.id,
+    listeners,
+    progress,
+    libraries: createLibraries(app, roots, payload.library_ids ?? [], { progress, task: run.id, signal }),
+    announcer: createAnnouncer(app, config, listeners),
+    scope: { signal, memo: createMemo(), preferences: readPreferences(config), options: payload },
+    end (reason: Error): void { ending.abort(reason) },
+
+    /** What was found and cannot be stored is one ROM's problem; that nothing can be stored is the scan's. */
+    giveUp (err: unknown): never {
+      const reason = explainDatabaseError(err)
+      if (reason instanceof DatabaseUnableError) ending.abort(reason)
+      throw reason
+    }
+  }
+}
+export type Shared = ReturnType<typeof createShared>

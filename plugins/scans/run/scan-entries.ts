@@ -1,0 +1,49 @@
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../../core/config/config.ts'
+import { LibraryUnreadableError } from '../../library/directory.ts'
+import { romsPath } from '../../library/structure.ts'
+import { Platform } from '../../platforms/entities.ts'
+import type { Library } from '../disk/read-library.ts'
+import { markPlatforms } from '../platform-rows.ts'
+import { toScannedPlatform } from '../../matching/sdk-rom.ts'
+import type { ScanPayload } from '../schemas.ts'
+import type { Progress } from '../progress/scan-progress.ts'
+import type { PlatformScan } from './scan-platform.ts'
+
+interface EntriesScanServices { platformScan: PlatformScan, progress: Progress, signal: AbortSignal }
+
+/**
+ * Scans just some entries of platforms' folders, by name: what was put there a moment ago.
+ *
+ * @param libraries those that have these folders
+ * @returns the ids of the platforms
+ */
+export async function scanEntries (
+  app: FastifyInstance, config: Config, { platforms: ids }: Pick<ScanPayload, 'platforms'>, names: readonly string[],
+  { platformScan, progress, signal }: EntriesScanServices, libraries: readonly Library[]
+): Promise<number[]> {
+  const rows = await app.orm.em.fork().find(Platform, { id: ids })
+  progress.add({ total_platforms: rows.length, total_roms: rows.length * names.length * libraries.length })
+
+  async function scanIn ({ root, structure }: Library, row: Platform): Promise<void> {
+    const facts = app.platforms.facts(row, config.system)
+    const platform = toScannedPlatform(row, facts, root.id, romsPath(structure, row.fs_slug))
+    progress.platform(platform.name)
+    try {
+      await platformScan.scanEntries(platform, new Set(names))
+      // Its folder may have been made for them.
+      await markPlatforms(app.pg, root.id, [row.id], [])
+    } catch (err) {
+      signal.throwIfAborted()
+      if (!(err instanceof LibraryUnreadableError)) throw err
+      progress.problem({ platform: row.fs_slug, path: platform.fs_path, reason: err.message })
+    }
+  }
+
+  for (const row of rows) {
+    signal.throwIfAborted()
+    progress.add({ scanned_platforms: 1 })
+    for (const library of libraries) await scanIn(library, row)
+  }
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,145 @@
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../../core/config/config.ts'
+import { LibraryUnreadableError, readLibraryDirectory } from '../../library/directory.ts'
+import { PathRefusedError } from '../../../core/files/safe-path.ts'
+import { firmwarePath, romsPath } from '../../library/structure.ts'
+import { isPlatformIdentified } from '../../platforms/views.ts'
+import { roomsOf } from '../../roms/rom-events.ts'
+import type { Listeners } from '../progress/listeners.ts'
+import { scanFirmware } from '../../firmware/scan.ts'
+import { type Library, chooseFolders, readLibraryAgain } from '../disk/read-library.ts'
+import { markPlatforms, upsertFolder } from '../platform-rows.ts'
+import type { PlatformScan } from './scan-platform.ts'
+import type { Progress } from '../progress/scan-progress.ts'
+import type { Unfinished } from './unfinished-rows.ts'
+import type { ScanType } from '../../matching/scan-types.ts'
+import type { ScanPayload } from '../schemas.ts'
+import { toScannedPlatform } from '../../matching/sdk-rom.ts'
+
+/** What is scanned of one library. */
+export interface LibraryPlan { library: Library, folders: string[] }
+
+interface LibraryScanServices {
+  platformScan: PlatformScan
+  unfinished: Unfinished
+  progress: Progress
+  listeners: Listeners
+  /** Hears how many entries are about to be read. */
+  expect: (count: number) => void
+  signal: AbortSignal
+}
+
+/** Scans platform folders of libraries: those a payload asks for, else all. */
+export function createLibraryScan (app: FastifyInstance, config: Config, services: LibraryScanServices) {
+  const { platformScan, unfinished, progress, listeners, expect, signal } = services
+  const { rules } = app.library
+  /** A platform that lies in several libraries counts once. */
+  const [planned, counted] = [new Set<string>(), new Set<number>()]
+
+  async function countTotals ({ library: { root, structure }, folders }: LibraryPlan): Promise<void> {
+    const platforms = folders.filter((folder) => !planned.has(folder))
+    for (const folder of platforms) planned.add(folder)
+    let total = 0
+    for (const folder of folders) {
+      // A folder that cannot be read is reported when its turn comes.
+      const items = await readLibraryDirectory(join(root.dir, romsPath(structure, folder))).catch(() => [])
+      total += items.filter(({ kind, name }) =>
+        kind === 'folder' ? !rules.isExcludedMulti(name) : !rules.isExcludedSingle(name)).length
+    }
+    expect(total)
+    progress.add({ total_platforms: platforms.length, total_roms: total })
+  }
+
+  /** Something about one folder that is wrong costs that folder alone. @returns whether nothing was. */
+  async function attempt (folder: string, path: string, work: () => Promise<void>): Promise<boolean> {
+    try {
+      await work()
+      return true
+    } catch (err) {
+      signal.throwIfAborted()
+      if (!(err instanceof LibraryUnreadableError) && !(err instanceof PathRefusedError)) throw err
+      progress.problem({ platform: folder, path, reason: err.message })
+      return false
+    }
+  }
+
+  /** @returns the platform's id; null when its ROMs could not be read. */
+  async function scanFolder (folder: string, { root, structure }: Library, type: ScanType): Promise<number | null> {
+    const em = app.orm.em.fork()
+    const { platform: row, isNew } = await app.platforms.ensure(em, folder, config.system)
+    const facts = app.platforms.facts(row, config.system)
+    const platform = toScannedPlatform(row, facts, root.id, romsPath(structure, folder))
+    await upsertFolder(app.pg, platform, null)
+    progress.platform(platform.name)
+    const isIdentified = isPlatformIdentified(facts)
+    if (!counted.has(row.id)) {
+      progress.add({
+        scanned_platforms: 1,
+        new_platforms: isNew || row.created_at >= unfinished.begunAt ? 1 : 0,
+        identified_platforms: isIdentified ? 1 : 0
+      })
+    }
+    counted.add(row.id)
+    let added = 0
+    const firmwareFolder = firmwarePath(structure, folder)
+    await attempt(folder, firmwareFolder, async () => {
+      added = await scanFirmware(platform, {
+        em: app.orm.em.fork(),
+        folder: firmwareFolder,
+        library: root,
+        rules,
+        isThorough: type === 'complete' || type === 'hashes',
+        progress,
+        signal
+      })
+    })
+    const audience = await app.permissions.findPlatformAudience(row.id)
+    listeners.tell(1)
+    app.sockets.publish(roomsOf(audience, config), 'scan:scanning_platform', {
+      id: row.id, name: row.name, display_name: platform.name, slug: row.slug, fs_slug: row.fs_slug,
+      is_identified: isIdentified, new_firmware_count: added
+    })
+    return await attempt(folder, platform.fs_path, () => platformScan.scanAll(platform)) ? row.id : null
+  }
+
+  /** A platform folder that is gone takes its ROMs along: rows stay, marked. */
+  async function markPlatformsOf (before: Library): Promise<void> {
+    const { root, known, folders, unclear } = await readLibraryAgain(before, rules)
+    const present = new Set(folders)
+    const kept = new Set([...folders, ...before.folders, ...unclear, ...before.unclear])
+    const there = known.filter((row) => present.has(row.fs_slug)).map((row) => row.id)
+    const gone = known.filter((row) => !kept.has(row.fs_slug)).map((row) => row.id)
+    await markPlatforms(app.pg, root.id, there, gone)
+  }
+
+  return {
+    /** @param named the folders of the platforms that the payload names by id */
+    async plan (payload: ScanPayload, named: readonly string[], library: Library): Promise<LibraryPlan> {
+      const old = new Set(library.known.filter((platform) => platform.created_at < unfinished.since)
+        .map((platform) => platform.fs_slug))
+      const folders = chooseFolders(payload, named, library.folders)
+        .filter((folder) => payload.type !== 'new_platforms' || !old.has(folder))
+      const plan = { library, folders }
+      await countTotals(plan)
+      return plan
+    },
+
+    /**
+     * @returns the ids of the scanned platforms, without those that could not be read
+     * @throws what {@link readLibraryAgain} throws when the library is gone; then nothing of it is marked
+     */
+    async scan ({ library, folders }: LibraryPlan, type: ScanType): Promise<number[]> {
+      const ids: number[] = []
+      for (const folder of folders) {
+        signal.throwIfAborted()
+        const id = await scanFolder(folder, library, type)
+        if (id === null) await readLibraryAgain(library, rules)
+        else ids.push(id)
+      }
+      await markPlatformsOf(library)
+      return ids
+    }
+  }
+}
+export type LibraryScan = ReturnType<typeof createLibraryScan>

@@ -1,0 +1,160 @@
+import type { Entry } from '../../library/entries.ts'
+import { readAhead } from '../../library/walk.ts'
+import { createMissing } from '../disk/missing-roms.ts'
+import type { FolderLook, PlatformFolders } from '../disk/platform-folder.ts'
+import type { Take, Taken } from '../disk/decide-entries.ts'
+import type { EntryHasher } from '../../hashing/entry-hasher.ts'
+import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
+import type { KnownRom, RomStore } from '../rom-rows.ts'
+import type { StoreBatch } from '../store/store-batch.ts'
+import type { Progress } from '../progress/scan-progress.ts'
+import type { Unfinished } from './unfinished-rows.ts'
+
+/** The first batch is small, so that lookups begin early; each further one is larger, up to the largest. */
+const FIRST_BATCH = 16
+const LARGEST_BATCH = 500
+/** Batches that are written at the same time, over as many connections. */
+const STORED_AT_ONCE = 2
+
+async function * inBatches<T> (items: AsyncIterable<T>): AsyncGenerator<T[]> {
+  let batch: T[] = []
+  let size = FIRST_BATCH
+  for await (const item of items) {
+    batch.push(item)
+    if (batch.length < size) continue
+    yield batch
+    batch = []
+    size = Math.min(size * 2, LARGEST_BATCH)
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** The stages that a platform's folder goes through: looked at, taken batch by batch, stored. */
+interface PlatformScanServices {
+  folders: PlatformFolders
+  take: Take
+  hasher: Pick<EntryHasher, 'isHashed'>
+  storeBatch: StoreBatch
+  store: RomStore
+  unfinished: Unfinished
+  progress: Pick<Progress, 'add' | 'problem'>
+  signal: AbortSignal
+}
+
+/** A platform's folder that is being read. */
+interface Reading {
+  platform: ScannedPlatform
+  folder: FolderLook
+  known: ReadonlyMap<string, KnownRom>
+  /** The names of the only entries that are read; without it all. */
+  names?: Pick<ReadonlySet<string>, 'has'>
+  /** A person named the ROMs. */
+  isAsked: boolean
+}
+
+/** A known ROM none of whose files could be read keeps its hashes; the problem that was told says why. */
+function keepUnread (one: Taken): Taken {
+  const isUnread = one.known !== null && one.hashes?.files.every((file) => file === null) === true
+  return isUnread ? { ...one, isRebuilt: false, hashes: null } : one
+}
+
+const byName = (roms: readonly KnownRom[]) => new Map(roms.map((rom) => [rom.fs_name, rom]))
+const countPresent = (roms: readonly KnownRom[]) => roms.filter((rom) => !rom.missing_from_fs).length
+
+/** Scans the folder of one platform. */
+export function createPlatformScan (services: PlatformScanServices) {
+  const { folders, take, hasher, storeBatch, store, unfinished, progress, signal } = services
+
+  /** Reads a batch; what cannot be read because its disk is gone is not stored as unreadable. */
+  async function takeBatch (
+    entries: readonly Entry[], { platform, known, folder, isAsked }: Reading
+  ): Promise<Taken[]> {
+    const taken = await take({ entries, platform, known, isAsked })
+    const isHashed = hasher.isHashed(platform.slug)
+    const isUnread = isHashed && taken.some(({ hashes }) => hashes?.files.includes(null) === true)
+    // One sentence about a disk that is gone says more than one about each of its files.
+    if (isUnread) await folders.check(platform, folder)
+    for (const warning of taken.flatMap(({ hashes }) => hashes?.warnings ?? [])) {
+      progress.problem({ platform: platform.fs_slug, ...warning })
+    }
+    return isHashed ? taken.map(keepUnread) : taken
+  }
+
+  async function * takeAll (batches: AsyncIterable<Entry[]>, reading: Reading): AsyncGenerator<Taken[]> {
+    for await (const batch of batches) yield await takeBatch(batch, reading)
+  }
+
+  /**
+   * Lists, hashes and stores at once, each a batch ahead of the next.
+   *
+   * @param gone known ROMs whose file is not there under their name
+   * @returns the names that were there, and which of the others nothing turned out to be
+   */
+  async function readEntries (reading: Reading, gone: readonly KnownRom[]) {
+    const { platform, folder, names } = reading
+    const ofFailed = await unfinished.listRoms(platform.id)
+    const missing = createMissing(gone, store)
+    const seen = new Set<string>()
+    const listing = folders.list(platform, folder, signal, names)
+    const storing: Promise<void>[] = []
+    try {
+      for await (const taken of readAhead(takeAll(readAhead(inBatches(listing.entries)), reading))) {
+        for (const { entry } of taken) seen.add(entry.fs_name)
+        if (storing.length === STORED_AT_ONCE) await storing.shift()
+        const stored = storeBatch(taken, platform, missing, ofFailed)
+        stored.catch(() => { /* thrown where it is waited for */ })
+        storing.push(stored)
+      }
+    } finally {
+      // All have to end, also those after one that failed: nothing may be written after that.
+      await Promise.allSettled(storing)
+    }
+    await Promise.all(storing)
+    if (listing.problems.length > 0) await folders.check(platform, folder)
+    for (const { path, reason, fs_name: name } of listing.problems) {
+      progress.problem({ platform: platform.fs_slug, path, reason })
+      seen.add(name)
+    }
+    return { seen, absent: new Set(missing.ids()) }
+  }
+
+  return {
+    /** Finds, hashes and stores all of its ROMs, and marks those that are gone. */
+    async scanAll (platform: ScannedPlatform): Promise<void> {
+      const roms = await store.listKnown(platform, unfinished.begunAt)
+      const folder = await folders.open(platform, countPresent(roms))
+      const reading = { platform, folder, known: byName(roms), isAsked: false }
+      const { seen, absent } = await readEntries(reading, roms.filter((rom) => !folder.names.has(rom.fs_name)))
+      const after = await folders.check(platform, folder)
+      // A name that is on disk but no ROM any more, such as an excluded one, is gone as well; an unreadable one is not.
+      const gone = roms.filter(({ id, fs_name: name }) =>
+        !seen.has(name) && !after.entries.has(name) && (folder.names.has(name) || absent.has(id)))
+      await store.markMissing(gone.map((rom) => rom.id), true)
+      await folders.remember(platform, after)
+    },
+
+    /** Scans just some ROMs; no other is marked missing. */
+    async scanNamed (platform: ScannedPlatform, ids: ReadonlySet<number>): Promise<void> {
+      const all = await store.listKnown(platform, unfinished.begunAt)
+      const roms = all.filter((rom) => ids.has(rom.id))
+      const folder = await folders.open(platform, countPresent(all))
+      const known = byName(roms)
+      const { seen } = await readEntries({ platform, folder, known, names: known, isAsked: true }, [])
+      const after = await folders.check(platform, folder)
+      const gone = roms.filter(({ fs_name: name }) => !seen.has(name) && !after.names.has(name))
+      await store.markMissing(gone.map((rom) => rom.id), true)
+      progress.add({ scanned_roms: gone.length })
+    },
+
+    /** Scans just some entries, also those that are no ROM yet; one may be a missing ROM that is back. */
+    async scanEntries (platform: ScannedPlatform, names: ReadonlySet<string>): Promise<void> {
+      const all = await store.listKnown(platform, unfinished.begunAt)
+      const folder = await folders.open(platform, countPresent(all))
+      const known = byName(all.filter((rom) => names.has(rom.fs_name)))
+      const gone = all.filter((rom) => !folder.names.has(rom.fs_name))
+      await readEntries({ platform, folder, known, names, isAsked: false }, gone)
+      await folders.remember(platform, await folders.check(platform, folder))
+    }
+  }
+}
+export type PlatformScan = ReturnType<typeof createPlatformScan>

@@ -1,0 +1,63 @@
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../../core/config/config.ts'
+import { LibraryUnreadableError } from '../../library/directory.ts'
+import { romsPath } from '../../library/structure.ts'
+import { Rom } from '../../roms/entities.ts'
+import type { Library } from '../disk/read-library.ts'
+import type { RomStore } from '../rom-rows.ts'
+import type { PlatformScan } from './scan-platform.ts'
+import type { Progress } from '../progress/scan-progress.ts'
+import { toScannedPlatform } from '../../matching/sdk-rom.ts'
+
+interface RomsScanServices {
+  platformScan: PlatformScan
+  store: Pick<RomStore, 'markMissing'>
+  progress: Progress
+  signal: AbortSignal
+}
+
+/**
+ * Scans just some ROMs, whatever the type's own choice would be: their files are rebuilt and their names read again.
+ *
+ * @param libraries those that can be read; ROMs of others are left alone
+ * @returns the ids of their platforms
+ */
+export async function scanRoms (
+  app: FastifyInstance, config: Config, ids: readonly number[], services: RomsScanServices,
+  libraries: readonly Library[]
+): Promise<number[]> {
+  const { platformScan, store, progress, signal } = services
+  const roms = await app.orm.em.fork().find(Rom, { id: [...ids] }, { populate: ['platform'] })
+  const byPlace = Map.groupBy(roms, (rom) => `${rom.platform.id} ${rom.library_id}`)
+  const platformIds = new Set(roms.map((rom) => rom.platform.id))
+  progress.add({ total_platforms: platformIds.size, total_roms: roms.length })
+  progress.add({ scanned_platforms: platformIds.size })
+  for (const own of byPlace.values()) {
+    signal.throwIfAborted()
+    const row = own[0]?.platform
+    const library = libraries.find(({ root }) => root.id === own[0]?.library_id)
+    if (row === undefined) continue
+    const { fs_slug: fsSlug } = row
+    if (library === undefined) {
+      progress.problem({ platform: fsSlug, path: '', reason: `the library of ${own.length} of its ROMs cannot be read` })
+      continue
+    }
+    const facts = app.platforms.facts(row, config.system)
+    const platform = toScannedPlatform(row, facts, library.root.id, romsPath(library.structure, fsSlug))
+    progress.platform(platform.name)
+    const ownIds = own.map((rom) => rom.id)
+    if (!library.folders.includes(fsSlug) && !library.unclear.has(fsSlug)) {
+      await store.markMissing(ownIds, true)
+      progress.add({ scanned_roms: own.length })
+      continue
+    }
+    try {
+      await platformScan.scanNamed(platform, new Set(ownIds))
+    } catch (err) {
+      signal.throwIfAborted()
+      if (!(err instanceof LibraryUnreadableError)) throw err
+      progress.problem({ platform: fsSlug, path: platform.fs_path, reason: err.message })
+    }
+  }
+  return [...platformIds]
+}

@@ -1,0 +1,55 @@
+import type { Viewer } from '../platforms/visibility.ts'
+import type { RomProviders } from '../roms/providers.ts'
+import { mayBeShown } from '../roms/visibility.ts'
+import { type FoundGame, type GamesAnswer, toComparedName } from './search-calls.ts'
+import type { SearchedGameView } from './schemas.ts'
+
+/** What several providers say of one game, the most trusted first. */
+type Group = Map<string, FoundGame>
+
+/** Of two games of one name at one provider the first counts. */
+function groupByName (answers: GamesAnswer['answers'], priority: readonly string[]): Map<string, Group> {
+  const place = (key: string) => priority.includes(key) ? priority.indexOf(key) : priority.length
+  const groups = new Map<string, Group>()
+  for (const { key, found } of answers.toSorted((a, b) => place(a.key) - place(b.key) || (a.key < b.key ? -1 : 1))) {
+    for (const game of found) {
+      const name = toComparedName(game.name)
+      if (name === '') continue
+      const group = groups.get(name) ?? new Map<string, FoundGame>()
+      groups.set(name, group)
+      if (!group.has(key)) group.set(key, game)
+    }
+  }
+  return groups
+}
+
+function strictestAge (group: Group): number | null {
+  const ages = [...group.values()].flatMap(({ min_age: age }) => age ?? [])
+  return ages.length === 0 ? null : Math.max(...ages)
+}
+
+/** What a provider has of a game: its own id of it, and its cover. */
+const ownFields = (key: string, { id, url_cover: cover }: FoundGame) =>
+  ({ [`${key}_id`]: id, [`${key}_url_cover`]: cover })
+
+/**
+ * Games of one name are one: the provider that goes first by the owner's priority has the say about what they share,
+ * even where it says nothing; the others add their id and cover. Each is there only for those who may see it.
+ */
+export function mergeGames (
+  { answers, artwork }: GamesAnswer, { all }: RomProviders, priority: readonly string[], platformId: number,
+  viewer: NonNullable<Viewer>
+): SearchedGameView[] {
+  const nothing = Object.fromEntries(all.flatMap(({ key }) => [[`${key}_id`, null], [`${key}_url_cover`, '']]))
+  const pictures = Map.groupBy(artwork, ({ name }) => name)
+  return [...groupByName(answers, priority)].flatMap(([compared, group]): SearchedGameView[] => {
+    const [first] = group.values()
+    if (first === undefined || !mayBeShown(viewer, strictestAge(group))) return []
+    const { name, slug, summary } = first
+    const own = [...group].map(([key, game]) => ownFields(key, game))
+    const drawn = (pictures.get(compared) ?? []).map(({ key, game }) => ownFields(key, game))
+    return [Object.assign({
+      ...nothing, id: null, platform_id: platformId, name, slug, summary, is_identified: true, is_unidentified: false
+    }, ...drawn, ...own) as SearchedGameView]
+  })
+}

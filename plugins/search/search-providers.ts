@@ -1,0 +1,146 @@
+import {
+  type CoverGroup, CredentialsRefusedError, type Match, type ProviderDefinition, RateLimitedError
+} from '@svc/plugin-sdk'
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../core/config/config.ts'
+import { idTypeOf, knowsGames } from '../plugins/providers.ts'
+import { callProvider } from '../../core/loader/call-provider.ts'
+import type { CallScope } from '../../core/loader/call-scope.ts'
+import { readPreferences } from '../../core/loader/context.ts'
+import { createMemo } from '../../core/loader/memo.ts'
+import { TimeLimitError } from '../../core/loader/limit-time.ts'
+import type { Loaded } from '../../core/loader/registry.ts'
+import { formatDate } from '../../core/typebox.ts'
+import { LeftOutError, checkAsked } from '../circuits/check-circuit.ts'
+import { checkMatch } from '../matching/check-match.ts'
+import { type RomAtProviders, loadRomAtProviders } from '../matching/rom-for-lookup.ts'
+import {
+  type Answered, type Call, type CoversAnswer, type Failure, type FoundGame, type GamesAnswer, toComparedName
+} from './search-calls.ts'
+import { checkCovers } from './check-covers.ts'
+
+type Provider = Loaded<ProviderDefinition>
+type CallOf<Kind> = Extract<Call, { kind: Kind }>
+
+/** People wait for it, and for the pictures afterwards. */
+export const GAMES_MS = 15_000
+export const ARTWORK_MS = 8_000
+const GAMES_MAX = 100
+/** Each costs a provider of artwork one question. */
+const ILLUSTRATED_MAX = 40
+
+const FETCHABLE = /^https?:\/\//i
+
+const canSearch = ({ definition }: Provider) => knowsGames(definition) && definition.search !== undefined
+const canFindById = ({ definition }: Provider) => definition.getById !== undefined && idTypeOf(definition) === 'integer'
+const canIllustrate = ({ definition }: Provider) => definition.kind === 'artwork' && definition.search !== undefined
+
+function toFoundGame ({ id, name = '', slug = '', summary = '', min_age: minAge, media = [] }: Match): FoundGame {
+  const cover = media.find(({ kind, url }) => kind === 'cover' && FETCHABLE.test(url))
+  return { id, name, slug, summary, min_age: minAge ?? null, url_cover: cover?.url ?? '' }
+}
+
+function explain (err: unknown): Pick<Failure, 'reason' | 'until' | 'isRefused'> {
+  const failure = (reason: string) => ({ reason, until: null, isRefused: false })
+  if (err instanceof LeftOutError) return { ...failure(err.message), until: formatDate(err.retryAt) }
+  if (err instanceof TimeLimitError) return failure('it did not answer in time')
+  if (err instanceof RateLimitedError) return failure('it asks for a pause')
+  if (err instanceof CredentialsRefusedError) return { ...failure('it refused its credentials'), isRefused: true }
+  return failure('it failed; the log of the server says why')
+}
+
+/** Asks providers what a person may choose from. Their code runs in the scan worker alone. */
+export function createAsker (app: FastifyInstance, config: Config) {
+  const list = () => [...app.registry.providers.values()]
+
+  /** Of the time that a provider may take, waiting for its turn is part. */
+  async function withScope<Value> (
+    outer: AbortSignal, ms: number, work: (scope: CallScope) => Promise<Value>
+  ): Promise<Value> {
+    const late = new AbortController()
+    const tooLate = new TimeLimitError(`No answer within ${ms / 1_000} s`)
+    const timer = setTimeout(() => { late.abort(tooLate) }, ms)
+    try {
+      const signal = AbortSignal.any([outer, late.signal])
+      return await work({ signal, memo: createMemo(), preferences: readPreferences(config) })
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  function fail (key: string, err: unknown): Failure {
+    if (!(err instanceof LeftOutError)) app.log.warn({ err, provider: key }, 'provider did not answer a search')
+    return { provider: key, ...explain(err) }
+  }
+
+  /** Asks all of them at once. What one of them throws costs its own answer. */
+  async function askAll<Found> (
+    providers: readonly Provider[], outer: AbortSignal, scope: CallScope,
+    ask: (provider: Provider, definition: ProviderDefinition, ctx: never) => Promise<Found[]>
+  ): Promise<Omit<Answered<Found>, 'isEnabled'>> {
+    const answers: Answered<Found>['answers'] = []
+    const failures: Failure[] = []
+    await Promise.all(providers.map(async (provider) => {
+      const { key } = provider
+      try {
+        checkAsked(provider, app.circuits.of(key))
+        const found = await callProvider(provider, scope, (definition, ctx) => ask(provider, definition, ctx))
+        answers.push({ key, found })
+      } catch (err) {
+        outer.throwIfAborted()
+        failures.push(fail(key, err))
+      }
+    }))
+    return { answers, failures }
+  }
+
+  /** What providers of artwork have for these names. */
+  async function illustrate (
+    names: readonly string[], rom: RomAtProviders, outer: AbortSignal
+  ): Promise<Pick<GamesAnswer, 'artwork' | 'failures'>> {
+    const providers = list().filter((provider) => canIllustrate(provider) && rom.isKnownTo(provider.definition))
+    const { answers, failures } = await withScope(outer, ARTWORK_MS, async (scope) =>
+      await askAll(providers, outer, scope, async (provider, definition, ctx) => {
+        const { platform } = rom.toSdk(definition)
+        const found = await Promise.all(names.map(async (term) => ({
+          term, best: (await definition.search?.({ term, platform }, ctx) ?? [])[0]
+        })))
+        return found.flatMap(({ term, best }) => best === undefined
+          ? []
+          : [{ name: term, game: toFoundGame(checkMatch(best, provider) as Match) }])
+      }))
+    return { failures, artwork: answers.flatMap(({ key, found }) => found.map((one) => ({ key, ...one }))) }
+  }
+
+  async function findGames ({ rom_id: romId, term, by }: CallOf<'games'>, outer: AbortSignal): Promise<GamesAnswer> {
+    const enabled = list().filter(canSearch)
+    const nothing: GamesAnswer = { isEnabled: enabled.length > 0, answers: [], failures: [], artwork: [] }
+    const rom = await loadRomAtProviders(app, config, romId)
+    if (rom === null) return nothing
+    const asked = enabled.filter((provider) => rom.isKnownTo(provider.definition) && (by === 'name' || canFindById(provider)))
+    const { answers, failures } = await withScope(outer, GAMES_MS, async (scope) =>
+      await askAll(asked, outer, { ...scope, preferences: rom.preferences }, async (provider, definition, ctx) => {
+        const atSource = rom.toSdk(definition)
+        const found = by === 'id'
+          ? [await definition.getById?.(Number(term) as never, atSource, ctx)].filter((match) => match !== undefined)
+          : await definition.search?.({ term, platform: atSource.platform }, ctx) ?? []
+        return found.slice(0, GAMES_MAX).map((match) => toFoundGame(checkMatch(match, provider) as Match))
+      }))
+    const games = answers.flatMap(({ found }) => found)
+    const names = [...new Set(games.map(({ name }) => toComparedName(name)))].filter(Boolean)
+    if (names.length === 0) return { ...nothing, answers, failures }
+    const { artwork, failures: further } = await illustrate(names.slice(0, ILLUSTRATED_MAX), rom, outer)
+    return { ...nothing, answers, artwork, failures: [...failures, ...further] }
+  }
+
+  async function findCovers ({ term }: CallOf<'covers'>, outer: AbortSignal): Promise<CoversAnswer> {
+    const enabled = list().filter(({ definition }) => definition.searchCovers !== undefined)
+    const said = await withScope(outer, GAMES_MS, async (scope) =>
+      await askAll<CoverGroup>(enabled, outer, scope, async (provider, definition, ctx) =>
+        checkCovers(await definition.searchCovers?.(term, ctx) ?? [], provider)))
+    return { isEnabled: enabled.length > 0, ...said }
+  }
+
+  return async (call: Call, signal: AbortSignal): Promise<GamesAnswer | CoversAnswer> =>
+    call.kind === 'games' ? await findGames(call, signal) : await findCovers(call, signal)
+}

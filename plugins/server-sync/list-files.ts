@@ -1,0 +1,47 @@
+import { NAME_KEY_START, untagged } from '../assets/base-rows.ts'
+import { type ListedFile, type Listing, readStoredName } from '../sync/read-listing.ts'
+import type { Candidate } from '../sync/server-session-rows.ts'
+import type { FoundSave } from './transport.ts'
+
+/** A file of the device, and the save that it is by its name. */
+export interface Matched { save: FoundSave, candidate: Candidate }
+
+/** Of the saves of its platform the one that is called alike: wholly, or else but for the date of its slot. */
+export function matchSave (save: FoundSave, candidates: readonly Candidate[]): Candidate | null {
+  const ofPlatform = candidates.filter(({ fs_slug: folder, slug }) => [folder, slug].includes(save.platform))
+  return ofPlatform.find(({ file_name: name }) => name === save.file_name) ??
+    ofPlatform.find(({ file_name: name }) => untagged(name) === untagged(save.file_name)) ?? null
+}
+
+/** @param hash of its content; null while that is not known */
+function toListed ({ save, candidate }: Matched, hash: string | null): ListedFile {
+  const stored = readStoredName(save.file_name)
+  return {
+    rom_id: candidate.rom_id,
+    kind: 'save',
+    file_name: save.file_name,
+    mtime: new Date(save.changed_at).toISOString(),
+    slot: null,
+    emulator: null,
+    hash,
+    changed_at: save.changed_at,
+    is_storable: stored !== null,
+    key: stored === null ? null : untagged(stored)
+  }
+}
+
+/** What a negotiation of these files would be: by their names, with the saves of slots. */
+export function toListing (
+  files: readonly { matched: Matched, hash: string | null }[], romIds: readonly number[]
+): Listing {
+  return {
+    files: files.map(({ matched, hash }) => toListed(matched, hash)),
+    kinds: ['save'],
+    rom_ids: romIds,
+    includes_known: false,
+    restores_unlisted: false,
+    keyOf: ({ file_name: name, slot, conflict_of: conflictOf }) =>
+      slot === null || conflictOf !== null ? null : untagged(name),
+    key_start: NAME_KEY_START
+  }
+}

@@ -1,0 +1,202 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import type { Caller } from '../../core/access/auth.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
+import { untagged } from '../assets/base-rows.ts'
+import type { StagedFile } from '../assets/asset-files.ts'
+import type { Device } from '../devices/entities.ts'
+import type { SessionName } from '../sync/session-name.ts'
+import type { Pair } from '../sync/pairs.ts'
+import type { AssetRow, Scope } from '../sync/rows.ts'
+import { type Candidate, type Counts, selectCandidates } from '../sync/server-session-rows.ts'
+import { RESOLUTIONS, type Resolution } from '../sync/schemas.ts'
+import { keepAgreements, settlePairs } from '../sync/decide-pairs.ts'
+import { type Matched, matchSave, toListing } from './list-files.ts'
+import type { FoundSave, Transport } from './transport.ts'
+
+/** What one run is about. */
+export interface Run {
+  session: SessionName
+  device: Device
+  /** The device's owner. */
+  caller: Caller
+  transport: Transport
+  signal: AbortSignal
+}
+
+/** What became of all. */
+export interface RunResult extends Counts { errors: string[] }
+
+/** Something was done, is left to a person, or there was nothing to be done. */
+type Outcome = 'done' | 'disputed' | 'nothing'
+
+const ERRORS_MAX = 20
+
+/** How conflicts end; null while nobody said it, and they are left to a person. */
+function resolutionOf ({ sync_config: config }: Device): Resolution | null {
+  return RESOLUTIONS.find((one) => one === config?.conflict_resolution) ?? null
+}
+
+const describe = (name: string, err: unknown) => `${name}: ${err instanceof Error ? err.message : String(err)}`
+
+/** Carries out what a negotiation of a device's files would tell it to do. */
+export function createRunner (app: FastifyInstance) {
+  const { runs } = app.sync
+
+  const scopeOf = ({ caller, device }: Run, romIds: readonly number[]): Scope => ({
+    user_id: caller.id, device_id: device.id, viewer: caller, kinds: ['save'], rom_ids: romIds, includes_known: false
+  })
+
+  /** Gives the device the server's content, on which both agree from then on. @returns whether it had a place for it */
+  async function give (
+    em: EntityManager, { caller, device, transport }: Run, asset: AssetRow, to: Candidate, replaces: FoundSave | null
+  ): Promise<boolean> {
+    const { row, content: { handle } } = await app.assets.open(em, caller, 'save', asset.id)
+    const gift = {
+      platforms: [to.fs_slug, to.slug], file_name: replaces?.file_name ?? untagged(asset.file_name), replaces
+    }
+    const stream = handle.createReadStream()
+    try {
+      if (!await transport.give(gift, stream)) return false
+    } finally {
+      stream.destroy()
+    }
+    await app.assets.changes.confirm(em, caller, 'save', asset.id, { device_id: device.device_id, sha1: row.sha1 })
+    return true
+  }
+
+  async function upload (
+    em: EntityManager, { caller, device }: Run, pair: Pair, save: FoundSave, staged: StagedFile, conflictOf?: number
+  ): Promise<void> {
+    const { asset, is_replaceable: isReplaceable } = pair
+    const input = {
+      rom_id: pair.rom_id,
+      device_id: device.device_id,
+      mtime: new Date(save.changed_at).toISOString(),
+      ...(asset?.emulator === null || asset === null ? {} : { emulator: asset.emulator })
+    }
+    const place = conflictOf !== undefined
+      ? { conflict_of: conflictOf }
+      : asset !== null && isReplaceable
+        ? { expected_sha1: asset.sha1, overwrite: true, ...(asset.slot === null ? {} : { slot: asset.slot }) }
+        : {}
+    await app.assets.upload(em, caller, 'save', { ...input, ...place }, staged, null)
+  }
+
+  async function resolve (
+    em: EntityManager, run: Run, pair: Pair, { save, candidate }: Matched, staged: StagedFile
+  ): Promise<Outcome> {
+    const { asset, decision: { reason } } = pair
+    const resolution = resolutionOf(run.device)
+    if (asset === null || resolution === null) {
+      runs.conflict(run.session, {
+        file_name: save.file_name, rom_id: pair.rom_id, rom_name: candidate.rom_name, reason
+      })
+      await run.transport.disputed?.(save)
+      return 'disputed'
+    }
+    if (resolution === 'device_wins') {
+      await upload(em, run, pair, save, staged)
+    } else {
+      if (resolution === 'keep_both') await upload(em, run, pair, save, staged, asset.id)
+      else await app.assets.changes.addVersion(em, run.caller, 'save', asset.id, staged, new Date(save.changed_at))
+      await give(em, run, asset, candidate, save)
+    }
+    await run.transport.settled?.(save)
+    return 'done'
+  }
+
+  async function carryOut (
+    em: EntityManager, run: Run, pair: Pair, matched: Matched, staged: StagedFile
+  ): Promise<Outcome> {
+    const { asset, decision: { action } } = pair
+    if (action === 'conflict') return await resolve(em, run, pair, matched, staged)
+    if (action === 'upload') await upload(em, run, pair, matched.save, staged)
+    else if (action === 'download' && asset !== null) await give(em, run, asset, matched.candidate, matched.save)
+    else await inTransaction(em, (tx) => keepAgreements(tx, run.device.id, [pair]))
+    // What its owner wants left alone may be the only copy there is.
+    if (asset?.is_untracked !== true) await run.transport.settled?.(matched.save)
+    return 'done'
+  }
+
+  /** @returns the hash of the content too */
+  async function syncOne (run: Run, matched: Matched): Promise<{ hash: string, outcome: Outcome }> {
+    const { caller, transport } = run
+    const { save, candidate } = matched
+    const em = app.orm.em.fork()
+    const staged = await app.assets.stage(em, caller.id, save.file_name, await transport.open(save))
+    try {
+      if (!await transport.isSame(save)) throw new Error('it changed while it was read; the next sync takes it')
+      const listing = toListing([{ matched, hash: staged.sha1 }], [candidate.rom_id])
+      const pairs = await settlePairs(em, listing, scopeOf(run, [candidate.rom_id]), 'both')
+      const pair = pairs.find(({ file }) => file !== null)
+      if (pair === undefined) throw new Error('the server has no such save any more')
+      return { hash: staged.sha1, outcome: await carryOut(em, run, pair, matched, staged) }
+    } finally {
+      await staged.discard()
+    }
+  }
+
+  /** What the server has of these ROMs and the device should have. */
+  async function listMissing (
+    run: Run, candidates: readonly Candidate[], files: readonly { matched: Matched, hash: string | null }[]
+  ): Promise<{ asset: AssetRow, to: Candidate }[]> {
+    const romIds = [...new Set(candidates.map((one) => one.rom_id))]
+    const em = app.orm.em.fork()
+    const pairs = await settlePairs(em, toListing(files, romIds), scopeOf(run, romIds), 'both')
+    return pairs.flatMap(({ file, asset, decision }) => {
+      const to = candidates.find((one) => one.rom_id === asset?.rom_id)
+      return file === null && asset !== null && decision.action === 'download' && to !== undefined ? [{ asset, to }] : []
+    })
+  }
+
+  /**
+   * Syncs what a device has, and gives it what it does not have where the transport does that.
+   *
+   * @throws what ended the whole run
+   */
+  return async function run (run: Run, saves: readonly FoundSave[], platforms: readonly string[]): Promise<RunResult> {
+    const { session, caller, transport, signal } = run
+    const counts = { operations_completed: 0, operations_failed: 0 }
+    const errors: string[] = []
+    const files: { matched: Matched, hash: string | null }[] = []
+
+    async function attempt (name: string, work: () => Promise<Outcome>): Promise<void> {
+      signal.throwIfAborted()
+      try {
+        const outcome = await work()
+        if (outcome === 'nothing') return
+        if (outcome === 'done') counts.operations_completed++
+        else counts.operations_failed++
+      } catch (err) {
+        signal.throwIfAborted()
+        if (!transport.isOpen()) throw err
+        counts.operations_failed++
+        if (errors.length < ERRORS_MAX) errors.push(describe(name, err))
+        app.log.warn({ err, device: run.device.device_id, file: name }, 'a save could not be synced')
+      }
+      await runs.progress(session, counts, saves.length, name)
+    }
+
+    await runs.plan(session, saves.length)
+    const candidates = await selectCandidates(app.orm.em.fork(), caller, platforms)
+    for (const save of saves) {
+      const candidate = matchSave(save, candidates)
+      if (candidate === null) continue
+      const file: typeof files[number] = { matched: { save, candidate }, hash: null }
+      files.push(file)
+      await attempt(save.file_name, async () => {
+        const { hash, outcome } = await syncOne(run, file.matched)
+        file.hash = hash
+        return outcome
+      })
+    }
+    if (!transport.offersMissing) return { ...counts, errors }
+    for (const { asset, to } of await listMissing(run, candidates, files)) {
+      await attempt(untagged(asset.file_name), async () =>
+        await give(app.orm.em.fork(), run, asset, to, null) ? 'done' : 'nothing')
+    }
+    return { ...counts, errors }
+  }
+}
+export type Runner = ReturnType<typeof createRunner>

@@ -1,0 +1,47 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Direction } from './decide.ts'
+import type { Listing } from './read-listing.ts'
+import { type Pair, createPairs } from './pairs.ts'
+import {
+  type AssetRow, type Scope, listBases, selectAssets, selectBases, selectFormer, selectVisible, upsertBases,
+  upsertDeviceSyncs
+} from './rows.ts'
+
+/** Pairs a device's files with the server's and decides about each, by as many queries however many there are. */
+export async function settlePairs (
+  em: EntityManager, listing: Listing, scope: Scope, direction: Direction
+): Promise<readonly Pair[]> {
+  const [assets, bases] = await Promise.all([selectAssets(em, scope), selectBases(em, scope, listing.key_start)])
+  const pairs = createPairs(listing, assets, bases)
+  const open = pairs.listOpen()
+  if (open.length > 0) {
+    const romIds = [...new Set(open.map((pair) => pair.rom_id))]
+    const hashes = [...new Set(open.flatMap(({ file }) => file?.hash ?? []))]
+    const [former, visible] = await Promise.all([
+      selectFormer(em, scope, romIds, hashes), selectVisible(em, scope.viewer, romIds)
+    ])
+    pairs.look(open, former, visible)
+  }
+  return pairs.conclude(direction)
+}
+
+/** What both sides agree on from now on, as far as that is not known yet. */
+function listAgreements (pairs: readonly Pair[]) {
+  const agreements: AssetRow[] = []
+  const held = new Map<number, { asset_id: number, sha1: string }>()
+  for (const { asset, base, decision: { agreed } } of pairs) {
+    if (asset === null || agreed === null) continue
+    const isKnown = base?.sha1 === agreed.sha1 && base.updated_at >= agreed.updated_at
+    if (!isKnown) agreements.push({ ...asset, ...agreed })
+    const isHeld = agreed.sha1 === asset.sha1 && (asset.last_synced_at ?? 0) < asset.updated_at
+    if (isHeld) held.set(asset.id, { asset_id: asset.id, sha1: asset.sha1 })
+  }
+  return { bases: listBases(agreements), held: [...held.values()] }
+}
+
+/** Notes what a device and the server agree on, where a decision found that they do. */
+export async function keepAgreements (tx: EntityManager, deviceId: number, pairs: readonly Pair[]): Promise<void> {
+  const { bases, held } = listAgreements(pairs)
+  await upsertDeviceSyncs(tx, deviceId, held)
+  await upsertBases(tx, deviceId, bases)
+}

@@ -1,0 +1,196 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { FastifyInstance } from 'fastify'
+import { type Caller, isAdministrator, requireSignIn } from '../../../core/access/auth.ts'
+import { badRequest, forbidden, invalid, notFound } from '../../../core/errors.ts'
+import { inTransaction } from '../../../core/database/transaction.ts'
+import { OneTimeToken, Session } from '../../auth/entities.ts'
+import { type Kept, replacePassword } from '../../auth/new-password.ts'
+import { checkPassword, hashPassword } from '../../auth/password-hash.ts'
+import { lockSignedIn } from '../../auth/lock-sign-in.ts'
+import { checkOwnOrAdmin } from '../admins.ts'
+import { isLastAdmin } from '../rows.ts'
+import type { Accounts } from '../progress/accounts.ts'
+import type { Avatars, StagedAvatar } from '../profile/avatars.ts'
+import { User } from '../entities.ts'
+import { readEmail, readRole, readSettings, readUsername, refuseTaken } from '../account-fields.ts'
+import type { Roles } from './roles.ts'
+import type { UpdateUser } from '../schemas.ts'
+
+type Columns = Partial<Pick<User, 'username' | 'email' | 'role' | 'enabled' | 'ui_settings'>>
+
+/** What an update writes; read and checked before anything is touched. */
+interface Update {
+  columns: Columns
+  /** Whether it says who gets in, or as what. */
+  decidesAccess: boolean
+  /** What it sets for providers. */
+  accounts: ReadonlyMap<string, Record<string, unknown>>
+  passwordHash: string | null
+  kept: Kept
+  avatar: StagedAvatar | null
+}
+
+/** The user before and after an update. */
+interface Outcome {
+  user: User
+  before: Pick<User, 'username' | 'role' | 'enabled'>
+  changed: string[]
+}
+
+const isGiven = <T>(value: T | null | undefined): value is T => value !== undefined && value !== null
+
+/** Role and state are for others to set: nobody makes an administrator of itself, or locks itself out. */
+function readColumns (input: UpdateUser, isOwn: boolean): Columns {
+  const { username, email, role, enabled, ui_settings: settings } = input
+  return {
+    ...isGiven(username) && { username: readUsername(username) },
+    ...isGiven(email) && { email: readEmail(email) },
+    ...isGiven(role) && !isOwn && { role: readRole(role) },
+    ...isGiven(enabled) && !isOwn && { enabled },
+    ...isGiven(settings) && { ui_settings: readSettings(settings) }
+  }
+}
+
+/** What decides who gets in, and as what. */
+const ACCESS_COLUMNS = ['username', 'email', 'role', 'enabled'] as const
+
+const changesAccess = (columns: Columns, user: User) =>
+  ACCESS_COLUMNS.some((name) => columns[name] !== undefined && columns[name] !== user[name])
+
+/** An address that an administrator saves, also once more, is confirmed by that; one that its user changes is not. */
+function isConfirmedBy (caller: Caller, columns: Columns, user: User): boolean {
+  if (columns.email === undefined) return user.email_confirmed
+  return isAdministrator(caller) || (user.email_confirmed && columns.email === user.email)
+}
+
+function readAvatar (avatar: unknown): Buffer | null {
+  if (avatar === undefined || avatar === null) return null
+  if (Buffer.isBuffer(avatar)) return avatar
+  throw invalid(['body', 'avatar'], 'must be a file of a multipart form')
+}
+
+async function readPassword (password: string | null | undefined): Promise<string | null> {
+  if (!isGiven(password)) return null
+  await checkPassword(password)
+  return await hashPassword(password)
+}
+
+export type DeletionListener = (tx: EntityManager, userId: number) => Promise<void>
+
+/** Changes and ends of accounts, with all that hangs on them. */
+export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Roles, accounts: Accounts) {
+  const deletions: DeletionListener[] = []
+
+  async function find (em: EntityManager, id: number): Promise<User> {
+    const user = await em.findOne(User, { id }, { refresh: true })
+    if (user === null) throw notFound(`User with ID '${id}' not found`)
+    return user
+  }
+
+  /** Whatever is wrong is known before the picture is written. */
+  async function read (input: UpdateUser, user: User, caller: Caller, address: string): Promise<Update> {
+    const isOwn = user.id === caller.id
+    const columns = readColumns(input, isOwn)
+    const confirms = isConfirmedBy(caller, columns, user) && !user.email_confirmed
+    const decidesAccess = isGiven(input.password) || confirms || changesAccess(columns, user)
+    if (decidesAccess) requireSignIn(caller)
+    const changesEmail = columns.email !== undefined && columns.email !== user.email
+    // Both lead to the account: a reset link goes to the e-mail address.
+    if (isOwn && (isGiven(input.password) || changesEmail)) {
+      await app.sessions.requireOwner(caller, input.current_password, address)
+    }
+    const content = readAvatar(input.avatar)
+    const passwordHash = await readPassword(input.password)
+    const kept = { keep_tokens: input.keep_tokens }
+    const staged = content === null ? null : await avatars.stage(user, content)
+    return { columns, decidesAccess, accounts: accounts.readUpdate(input), passwordHash, kept, avatar: staged }
+  }
+
+  function checkAdminsLeft (user: User, { role, enabled }: Columns): void {
+    const leaves = role === 'user' || enabled === false
+    if (leaves) throw badRequest(`'${user.username}' is the last administrator; make another one first`)
+  }
+
+  async function write (tx: EntityManager, caller: Caller, id: number, update: Update): Promise<Outcome> {
+    const isLast = await isLastAdmin(tx, id)
+    if (update.decidesAccess) await lockSignedIn(tx, caller)
+    const user = await find(tx, id)
+    const { username, role, enabled } = user
+    if (isLast) checkAdminsLeft(user, update.columns)
+    tx.assign(user, { ...update.columns, email_confirmed: isConfirmedBy(caller, update.columns, user) })
+    if (update.avatar !== null) user.avatar_path = update.avatar.path
+    await tx.flush()
+    await accounts.write(tx, id, update.accounts)
+    if (update.passwordHash !== null) await replacePassword(tx, id, update.passwordHash, update.kept)
+    if (!user.enabled) await endLogins(tx, id)
+    if (caller.id === id && username !== user.username && caller.session_id !== null) {
+      await tx.nativeDelete(Session, { id: caller.session_id })
+    }
+    await update.avatar?.settle()
+    const set = [...update.accounts.values()].flatMap((settings) => Object.keys(settings))
+    const changed = [...Object.keys(update.columns), ...set]
+    return { user, before: { username, role, enabled }, changed: update.avatar === null ? changed : [...changed, 'avatar'] }
+  }
+
+  async function endLogins (tx: EntityManager, userId: number): Promise<void> {
+    await tx.nativeDelete(Session, { user: userId })
+    await tx.nativeDelete(OneTimeToken, { user: userId, purpose: { $in: ['refresh', 'reset'] } })
+  }
+
+  async function record (caller: Caller, { user, before, changed }: Outcome, hasNewPassword: boolean, address: string) {
+    const details = { user_id: user.id, username: user.username }
+    const by = { user: caller, address }
+    if (changed.length > 0) await app.audit.record({ event: 'user.updated', ...by, details: { ...details, fields: changed.join(', ') } })
+    if (hasNewPassword) await app.audit.record({ event: 'password.changed', ...by, details })
+    if (before.enabled !== user.enabled) {
+      await app.audit.record({ event: user.enabled ? 'user.enabled' : 'user.disabled', ...by, details })
+    }
+    if (before.role === user.role) return
+    await roles.announceRole({ user, from: before.role, to: user.role, by: caller }, address)
+  }
+
+  return {
+    /**
+     * @returns the user, and whether the caller's own session came to its end with it
+     * @throws ApiError FORBIDDEN, NOT_FOUND, BAD_REQUEST, INVALID
+     */
+    async update (em: EntityManager, caller: Caller, id: number, input: UpdateUser, address: string) {
+      checkOwnOrAdmin(caller, id)
+      const isOwn = caller.id === id
+      const update = await read(input, await find(em, id), caller, address)
+      const { columns, passwordHash, avatar } = update
+      try {
+        const outcome = await refuseTaken(columns, () => inTransaction(em, (tx) => write(tx, caller, id, update)))
+        const { user, before } = outcome
+        const isRenamed = before.username !== user.username
+        if (!user.enabled) app.sockets.end({ kind: 'user', id })
+        else if (isOwn && isRenamed && caller.session_id !== null) app.sockets.end({ kind: 'session', id: caller.session_id })
+        await record(caller, outcome, passwordHash !== null, address)
+        return { user, endsOwnSession: isOwn && (isRenamed || passwordHash !== null) }
+      } finally {
+        await avatar?.discard()
+      }
+    },
+
+    /** Adds something that happens before an account is deleted, in the same transaction. */
+    onDelete (listener: DeletionListener): void { deletions.push(listener) },
+
+    /** Takes the account and all its rows away, with its picture; its uploads are the business of those who listen. */
+    async delete (em: EntityManager, caller: Caller, id: number, address: string): Promise<void> {
+      if (caller.id === id) throw badRequest('You cannot delete your own account; ask another administrator')
+      const gone = await inTransaction(em, async (tx) => {
+        const isLast = await isLastAdmin(tx, id)
+        const user = await find(tx, id)
+        if (user.role === 'admin' && !isAdministrator(caller)) throw forbidden('Only an administrator may delete an administrator')
+        if (isLast) throw badRequest(`'${user.username}' is the last administrator; make another one first`)
+        for (const listener of deletions) await listener(tx, id)
+        await tx.nativeDelete(User, { id })
+        return user
+      })
+      app.sockets.end({ kind: 'user', id })
+      await app.audit.record({ event: 'user.deleted', user: caller, address, details: { user_id: id, username: gone.username, role: gone.role } })
+      await avatars.delete(gone)
+    }
+  }
+}
+export type Changes = ReturnType<typeof createChanges>

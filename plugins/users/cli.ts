@@ -1,0 +1,81 @@
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { replacePassword } from '../auth/new-password.ts'
+import { checkPassword, hashPassword } from '../auth/password-hash.ts'
+import { createAccounts } from './progress/accounts.ts'
+import { createUsers } from './service.ts'
+import { findUser, withDatabase } from './with-database.ts'
+import { findDatabaseUrl } from '../../core/cli/database.ts'
+import { loadConfig } from '../../core/config/config.ts'
+import { NEW_PASSWORD_VARIABLE, settingsEnvironment } from '../../core/config/environment.ts'
+import { StartError } from '../../core/errors.ts'
+
+interface PasswordSource { passwordStdin?: boolean }
+export interface UserOptions extends PasswordSource { admin?: boolean, email: string }
+export interface PasswordOptions extends PasswordSource { keepTokens?: boolean }
+
+/** Asks twice without showing what is typed. */
+async function askPassword (): Promise<string> {
+  const nowhere = new Writable({ write (_chunk, _encoding, done) { done() } })
+  const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true })
+  async function ask (question: string): Promise<string> {
+    process.stderr.write(question)
+    const answer = await terminal.question('')
+    process.stderr.write('\n')
+    return answer
+  }
+  try {
+    const password = await ask('Password: ')
+    if (await ask('Once more: ') === password) return password
+  } catch (err) {
+    if ((err as Error).name !== 'AbortError') throw err
+    throw new StartError('No password was given; nothing was changed.')
+  } finally {
+    terminal.close()
+  }
+  throw new StartError('The two passwords differ. Repeat the command.')
+}
+
+async function readPassword (options: PasswordSource): Promise<string> {
+  const fromEnvironment = settingsEnvironment()[NEW_PASSWORD_VARIABLE]
+  if (options.passwordStdin === true) return (await text(process.stdin)).split(/\r?\n/, 1)[0] ?? ''
+  if (fromEnvironment !== undefined && fromEnvironment !== '') return fromEnvironment
+  if (!process.stdin.isTTY) {
+    throw new StartError('No password was given. Pipe it in with --password-stdin, set SVC_NEW_PASSWORD, or run this in ' +
+      'a terminal to be asked for it.', { exitCode: 2 })
+  }
+  return await askPassword()
+}
+
+/** `svc user add`. */
+export async function addUser (name: string, options: UserOptions): Promise<void> {
+  const url = await findDatabaseUrl(loadConfig().config)
+  const password = await readPassword(options)
+  await withDatabase(url, async (app) => {
+    const user = await createUsers(app, createAccounts({ definitions: [] })).create({
+      username: name, password, email: options.email, role: options.admin === true ? 'admin' : 'user'
+    }, 'svc user add')
+    process.stdout.write(`${user.role === 'admin' ? 'Administrator' : 'User'} '${user.username}' was made.\n`)
+  })
+}
+
+/** `svc user password`: the way back in for an administrator who is locked out. */
+export async function setPassword (name: string, options: PasswordOptions): Promise<void> {
+  const url = await findDatabaseUrl(loadConfig().config)
+  const password = await readPassword(options)
+  await checkPassword(password)
+  await withDatabase(url, async (app) => {
+    const hash = await hashPassword(password)
+    const { id, username } = await app.orm.em.fork().transactional(async (tx) => {
+      const user = await findUser(tx, name)
+      await replacePassword(tx, user.id, hash, { keep_tokens: options.keepTokens })
+      return user
+    })
+    await app.audit.record({
+      event: 'password.changed', address: '', details: { by: 'svc user password', user_id: id, username }
+    })
+    process.stdout.write(`The password of '${username}' was set; the user is signed out everywhere` +
+      `${options.keepTokens === true ? '' : ', and client tokens are gone'}.\n`)
+  })
+}

@@ -1,0 +1,26 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import fastify, { type FastifyInstance } from 'fastify'
+import { loadFeatures } from '../../core/composition/features.ts'
+import database from '../../core/database/database.ts'
+import { StartError } from '../../core/errors.ts'
+import { createAudit } from '../audit/log.ts'
+import { User } from './entities.ts'
+
+/** Works on the database without the rest of the server. */
+export async function withDatabase (url: string, work: (app: FastifyInstance) => Promise<void>): Promise<void> {
+  const app = fastify()
+  try {
+    await app.register(database, { url, poolSize: 1, ...await loadFeatures() })
+    app.decorate('audit', createAudit(app))
+    await work(app)
+  } finally {
+    await app.close()
+  }
+}
+
+/** The account that a command names. @throws StartError */
+export async function findUser (em: EntityManager, name: string): Promise<User> {
+  const user = await em.findOne(User, { username: name.toLowerCase() })
+  if (user === null) throw new StartError(`There is no user '${name}'. Check the name, or make one with svc user add.`)
+  return user
+}

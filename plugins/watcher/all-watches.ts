@@ -1,0 +1,63 @@
+import type { FastifyInstance } from 'fastify'
+import type { LibraryRoot } from '../library/roots.ts'
+import { type LibraryWatch, type LibraryWatchOptions, watchLibrary } from './library-watch.ts'
+
+/** How often it is looked which libraries are to be watched. */
+const CHECK_MS = 60_000
+
+/** Watches of all libraries that are to be watched, as the configuration has it. */
+export function createWatches (app: FastifyInstance, options: Pick<LibraryWatchOptions, 'onChange' | 'onWrite'>) {
+  /** By what tells one from another: its id and its folder. */
+  const watches = new Map<string, LibraryWatch>()
+  let roots: ReadonlyMap<string, LibraryRoot> = new Map()
+  let refreshing: Promise<void> = Promise.resolve()
+  let isClosed = false
+
+  const open = (key: string, root: LibraryRoot) => watchLibrary({
+    libraryDir: root.dir,
+    readSettings: () => (roots.get(key) ?? root).filesystem,
+    readRules: () => app.library.rules,
+    log: app.log,
+    ...options
+  })
+
+  async function refresh (): Promise<void> {
+    const watched = (await app.library.list()).filter((root) => root.is_watched)
+    if (isClosed) return
+    roots = new Map(watched.map((root) => [`${root.id} ${root.dir}`, root]))
+    for (const [key, root] of roots) if (!watches.has(key)) watches.set(key, open(key, root))
+    for (const [key, watch] of [...watches]) {
+      if (roots.has(key)) continue
+      watches.delete(key)
+      await watch.close()
+    }
+  }
+
+  function refreshSoon (): Promise<void> {
+    refreshing = refreshing.then(refresh).catch((err: unknown) => {
+      app.log.warn({ err }, 'it could not be looked which libraries are to be watched; it is tried again')
+    })
+    return refreshing
+  }
+
+  const timer = setInterval(() => { void refreshSoon() }, CHECK_MS)
+  const first = refreshSoon()
+  const all = () => [...watches.values()]
+
+  return {
+    /** Resolves once everything that was told so far is looked at. */
+    async idle (): Promise<void> {
+      await first
+      await Promise.all(all().map((watch) => watch.idle()))
+    },
+    /** Whether one of them is there, with platforms in it. */
+    isThere: (): boolean => all().some((watch) => watch.isThere()),
+    async close (): Promise<void> {
+      isClosed = true
+      clearInterval(timer)
+      await refreshing
+      await Promise.all(all().map((watch) => watch.close()))
+    }
+  }
+}
+export type Watches = ReturnType<typeof createWatches>

@@ -1,0 +1,142 @@
+import type { Logger } from 'pino'
+import { LibraryUnreadableError } from '../library/directory.ts'
+import type { ExclusionRules } from '../library/exclusions.ts'
+import { type OpenWatch, describeRefusal, openWatch } from './open-watch.ts'
+import { createSteps } from './serial-queue.ts'
+import type { FilesystemSettings } from '../library/structure.ts'
+import { createUpperFolders } from './upper-folders.ts'
+import { createWatchedFolders } from './watched-folders.ts'
+import { type PlatformPlace, openPlatform, readUpperFolders } from './watched-platforms.ts'
+
+export interface LibraryWatchOptions {
+  libraryDir: string
+  /** As they are now; a change of them is noticed at the next look. */
+  readSettings (): FilesystemSettings
+  readRules (): ExclusionRules
+  log: Pick<Logger, 'info' | 'warn' | 'error'>
+  /** Something that a scan would see appeared in a platform or vanished from it; null: anything may have. */
+  onChange (fsSlug: string | null): void
+  /** Something in a platform was written to: maybe a file that is still on its way. */
+  onWrite (fsSlug: string): void
+  /** How often that is looked at of which no event tells: whether the library is there, and the same. */
+  checkMs?: number
+  open?: OpenWatch
+}
+
+export interface LibraryWatch {
+  /** Resolves once everything that was told so far is looked at. */
+  idle (): Promise<void>
+  /** Whether there is a library with platforms in it. */
+  isThere (): boolean
+  close (): Promise<void>
+}
+
+const CHECK_MS = 60_000
+
+/** Whether one path is the other or lies above it. */
+const isAtOrAbove = (path: string, other: string) => other === path || other.startsWith(`${path}/`)
+
+/**
+ * Tells which platforms of the library changed. It watches folders, never files: those from the library down to the
+ * platforms, and all below them that a scan reads. A library that is not there is waited for.
+ */
+export function watchLibrary (options: LibraryWatchOptions): LibraryWatch {
+  const { libraryDir, readSettings, readRules, log, onChange, onWrite, checkMs = CHECK_MS, open = openWatch } = options
+  const steps = createSteps((err) => { log.error({ err }, 'a change of the library could not be looked at') })
+  const folders = createWatchedFolders({ readRules, open, steps, onChange, onWrite })
+  /** Names that appeared or vanished above the platforms' own folders. */
+  const touched = new Set<string>()
+  const uppers = createUpperFolders(libraryDir, open, (path) => {
+    if (path !== null) touched.add(path)
+    refreshSoon()
+  })
+  let platforms: ReadonlyMap<string, PlatformPlace> = new Map()
+  /** Null until it was looked at for the first time. */
+  let isThere: boolean | null = null
+  let isIncomplete = false
+  // A path never starts with a slash.
+  const refreshSoon = () => { steps.add('/refresh', refresh) }
+
+  async function read () {
+    try {
+      const found = await readUpperFolders(libraryDir, readSettings(), readRules())
+      return { ...found, problem: found.platforms.size > 0 ? null : `The library ${libraryDir} holds no platform folders` }
+    } catch (err) {
+      if (!(err instanceof LibraryUnreadableError)) throw err
+      return { platforms: new Map<string, PlatformPlace>(), paths: new Set(['']), problem: err.message }
+    }
+  }
+
+  /** Brings what is watched in line with the folders there are. */
+  async function refresh (): Promise<void> {
+    const names = [...touched]
+    touched.clear()
+    const found = await read()
+    const isNews = await uppers.set(found.paths)
+    if (found.problem === null) await compare(found.platforms, names)
+    else lose(found.problem)
+    reportRefusals()
+    if (isNews) refreshSoon()
+  }
+
+  function lose (problem: string): void {
+    platforms = new Map()
+    folders.close()
+    if (isThere !== false) log.warn(`${problem}. The watcher waits for it and looks again every minute`)
+    isThere = false
+  }
+
+  async function compare (found: ReadonlyMap<string, PlatformPlace>, names: readonly string[]): Promise<void> {
+    const wasThere = isThere
+    const changed = [...new Set([...platforms.keys(), ...found.keys()])].filter((fsSlug) => {
+      const [before, now] = [platforms.get(fsSlug), found.get(fsSlug)]
+      const paths = now?.paths ?? before?.paths ?? []
+      return before?.identity !== now?.identity || names.some((name) => paths.some((path) => isAtOrAbove(name, path)))
+    })
+    await watchAnew(changed, found)
+    platforms = found
+    isThere = true
+    if (wasThere === true) changed.forEach(onChange)
+    else log.info({ platforms: found.size, folders: folders.size() }, 'the library is watched')
+    // While it was away anything may have happened to it.
+    if (wasThere === false) onChange(null)
+  }
+
+  async function watchAnew (changed: readonly string[], found: ReadonlyMap<string, PlatformPlace>): Promise<void> {
+    const opened = []
+    for (const fsSlug of changed) {
+      for (const path of platforms.get(fsSlug)?.paths ?? []) folders.remove(path)
+      const place = found.get(fsSlug)
+      if (place !== undefined) opened.push(...await openPlatform(libraryDir, place))
+    }
+    await folders.add(opened)
+  }
+
+  function reportRefusals (): void {
+    const refusals = [...uppers.refusals(), ...folders.refusals()]
+    if (refusals.length > 0 && !isIncomplete) {
+      log.warn({ folders: refusals.length, watched: folders.size() - refusals.length },
+        `some folders of the library are not watched: ${describeRefusal(refusals[0])}. They are tried again every minute`)
+    }
+    if (refusals.length === 0 && isIncomplete) log.info('all folders of the library are watched again')
+    isIncomplete = refusals.length > 0
+  }
+
+  const timer = setInterval(() => {
+    refreshSoon()
+    if (isIncomplete) steps.add('/retry', () => folders.retry())
+  }, checkMs)
+  refreshSoon()
+
+  return {
+    idle: () => steps.idle(),
+    isThere: () => isThere === true,
+    async close () {
+      clearInterval(timer)
+      steps.close()
+      await steps.idle()
+      uppers.close()
+      folders.close()
+    }
+  }
+}
