@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type pg from 'pg'
 import t from 'tap'
-import { addRom } from '../plugins/roms-support.ts'
+import { addRom } from '../plugins/roms/support.ts'
 import { buildTestApp } from '../support.ts'
 
 /*

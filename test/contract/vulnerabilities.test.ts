@@ -2,8 +2,8 @@ import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { SERVER_DIR } from '../../core/server-dir.ts'
-import { type AssetItem, PNG, createClient, listStored } from '../plugins/assets-support.ts'
-import { addRom } from '../plugins/roms-support.ts'
+import { type AssetItem, PNG, createClient, listStored } from '../plugins/assets/support.ts'
+import { addRom } from '../plugins/roms/support.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../support.ts'
 
 /**

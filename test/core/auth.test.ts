@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { createClient } from '../plugins/assets-support.ts'
-import { addRom } from '../plugins/roms-support.ts'
+import { createClient } from '../plugins/assets/support.ts'
+import { addRom } from '../plugins/roms/support.ts'
 import { shareTestApp } from '../support.ts'
 
 const fresh = shareTestApp(t)

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import t from 'tap'
 import { shareTestApp } from '../support.ts'
-import { addRom } from '../plugins/roms-support.ts'
+import { addRom } from '../plugins/roms/support.ts'
 
 const fresh = shareTestApp(t)
 const LIST = '/api/roms?limit=50&with_rom_id_index=false'

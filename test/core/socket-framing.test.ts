@@ -10,7 +10,7 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { forwardForeignSessions } from '../../core/sockets/forward-sessions.ts'
 import type { App } from '../../core/typebox.ts'
-import { buildWorker } from '../plugins/workers-support.ts'
+import { buildWorker } from '../plugins/tasks/workers-support.ts'
 import { buildTestApp } from '../support.ts'
 import { until } from '../until.ts'
 

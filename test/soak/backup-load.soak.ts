@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { seedLibrary } from '../bench/seed-library.ts'
 import { runSvc, settings, tryFetch } from '../e2e/server.ts'
-import { withConnection } from '../plugins/upgrades-support.ts'
+import { withConnection } from '../plugins/migrations/support.ts'
 import { until } from '../until.ts'
 import { AUTHORIZATION, type SoakServer, startServer } from './server.ts'
 

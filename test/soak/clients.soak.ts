@@ -9,7 +9,7 @@ import openapiTypescript, { astToString } from 'openapi-typescript'
 import t from 'tap'
 import ts from 'typescript'
 import { SERVER_DIR } from '../../core/server-dir.ts'
-import { addRom } from '../plugins/roms-support.ts'
+import { addRom } from '../plugins/roms/support.ts'
 import { buildTestApp } from '../support.ts'
 
 // Three generators and three compilations of 50,000 lines take half a minute: too long for the suite.

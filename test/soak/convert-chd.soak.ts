@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { findChdman } from '../../plugins/conversion/chdman.ts'
 import { makeIso, noise, toRaw } from '../plugins/hashing/disc-images.ts'
-import { buildScanTest } from '../plugins/scan-support.ts'
+import { buildScanTest } from '../plugins/scans/support.ts'
 
 const execute = promisify(execFile)
 const INSTALL_MS = 300_000

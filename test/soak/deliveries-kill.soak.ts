@@ -13,7 +13,7 @@ import { WAKE_EVENT } from '../../plugins/channels/delivery-rows.ts'
 import { createQueue } from '../../plugins/channels/queue.ts'
 import { listChildren, tryFetch } from '../e2e/server.ts'
 import { until } from '../until.ts'
-import { UNPACED } from '../plugins/channels-support.ts'
+import { UNPACED } from '../plugins/channels/support.ts'
 import { AUTHORIZATION, type SoakServer, WAIT_MS, startServer } from './server.ts'
 
 const NOTIFICATIONS = 1_000

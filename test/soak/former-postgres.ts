@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
 import { fetchPrograms, programsIn } from '../../plugins/backup/cluster/programs.ts'
-import { type Content, liveUpTo, readContent } from '../plugins/upgrades-support.ts'
+import { type Content, liveUpTo, readContent } from '../plugins/migrations/support.ts'
 
 /** The major version before this release's. */
 export const FORMER = '17'

@@ -9,7 +9,7 @@ import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
 import { readServerState } from '../../core/supervisor/server-state.ts'
 import { packageOf } from '../../plugins/backup/cluster/programs.ts'
 import { runSvc, settings, waitUntilListening } from '../e2e/server.ts'
-import { type Content, listLost, readContent } from '../plugins/upgrades-support.ts'
+import { type Content, listLost, readContent } from '../plugins/migrations/support.ts'
 import { FORMER, createFormer, fetchFormer } from './former-postgres.ts'
 import { WAIT_MS } from './server.ts'
 

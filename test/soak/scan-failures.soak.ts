@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
-import { type Together, addLibrary, buildTogether } from '../plugins/together-support.ts'
+import { type Together, addLibrary, buildTogether } from '../plugins/scans/together-support.ts'
 
 const SILENT = 'never answers'
 /** What a source answers when it is in trouble, to whatever it is asked. */

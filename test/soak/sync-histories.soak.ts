@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { startHistoryHost } from '../plugins/sync-history-host.ts'
-import { histories } from '../plugins/sync-histories.ts'
+import { startHistoryHost } from '../plugins/sync/history-host.ts'
+import { histories } from '../plugins/sync/histories.ts'
 
 const RUNS = Number(process.env.SOAK_ROUNDS ?? 5) * 100
 const SEED = Number(process.env.SOAK_SEED ?? Date.now() % 1_000_000)

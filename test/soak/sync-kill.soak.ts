@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { listChildren, tryFetch } from '../e2e/server.ts'
 import { until } from '../until.ts'
-import { History, histories } from '../plugins/sync-histories.ts'
+import { History, histories } from '../plugins/sync/histories.ts'
 import { AUTHORIZATION, type SoakServer, WAIT_MS, startServer } from './server.ts'
 
 const RUNS = Number(process.env.SOAK_ROUNDS ?? 5) * 8

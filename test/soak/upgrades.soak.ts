@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { runSvc, settings } from '../e2e/server.ts'
 import { createTestDatabase } from '../support.ts'
-import { listLost, liveUpTo, migrateTo, readContent, releases, withConnection } from '../plugins/upgrades-support.ts'
+import { listLost, liveUpTo, migrateTo, readContent, releases, withConnection } from '../plugins/migrations/support.ts'
 
 const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 10)
 const NOW = releases.at(-1) ?? ''

@@ -13,8 +13,8 @@ import { replaceTextFile } from '../../../plugins/exports/text-file.ts'
 import { createArtworkFailures, isDiskFull as isArtworkDiskFull, onDisk } from '../../../plugins/artwork/failures.ts'
 import { createStaging } from '../../../plugins/artwork/staging.ts'
 import { runSvc, settings } from '../../e2e/server.ts'
-import { PNG, createClient } from '../../plugins/assets-support.ts'
-import { addRom } from '../../plugins/roms-support.ts'
+import { PNG, createClient } from '../../plugins/assets/support.ts'
+import { addRom } from '../../plugins/roms/support.ts'
 import { buildTestApp } from '../../support.ts'
 
 /** A file system that has no free space at all. */

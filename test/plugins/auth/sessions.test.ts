@@ -1,0 +1,208 @@
+import { io } from 'socket.io-client'
+import pg from 'pg'
+import t from 'tap'
+import { describeBrowser } from '../../../plugins/devices/browser.ts'
+import { buildTestApp } from '../../support.ts'
+import { basicHeaders, signIn } from './support.ts'
+import { until } from '../../until.ts'
+
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+const SAFARI = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) ' +
+  'Version/18.0 Mobile/15E148 Safari/604.1'
+const EDGE = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36 ' +
+  'Edg/138.0.0.0'
+
+interface SessionView { id: number, is_current: boolean }
+type Headers = Record<string, string>
+
+t.test('a browser and its system are read from the User-Agent', async (t) => {
+  t.same(describeBrowser(FIREFOX), { name: 'Firefox on Linux', version: '140' })
+  t.same(describeBrowser(SAFARI), { name: 'Safari on iOS', version: '18' })
+  t.same(describeBrowser(EDGE), { name: 'Edge on Windows', version: '138' })
+  t.same(describeBrowser('curl/8.5.0'), { name: 'curl', version: '8' })
+  t.same(describeBrowser('Mozilla/5.0'), { name: 'Browser', version: null })
+  t.same(describeBrowser(''), { name: 'Browser', version: null })
+})
+
+t.test('sessions', async (t) => {
+  const { app, createUser, databaseUrl } = await buildTestApp(t, { env: { SESSION_ABSOLUTE_MAX_AGE_SECONDS: '2000000' } })
+  await createUser('alice')
+  await createUser('bob')
+  const em = app.orm.em.fork()
+  const address = await app.listen({ port: 0, host: '127.0.0.1' })
+
+  const list = async (headers: Headers) => (await app.inject({ url: '/api/sessions', headers })).json<SessionView[]>()
+  const status = async (headers: Headers, url = '/api/users/me') => (await app.inject({ url, headers })).statusCode
+  const end = async (headers: Headers, what = '') =>
+    (await app.inject({ method: 'DELETE', url: `/api/sessions${what}`, headers })).statusCode
+  const idOf = async (headers: Headers) => (await list(headers)).find((session) => session.is_current)?.id ?? 0
+
+  /** A socket of a session; joined to its rooms. */
+  async function connect (headers: Headers) {
+    const client = io(address, { path: '/ws/socket.io', transports: ['websocket'], forceNew: true, reconnection: false, extraHeaders: headers })
+    t.teardown(() => { client.disconnect() })
+    const room = `session:${await idOf(headers)}`
+    await until(() => app.sockets.main.sockets.adapter.rooms.has(room), 'the socket is bound')
+    return client
+  }
+
+  await t.test('the list tells where and by what somebody is signed in, and which one asks', async (t) => {
+    const home = await signIn(app, 'alice', { address: '192.0.2.1', userAgent: FIREFOX })
+    const phone = await signIn(app, 'alice', { address: '192.0.2.2', userAgent: SAFARI })
+    await signIn(app, 'bob')
+    const sessions = await list(home)
+    t.match(sessions.toSorted((a, b) => a.id - b.id), [
+      { user_agent: FIREFOX, address: '192.0.2.1', is_current: true, created_at: /\+00:00$/, last_seen: /\+00:00$/ },
+      { user_agent: SAFARI, address: '192.0.2.2', is_current: false, device_id: /^[0-9a-f-]{36}$/ }
+    ])
+    t.equal(sessions.length, 2)
+    t.notMatch(JSON.stringify(sessions), 'token')
+    t.equal(await end(phone), 200)
+    t.equal((await list(phone)).length, 1)
+  })
+
+  await t.test('signing in makes the browser a device once for each address, also when it happens twice at once', async (t) => {
+    await em.execute("delete from devices where user_id = (select id from users where username = 'alice')")
+    const headers = await Promise.all([1, 2].map(async () => await signIn(app, 'alice', { address: '192.0.2.7', userAgent: FIREFOX })))
+    await signIn(app, 'alice', { address: '192.0.2.8', userAgent: FIREFOX })
+    const devices = await em.execute<{ ip_address: string, device_id: string }[]>("select * from devices where user_id = (select id from users where username = 'alice') order by id")
+    t.match(devices, [
+      { name: 'Firefox on Linux', platform: 'Web', client: 'web', client_version: '140', sync_mode: 'api', ip_address: '192.0.2.7' },
+      { ip_address: '192.0.2.8' }
+    ])
+    t.equal(devices.length, 2)
+    for (const one of headers) {
+      const me = (await app.inject({ url: '/api/users/me', headers: one })).json<{ current_device_id: string }>()
+      t.equal(me.current_device_id, devices[0]?.device_id)
+    }
+  })
+
+  await t.test('a session that is ended is refused, and its socket is closed', async (t) => {
+    const [ending, staying] = [await signIn(app, 'alice'), await signIn(app, 'alice')]
+    const [closed, open] = [await connect(ending), await connect(staying)]
+    t.equal(await end(staying, `/${await idOf(ending)}`), 200)
+    await until(() => closed.disconnected, 'the socket is closed')
+    t.equal(await status(ending), 401)
+    t.equal(await status(staying), 200)
+    t.ok(open.connected)
+    t.match(await em.execute("select username from audit_events where event = 'session.revoked'"), [{ username: 'alice' }])
+  })
+
+  await t.test('signing out closes the socket', async (t) => {
+    const headers = await signIn(app, 'alice')
+    const client = await connect(headers)
+    t.equal((await app.inject({ method: 'POST', url: '/api/logout', headers })).body, 'null')
+    await until(() => client.disconnected, 'the socket is closed')
+    t.equal(await status(headers), 401)
+  })
+
+  await t.test("another user's session is not there", async (t) => {
+    const [alice, bob] = [await signIn(app, 'alice'), await signIn(app, 'bob')]
+    t.equal(await end(bob, `/${await idOf(alice)}`), 404)
+    t.equal(await end(bob, '/2147483647'), 404)
+    t.equal(await end(bob, '?include_current=true'), 200)
+    t.equal(await status(bob), 401)
+    t.equal(await status(alice), 200)
+  })
+
+  await t.test('all others end at once, or all with the one that asks, whose cookie goes', async (t) => {
+    const [one, two, three] = [await signIn(app, 'alice'), await signIn(app, 'alice'), await signIn(app, 'alice')]
+    t.equal(await end(one), 200)
+    t.same([await status(one), await status(two), await status(three)], [200, 401, 401])
+    const reply = await app.inject({ method: 'DELETE', url: '/api/sessions?include_current=true', headers: one })
+    t.equal(reply.statusCode, 200)
+    t.match(reply.cookies.find(({ name }) => name === 'svc_session'), { value: '' })
+    t.equal(await status(one), 401)
+  })
+
+  await t.test('use moves the end of a session on, but never beyond its greatest age', async (t) => {
+    const headers = await signIn(app, 'alice')
+    const id = await idOf(headers)
+    const cookieOf = async () => (await app.inject({ url: '/api/users/me', headers })).cookies.find(({ name }) => name === 'svc_session')
+    const left = async () => {
+      const [row] = await em.execute<{ seconds: number }[]>(
+        'select extract(epoch from expires_at - now())::int as seconds from sessions where id = ?', [id])
+      return row?.seconds ?? 0
+    }
+    t.equal(await cookieOf(), undefined, 'not at every request')
+    await em.execute("update sessions set seen_at = now() - interval '6 minutes', expires_at = now() + interval '1 day' where id = ?", [id])
+    const renewed = await until(cookieOf, 'the session is moved on')
+    t.match(renewed, { maxAge: 1209600, httpOnly: true, sameSite: 'Lax' })
+    t.ok(await left() > 1209590)
+    await em.execute("update sessions set seen_at = now() - interval '6 minutes', created_at = now() - interval '1999000 seconds' where id = ?", [id])
+    await until(async () => { await cookieOf(); return await left() <= 1000 }, 'it ends at its greatest age')
+    await em.execute("update sessions set expires_at = now() + interval '1 day', created_at = now() - interval '2000001 seconds' where id = ?", [id])
+    await until(async () => await status(headers) === 401, 'it is too old')
+  })
+
+  await t.test('V11: a request that runs while its session ends does not bring it back', async (t) => {
+    const headers = await signIn(app, 'alice')
+    const id = await idOf(headers)
+    await em.execute("update sessions set seen_at = now() - interval '1 hour' where id = ?", [id])
+    // After a sign-in everybody is looked for anew.
+    const other = await signIn(app, 'alice')
+    const client = new pg.Client({ connectionString: databaseUrl })
+    await client.connect()
+    t.teardown(() => client.end())
+    await client.query('begin; lock table rom_users in access exclusive mode')
+    const slow = app.inject({ url: '/api/roms', headers })
+    const locks = "select 1 from pg_locks l join pg_class c on c.oid = l.relation where relname = 'rom_users' and not granted"
+    await until(async () => (await em.execute(locks)).length > 0, 'the request waits for the table')
+    t.equal(await end(other, `/${id}`), 200)
+    await client.query('commit')
+    const reply = await slow
+    t.equal(reply.statusCode, 200)
+    t.equal(reply.cookies.find(({ name }) => name === 'svc_session'), undefined, 'its cookie is not renewed')
+    t.equal(await status(headers), 401)
+    t.equal((await em.execute('select 1 from sessions where id = ?', [id])).length, 0)
+  })
+
+  /** Another connection that keeps a user's row to itself until the test lets go. */
+  async function holdAccount (sql: string) {
+    const client = new pg.Client({ connectionString: databaseUrl })
+    await client.connect()
+    t.teardown(() => client.end())
+    await client.query(`begin; ${sql}`)
+    const countWaiting = async () => (await em.execute(
+      "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()")).length
+    return {
+      letGo: () => client.query('commit'),
+      waiting: (count: number) => until(async () => await countWaiting() >= count, `${count} wait for the account`)
+    }
+  }
+
+  await t.test('a sign-in under way when the password changes opens no session', async (t) => {
+    const held = await holdAccount("update users set password_hash = null where username = 'bob'")
+    const login = app.inject({ method: 'POST', url: '/api/login', headers: basicHeaders('bob') })
+    await held.waiting(1)
+    await held.letGo()
+    t.equal((await login).statusCode, 401)
+  })
+
+  await t.test('V11: a refresh under way when somebody signs out everywhere does not outlive it', async (t) => {
+    const headers = await signIn(app, 'alice')
+    const ask = (form: Record<string, string>) => app.inject({
+      method: 'POST',
+      url: '/api/token',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      payload: new URLSearchParams(form).toString()
+    })
+    const tokens = (await ask({ username: 'alice', password: 'a password' })).json<{ refresh_token: string }>()
+    const held = await holdAccount("select 1 from users where username = 'alice' for update")
+    const refreshing = ask({ grant_type: 'refresh_token', refresh_token: tokens.refresh_token })
+    await held.waiting(1)
+    const ending = end(headers)
+    await held.waiting(2)
+    await held.letGo()
+    t.equal((await refreshing).statusCode, 200)
+    t.equal(await ending, 200)
+    t.same(await em.execute("select 1 from one_time_tokens where purpose = 'refresh'"), [])
+  })
+
+  await t.test('what has run out is deleted', async (t) => {
+    await signIn(app, 'alice')
+    await em.execute("update sessions set expires_at = now() - interval '1 second'")
+    await app.sessions.dropExpired()
+    t.same(await em.execute('select 1 from sessions'), [])
+  })
+})

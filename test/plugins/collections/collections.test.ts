@@ -1,0 +1,535 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { pino } from 'pino'
+import sharp from 'sharp'
+import { io } from 'socket.io-client'
+import t, { type Test } from 'tap'
+import type { Caller } from '../../../core/access/auth.ts'
+import { ADMIN_ACCESS } from '../../../core/access/grants.ts'
+import { createHttpClient } from '../../../core/http/client.ts'
+import { SIGNED_IN_ROOM } from '../../../core/sockets/sockets.ts'
+import { createCovers } from '../../../plugins/collections/covers.ts'
+import type { CollectionChange } from '../../../plugins/collections/events.ts'
+import { createCollections } from '../../../plugins/collections/service.ts'
+import { readVirtualId, virtualId } from '../../../plugins/roms/virtual-collections.ts'
+import { type TestApp, shareTestApp } from '../../support.ts'
+import { type Part, type Query, PNG, createClient } from '../assets/support.ts'
+import { addRom } from '../roms/support.ts'
+import { until } from '../../until.ts'
+import { character } from '../../any-string.ts'
+
+const fresh = shareTestApp(t)
+
+interface Item {
+  id: number
+  name: string
+  rom_ids: number[]
+  rom_count: number
+  path_cover_small: string | null
+  path_cover_large: string | null
+  path_covers_small: string[]
+  path_covers_large: string[]
+  url_cover: string | null
+  updated_at: string
+  filter_criteria?: Record<string, unknown>
+}
+type Fields = Record<string, string | Part>
+
+const toParts = (fields: Fields): Part[] =>
+  Object.entries(fields).map(([name, value]) => typeof value === 'string' ? { name, content: value } : value)
+const picture = (content: string | Buffer, fileName = 'cover.png'): Part => ({ name: 'artwork', fileName, content })
+
+/** A caller of the routes of one user. */
+function callerOf (test: TestApp, headers: { authorization: string }) {
+  const client = createClient(test, headers)
+  const send = (method: 'POST' | 'PUT', path: string, fields: Fields, query: Query = {}) =>
+    client.send(method, `/api/collections${path}`, query, toParts(fields))
+  async function expect (method: 'POST' | 'PUT', path: string, fields: Fields, query: Query = {}): Promise<Item> {
+    const reply = await send(method, path, fields, query)
+    if (reply.statusCode !== 200) throw new Error(`${path}: ${reply.statusCode} ${reply.body}`)
+    return reply.json<Item>()
+  }
+  return {
+    ...client,
+    headers,
+    send,
+    make: (name: string, query: Query = {}, fields: Fields = {}) => expect('POST', '', { name, ...fields }, query),
+    put: (id: number, fields: Fields, query: Query = {}) => expect('PUT', `/${id}`, { rom_ids: '[]', ...fields }, query),
+    smart: (name: string, criteria: object, query: Query = {}) =>
+      expect('POST', '/smart', { name, filter_criteria: JSON.stringify(criteria) }, query),
+    members: async (id: number, method: 'POST' | 'DELETE', ids: number[]) =>
+      (await client.call(method, `/api/collections/${id}/roms`, { rom_ids: ids })).json<Item>(),
+    roms: async (query: string) => (await client.get<{ rom_id_index: number[] }>(`/api/roms?${query}`)).rom_id_index
+  }
+}
+
+async function start (t: Parameters<typeof fresh>[0]) {
+  const test = await fresh(t)
+  const [alice, bob] = [callerOf(test, await test.createUser('alice')), callerOf(test, await test.createUser('bob'))]
+  return { test, alice, bob, admin: callerOf(test, test.admin) }
+}
+
+/** Hears of collections as an open page of a user does. */
+async function listen (t: Pick<Test, 'teardown'>, { app }: TestApp, url: string, headers: { authorization: string }): Promise<string[]> {
+  const { cookies } = await app.inject({ method: 'POST', url: '/api/login', headers })
+  const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
+  const socket = io(url, { path: '/ws/socket.io', transports: ['websocket'], reconnection: false, forceNew: true, extraHeaders: { cookie } })
+  t.teardown(() => { socket.disconnect() })
+  const heard: string[] = []
+  socket.on('collections:changed', ({ kind, id, change }: CollectionChange) => { heard.push(`${kind} ${id} ${change}`) })
+  await new Promise((resolve) => { socket.once('connect', () => { resolve(null) }) })
+  await until(async () => (await app.sockets.main.in(SIGNED_IN_ROOM).fetchSockets()).some(({ id }) => id === socket.id), 'it is known')
+  return heard
+}
+
+const hide = ({ app }: TestApp, romId: number, username: string) => app.pg.query(
+  "insert into hidden_entities (entity, entity_id, user_id) select 'roms', $1, id from users where username = $2", [romId, username])
+const cover = (id: number) => ({ path_cover_small: `roms/1/${id}/cover/small.png`, path_cover_large: `roms/1/${id}/cover/big.png` })
+/** Without the mark and the version. */
+const placeOf = (address: string) => address.replace(/^.*resources\/[^/]+\//, '').replace(/\?.*$/, '')
+
+t.test('a collection is made, read, changed and deleted by its owner', async (t) => {
+  const { test, alice, bob } = await start(t)
+  const [a, b, c] = [await addRom(test, { fs_name: 'A.sfc' }), await addRom(test, { fs_name: 'B.sfc' }), await addRom(test, { fs_name: 'C.gb', platform: 'gb' })]
+  const made = await alice.make('Favourites', { is_favorite: true }, { description: 'The best' })
+  t.match(made, {
+    name: 'Favourites', description: 'The best', rom_ids: [], rom_count: 0, path_cover_small: null, path_cover_large: null,
+    path_covers_small: [],
+    path_covers_large: [],
+    is_public: false, is_favorite: true, is_virtual: false, is_smart: false,
+    url_cover: null, owner_username: 'alice'
+  })
+  const changed = await alice.put(made.id, { rom_ids: JSON.stringify([b, a, 999_999, a]), name: 'Best' })
+  t.match(changed, { name: 'Best', description: 'The best', rom_ids: [a, b], rom_count: 2, is_favorite: true })
+  t.match(await alice.members(made.id, 'POST', [c, c, 999_999, -1]), { rom_ids: [a, b, c] })
+  t.match(await alice.members(made.id, 'DELETE', [a, 999_999]), { rom_ids: [b, c] })
+  t.match(await alice.put(made.id, { rom_ids: `[${c}]` }, { is_public: true }), { rom_ids: [c], is_public: true, name: 'Best' })
+  t.match(await bob.get(`/api/collections/${made.id}`), { name: 'Best', rom_ids: [c], owner_username: 'alice' })
+  t.match(await alice.get(`/api/roms/${c}`), { user_collections: [{ id: made.id, name: 'Best', is_smart: false }] })
+  const gone = await alice.call('DELETE', `/api/collections/${made.id}`)
+  t.same([gone.statusCode, gone.json()], [200, null])
+  const missing = await alice.call('GET', `/api/collections/${made.id}`)
+  t.same([missing.statusCode, missing.json()], [404, { detail: `Collection with id '${made.id}' not found` }])
+  t.equal((await alice.call('DELETE', '/api/collections/0')).statusCode, 422)
+})
+
+t.test('the time of a collection moves with every change, and adding what is there is none', async (t) => {
+  const { test, alice } = await start(t)
+  const rom = await addRom(test, { fs_name: 'A.sfc' })
+  const made = await alice.make('A')
+  const past = () => test.app.pg.query("update collections set updated_at = '2020-01-01'")
+  const moved = async () => (await alice.get<Item[]>('/api/collections?updated_after=2020-01-01T00:00:00Z')).length === 1
+  await past()
+  t.notOk(await moved(), 'strictly later')
+  await alice.members(made.id, 'POST', [rom])
+  t.ok(await moved())
+  await past()
+  await alice.members(made.id, 'POST', [rom])
+  await alice.members(made.id, 'DELETE', [999_999])
+  t.notOk(await moved())
+  await alice.members(made.id, 'DELETE', [rom])
+  t.ok(await moved())
+  await past()
+  await alice.put(made.id, {})
+  t.ok(await moved(), 'also when nothing is another')
+  t.equal((await alice.call('GET', '/api/collections?updated_after=yesterday')).statusCode, 422)
+})
+
+t.test('lists are by name, and of one kind', async (t) => {
+  const { alice, bob } = await start(t)
+  const ids = [await alice.make('beta'), await alice.make('Alpha'), await bob.make('Gamma', { is_public: true })].map(({ id }) => id)
+  const smart = await alice.smart('Alpha', {})
+  await bob.make('hidden')
+  t.same((await alice.get<Item[]>('/api/collections?is_favorite=true')).map(({ name }) => name), ['Alpha', 'beta', 'Gamma'])
+  t.same(await alice.get('/api/collections/identifiers'), [ids[1], ids[0], ids[2]])
+  t.same(await alice.get('/api/collections/smart/identifiers'), [smart.id])
+})
+
+t.test('a form that cannot be stored says why, and stores nothing', async (t) => {
+  const { alice, bob } = await start(t)
+  const { id } = await alice.make('Taken')
+  const other = await alice.make('Other')
+  await bob.make('Taken')
+  const smart = await alice.smart('Taken', {})
+  const cases: [reply: { statusCode: number, json (): unknown }, status: number, detail?: unknown][] = [
+    [await alice.send('POST', '', { name: 'Taken' }), 409, "Collection with name 'Taken' already exists"],
+    [await alice.send('PUT', `/${other.id}`, { name: 'Taken', rom_ids: '[]' }), 409, "Collection with name 'Taken' already exists"],
+    [await alice.send('POST', '/smart', { name: 'Taken' }), 409, "Collection with name 'Taken' already exists"],
+    [await alice.send('POST', '', {}), 422],
+    [await alice.send('POST', '', { name: ' ' }), 422],
+    [await alice.send('PUT', `/${id}`, { name: '', rom_ids: '[]' }), 422],
+    [await alice.send('POST', '', { name: 'x'.repeat(401) }), 422],
+    [await alice.send('POST', '', { name: 'a\0b' }), 422],
+    ...await Promise.all(['undefined', '{}', '[1.5]', '["1"]', ''].map(async (ids) => [
+      await alice.send('PUT', `/${id}`, { rom_ids: ids }), 422, 'Invalid list for rom_ids field in update collection'
+    ] as [{ statusCode: number, json (): unknown }, number, string])),
+    [await alice.send('PUT', `/${id}`, { name: 'New' }), 422, 'Invalid list for rom_ids field in update collection'],
+    ...await Promise.all(['[]', '1', '"x"', 'null', '{', `{"a":${'['.repeat(40)}${']'.repeat(40)}}`].map(async (criteria) => [
+      await alice.send('PUT', `/smart/${smart.id}`, { filter_criteria: criteria }), 400, 'Invalid JSON for filter_criteria field'
+    ] as [{ statusCode: number, json (): unknown }, number, string])),
+    [await alice.call('POST', `/api/collections/${id}/roms`, {}), 422],
+    [await alice.call('DELETE', `/api/collections/${id}/roms`), 422],
+    [await alice.send('POST', '', { name: 'Local', url_cover: 'http://127.0.0.1/a.png' }), 400],
+    [await alice.send('POST', '', { name: 'Local', url_cover: 'file:///etc/passwd' }), 400],
+    [await alice.send('POST', '', { name: 'Page', artwork: picture('<svg xmlns="http://www.w3.org/2000/svg"/>', 'a.png') }), 400],
+    [await alice.send('POST', '', { name: 'Tiff', artwork: picture(await sharp(PNG).tiff().toBuffer()) }), 400],
+    [await alice.send('POST', '', { name: 'Cut', artwork: picture(PNG.subarray(0, 40)) }), 400]
+  ]
+  for (const [index, [reply, status, detail]] of cases.entries()) {
+    t.equal(reply.statusCode, status, `${index}: ${JSON.stringify(reply.json())}`)
+    if (detail !== undefined) t.same(reply.json(), { detail })
+  }
+  t.same((await alice.get<Item[]>('/api/collections')).map(({ name }) => name), ['Other', 'Taken'])
+})
+
+t.test('a cover is uploaded, replaced by one of another kind, and removed', async (t) => {
+  const { test, alice, bob } = await start(t)
+  const folder = join(test.config.data_dir, 'resources', 'collections')
+  const large = await sharp({ create: { width: 300, height: 500, channels: 3, background: 'red' } }).png().toBuffer()
+  const made = await alice.make('Covered', {}, { artwork: picture(large, '../../x.gif') })
+  const stored = (id: number) => existsSync(join(folder, String(id), 'cover')) ? readdirSync(join(folder, String(id), 'cover')).sort() : []
+  t.same(stored(made.id), ['big.png', 'small.png'])
+  t.match(made.path_cover_large, new RegExp(`^/assets/romm/resources/[\\w-]+/collections/${made.id}/cover/big.png\\?ts=`))
+  const small = await test.app.inject({ url: made.path_cover_small ?? '' })
+  t.match([small.statusCode, await sharp(small.rawPayload).metadata()], [200, { format: 'png', height: 200 }])
+  const unmarked = `/assets/romm/resources/collections/${made.id}/cover/big.png`
+  t.equal((await alice.call('GET', unmarked)).statusCode, 200, 'its owner needs no mark')
+  t.equal((await bob.call('GET', unmarked)).statusCode, 404)
+  t.equal((await test.app.inject({ url: unmarked, headers: test.admin })).statusCode, 404, 'nor does an administrator see it')
+  const changed = await alice.put(made.id, { artwork: picture(await sharp(large).webp().toBuffer()), url_cover: 'http://10.0.0.1/' })
+  t.match(changed, { url_cover: null, path_cover_large: /big\.webp\?ts=/ })
+  t.same(stored(made.id), ['big.webp', 'small.webp'])
+  t.match(await alice.put(made.id, { url_cover: '' }), { path_cover_large: /big\.webp/ }, 'an empty address removes nothing')
+  t.match(await alice.put(made.id, {}, { remove_cover: true }), { path_cover_small: null, path_cover_large: null })
+  t.same(stored(made.id), [])
+  await alice.put(made.id, { artwork: picture(PNG) })
+  await alice.call('DELETE', `/api/collections/${made.id}`)
+  t.notOk(existsSync(join(folder, String(made.id))))
+  t.same(readdirSync(join(folder, '.incoming')), [])
+})
+
+t.test('V9, collections: what is hidden from a viewer is in no list, count or cover of a collection', async (t) => {
+  const { test, alice, bob } = await start(t)
+  const genres = { genres: ['Puzzle'] }
+  const ids: number[] = []
+  for (const name of ['A', 'B', 'C', 'D']) {
+    const id = await addRom(test, { fs_name: `${name}.sfc`, fields: genres })
+    await test.app.pg.query('update roms set path_cover_small = $2, path_cover_large = $3 where id = $1', [id, ...Object.values(cover(id))])
+    ids.push(id)
+  }
+  const [a = 0, secret = 0, c = 0, d = 0] = ids
+  const plain = await alice.make('Plain', { is_public: true })
+  await alice.members(plain.id, 'POST', ids)
+  const smart = await alice.smart('Smart', genres, { is_public: true })
+  await hide(test, secret, 'bob')
+  const virtual = virtualId({ type: 'genre', name: 'Puzzle' })
+  for (const path of [`${plain.id}`, `smart/${smart.id}`, `virtual/${virtual}`]) {
+    const seen = await bob.get<Item>(`/api/collections/${path}`)
+    t.same([seen.rom_ids.toSorted(), seen.rom_count], [[a, c, d], 3], path)
+    for (const covers of [seen.path_covers_small, seen.path_covers_large]) {
+      t.equal(covers.length, 3, path)
+      t.notMatch(covers.map(placeOf).join(), `roms/1/${secret}/`, path)
+    }
+    t.match(await alice.get(`/api/collections/${path}`), { rom_count: 4, path_covers_small: { length: 4 } }, path)
+  }
+  for (const query of [`collection_id=${plain.id}`, `smart_collection_id=${smart.id}`, `virtual_collection_id=${virtual}`]) {
+    t.same(await bob.roms(query), [a, c, d], query)
+    t.same(await alice.roms(query), ids, query)
+  }
+  await hide(test, a, 'bob')
+  t.same(await bob.get('/api/collections/virtual?type=genre'), [], 'two that are seen are no collection')
+  t.same(await bob.get('/api/collections/virtual/identifiers'), [])
+  t.equal((await bob.call('GET', `/api/collections/virtual/${virtual}`)).statusCode, 404)
+  const own = await bob.make('Own')
+  t.match(await bob.members(own.id, 'POST', [a, c]), { rom_ids: [c] }, 'what is not seen is unknown')
+  await hide(test, c, 'bob')
+  await bob.put(own.id, { rom_ids: `[${d}]` })
+  await test.app.pg.query('delete from hidden_entities')
+  t.match(await bob.get(`/api/collections/${own.id}`), { rom_ids: [c, d] }, 'who replaces a list keeps what is hidden in it')
+})
+
+t.test('the list of favourites is what favorite=true shows, of each viewer', async (t) => {
+  const { test, alice, bob } = await start(t)
+  const [a, b, c] = [await addRom(test, { fs_name: 'A.sfc' }), await addRom(test, { fs_name: 'B.sfc' }), await addRom(test, { fs_name: 'C.sfc' })]
+  const [first, second, other] = [await alice.make('Favourites', { is_favorite: true }), await alice.make('More', { is_favorite: true }),
+    await bob.make('Favourites', { is_favorite: true, is_public: true })]
+  t.same(await alice.roms('favorite=true'), [])
+  await alice.members(first.id, 'POST', [a])
+  await alice.members(second.id, 'POST', [c])
+  await bob.members(other.id, 'POST', [b])
+  t.same(await alice.roms('favorite=true'), [a, c])
+  t.same(await bob.roms('favorite=true'), [b])
+  t.same(await alice.roms('favorite=false'), [b])
+  t.same(await alice.roms(`collection_id=${other.id}`), [b], 'a public one of another user')
+  t.same(await alice.roms('collection_id=999'), [])
+  t.equal((await alice.call('GET', '/api/roms?collection_id=0')).statusCode, 422)
+  t.match(await alice.get(`/api/roms?collection_id=${other.id}&with_filter_values=true`), { filter_values: { platforms: { length: 1 } } })
+})
+
+t.test('a smart collection holds what its filter finds for its owner, as soon as anything changes', async (t) => {
+  const { test, alice, bob } = await start(t)
+  const [a, b] = [await addRom(test, { fs_name: 'A (USA).sfc' }), await addRom(test, { fs_name: 'B (Japan).sfc' })]
+  const usa = await alice.smart('American', { regions: ['USA'], own_key: { x: 1 } }, { is_public: true })
+  const played = await alice.smart('Finished', { statuses: ['finished'] }, { is_public: true })
+  const loved = await alice.smart('Loved', { favorite: true })
+  t.match(usa, {
+    rom_ids: [a], rom_count: 1, is_smart: true, is_public: true, filter_criteria: { regions: ['USA'], own_key: { x: 1 } },
+    filter_summary: /"own_key":\{"x":1\}/, path_cover_small: null, owner_username: 'alice'
+  })
+  const ids = async ({ id }: Item, of = alice) => (await of.get<Item>(`/api/collections/smart/${id}`)).rom_ids
+  await test.app.pg.query("update roms set regions = '{USA}' where id = $1", [b])
+  t.same(await ids(usa), [a, b], 'the library')
+  await alice.call('PUT', `/api/roms/${b}/props`, { status: 'finished' })
+  t.same(await ids(played), [b], 'a mark')
+  t.same(await ids(played, bob), [b], "its owner's")
+  t.same(await bob.roms(`smart_collection_id=${played.id}`), [], 'the list is for who asks')
+  t.same(await alice.roms(`smart_collection_id=${played.id}`), [b])
+  const favourites = await alice.make('Favourites', { is_favorite: true })
+  await alice.members(favourites.id, 'POST', [a])
+  t.same(await ids(loved), [a], 'a collection')
+  await alice.put(favourites.id, { rom_ids: `[${b}]` })
+  t.same(await ids(loved), [b], 'that was replaced')
+  await alice.call('DELETE', `/api/collections/${favourites.id}`)
+  t.same(await ids(loved), [], 'and deleted')
+  const changed = await alice.send('PUT', `/smart/${usa.id}`, { filter_criteria: '{"regions":["Japan"]}' })
+  t.match(changed.json(), { name: 'American', is_public: true, rom_ids: [] })
+  t.match(await alice.get(`/api/roms/${b}`), { user_collections: [{ id: played.id, name: 'Finished', is_smart: true }] })
+  t.match(await bob.get(`/api/roms/${b}`), { user_collections: [{ id: played.id }] })
+  t.same((await bob.get<Item[]>('/api/collections/smart')).map(({ name }) => name), ['American', 'Finished'])
+  t.equal((await alice.call('DELETE', `/api/collections/smart/${usa.id}`)).body, 'null')
+  const missing = await alice.call('GET', `/api/collections/smart/${usa.id}`)
+  t.same([missing.statusCode, missing.json()], [404, { detail: `Collection with id '${usa.id}' not found` }])
+})
+
+t.test('criteria are read in every shape that apps have stored, and what makes no sense narrows nothing', async (t) => {
+  const { test, alice } = await start(t)
+  const fields = { genres: ['Puzzle'], age_ratings: ['E'] }
+  const a = await addRom(test, { fs_name: 'Apple (USA) (Beta).sfc', fields })
+  const b = await addRom(test, { fs_name: 'Berry (Japan).gb', platform: 'gb', matches: { igdb: 1, ra: 2 } })
+  const { rows: [gb] } = await test.app.pg.query<{ id: number }>("select id from platforms where slug = 'gb'")
+  const nested = await alice.smart('Nested', { regions: ['Japan'] })
+  const cases: [criteria: object, ids: number[]][] = [
+    [{}, [a, b]],
+    [{ platform_ids: [gb?.id] }, [b]], [{ platform_ids: gb?.id }, [b]], [{ platform_id: String(gb?.id) }, [b]],
+    [{ selected_genre: 'Puzzle' }, [a]], [{ selected_tag: 'Beta' }, [a]], [{ selected_age_rating: 'E' }, [a]],
+    [{ selected_region: 'Japan', selected_language: null }, [b]],
+    [{ genres: ['Puzzle', 'Other'], genres_logic: 'all' }, []], [{ genres: ['Puzzle'], genres_logic: 'none' }, [b]],
+    [{ matched: true }, [b]], [{ matched: 'false' }, [a]], [{ matched: null }, [a, b]], [{ has_ra: true }, [b]],
+    [{ metadata_providers: ['igdb'] }, [b]], [{ search_term: 'berry' }, [b]],
+    [{ virtual_collection_id: virtualId({ type: 'genre', name: 'Puzzle' }) }, [a]],
+    [{ order_by: 'name', order_dir: 'desc' }, [b, a]],
+    [{ smart_collection_id: nested.id }, [a, b]], [{ last_played: true }, [a, b]], [{ updated_after: '2999-01-01T00:00:00Z' }, [a, b]],
+    [{ group_by_meta_id: 'x', limit: 1, offset: 5, genres: { a: 1 }, matched: 'maybe', search_term: ['a'], platform_id: {} }, [a, b]]
+  ]
+  for (const [index, [criteria, ids]] of cases.entries()) {
+    const made = await alice.smart(`Case ${index}`, criteria)
+    t.same(made.rom_ids, ids, JSON.stringify(criteria))
+    t.same(await alice.roms(`smart_collection_id=${made.id}`), ids.toSorted((x, y) => x - y), `listed: ${JSON.stringify(criteria)}`)
+    for (const id of [a, b]) {
+      const { user_collections: holding } = await alice.get<{ user_collections: { id: number }[] }>(`/api/roms/${id}`)
+      t.equal(holding.some((one) => one.id === made.id), ids.includes(id), `${id} tells: ${JSON.stringify(criteria)}`)
+    }
+  }
+})
+
+t.test('a ROM tells of the smart collections whose filter finds it, siblings and all', async (t) => {
+  const { test, alice, bob } = await start(t)
+  const [a, b] = [await addRom(test, { fs_name: 'A.sfc', matches: { igdb: 1 } }), await addRom(test, { fs_name: 'B.sfc', matches: { igdb: 1 } })]
+  const [other, alone] = [await addRom(test, { fs_name: 'C.gb', platform: 'gb', matches: { igdb: 1 } }), await addRom(test, { fs_name: 'D.sfc', matches: { igdb: 2 } })]
+  const twice = await alice.smart('Twice', { duplicate: true }, { is_public: true })
+  const once = await bob.smart('Once', { duplicate: false }, { is_public: true })
+  const tell = async (id: number) => (await alice.get<{ user_collections: { id: number }[] }>(`/api/roms/${id}`)).user_collections.map((one) => one.id)
+  const isEach = async (expected: [id: number, collections: Item[]][], what: string) => {
+    for (const [id, collections] of expected) t.same(await tell(id), collections.map((one) => one.id), `${id} ${what}`)
+    const found = expected.flatMap(([id, collections]) => collections.includes(twice) ? [id] : [])
+    t.same((await alice.get<Item>(`/api/collections/smart/${twice.id}`)).rom_ids, found, what)
+  }
+  await isEach([[a, [twice]], [b, [twice]], [other, [once]], [alone, [once]]], 'as everybody sees')
+  await hide(test, b, 'alice')
+  await isEach([[a, []], [other, [once]], [alone, [once]]], 'when the owner does not see the sibling')
+})
+
+t.test('criteria of any shape are answered', async (t) => {
+  const { test, alice } = await start(t)
+  await addRom(test, { fs_name: 'A.sfc' })
+  const keys = ['genres', 'platform_ids', 'platform_id', 'matched', 'search_term', 'statuses', 'order_by', 'order_dir',
+    'collection_id', 'virtual_collection_id', 'selected_genre', 'genres_logic', 'metadata_providers', 'player_counts']
+  const { id } = await alice.smart('Any', {})
+  const anyCriteria = fc.dictionary(fc.constantFrom(...keys), fc.jsonValue({ maxDepth: 2 }))
+  await fc.assert(fc.asyncProperty(anyCriteria, async (criteria) => {
+    const reply = await alice.send('PUT', `/smart/${id}`, { filter_criteria: JSON.stringify(criteria) })
+    return reply.statusCode === 200
+  }), { numRuns: 60 })
+})
+
+t.test('virtual collections are what three ROMs have in common', async (t) => {
+  const { test, alice } = await start(t)
+  const fields = { genres: ['Puzzle', 'Ação'], franchises: ['Mario'], game_modes: ['Co-op'], companies: ['N'], collections: ['S'] }
+  const ids: number[] = []
+  for (let n = 0; n < 6; n++) ids.push(await addRom(test, { fs_name: `${n}.sfc`, fields: n < 3 ? fields : { genres: ['Puzzle'] } }))
+  for (const id of ids) {
+    await test.app.pg.query('update roms set path_cover_small = $2, path_cover_large = $3 where id = $1', [id, ...Object.values(cover(id))])
+  }
+  type Virtual = Omit<Item, 'id'> & { id: string, type: string }
+  const all = await alice.get<Virtual[]>('/api/collections/virtual?type=all')
+  t.same(all.map(({ type, name, rom_count: count }) => [type, name, count]), [
+    ['genre', 'Ação', 3], ['mode', 'Co-op', 3], ['franchise', 'Mario', 3], ['company', 'N', 3], ['genre', 'Puzzle', 6], ['collection', 'S', 3]
+  ])
+  t.match(all[4], {
+    description: 'Autogenerated Puzzle collection', is_virtual: true, is_smart: false, is_favorite: false, path_cover_small: null,
+    path_covers_small: { length: 5 }, path_covers_large: { length: 5 }
+  })
+  t.same(all[4]?.rom_ids.toSorted((x, y) => x - y), ids)
+  t.equal(Buffer.from(all[0]?.id ?? '', 'base64url').toString(), '{"name": "A\\u00e7\\u00e3o", "type": "genre"}')
+  t.same(await alice.get('/api/collections/virtual/identifiers'), all.map(({ id }) => id))
+  t.same((await alice.get<Virtual[]>('/api/collections/virtual?type=genre&limit=1')).map(({ name }) => name), ['Ação'])
+  t.same(await alice.get('/api/collections/virtual?type=other'), [])
+  t.equal((await alice.call('GET', '/api/collections/virtual')).statusCode, 422)
+  for (const { id, type, name, rom_ids: members } of all) {
+    for (const form of [id, encodeURIComponent(id), id.replace(/=+$/, '')]) {
+      t.match(await alice.get(`/api/collections/virtual/${form}`), { id, type, name })
+      t.same(await alice.roms(`virtual_collection_id=${form}`), members.toSorted((x, y) => x - y))
+    }
+  }
+  const wrong = ['x', '%7B%7D', virtualId({ type: 'genre', name: 'Sports' }), Buffer.from('{"name":1}').toString('base64url'),
+    Buffer.from('{"name":"Puzzle","type":"__proto__"}').toString('base64url'), Buffer.from('null').toString('base64url'),
+    Buffer.from('{"name":"a\\u0000","type":"genre"}').toString('base64url')]
+  for (const id of wrong) {
+    t.equal((await alice.call('GET', `/api/collections/virtual/${id}`)).statusCode, 404, id)
+    t.same(await alice.roms(`virtual_collection_id=${id}`), [], id)
+  }
+})
+
+t.test('virtual collections are sent as they are kept: to the viewer they were made for, until something changes', async (t) => {
+  const { test, alice, bob } = await start(t)
+  const fields = { genres: ['Puzzle', 'Ação'], companies: ['N'] }
+  const ids: number[] = []
+  for (const name of ['A', 'B', 'C', 'D']) ids.push(await addRom(test, { fs_name: `${name}.sfc`, fields }))
+  const [secret = 0, ...others] = ids
+  await hide(test, secret, 'bob')
+  const ask = async (user: typeof alice, path: string) => {
+    const [plain, packed] = [await user.call('GET', path), await user.call('GET', path, undefined, { 'accept-encoding': 'gzip' })]
+    t.match(packed.headers, { 'content-encoding': 'gzip', vary: /Accept-Encoding/, 'content-type': 'application/json; charset=utf-8' })
+    t.equal(gunzipSync(packed.rawPayload).toString(), plain.body, path)
+    return plain.json<(Item & { type: string })[]>()
+  }
+  const list = '/api/collections/virtual?type='
+  const members = (items: Item[]) => items.map((item) => item.rom_ids.toSorted((x, y) => x - y))
+  const whole = await ask(alice, `${list}all`)
+  t.same(members(whole), [ids, ids, ids])
+  t.same(members(await ask(bob, `${list}all`)), [others, others, others], 'without what is hidden from him')
+  t.same(await ask(alice, `${list}all`), whole, 'as before, with the time when it was made')
+  const genres = await ask(alice, `${list}genre`)
+  t.same(genres.map(({ type, name }) => [type, name]), [['genre', 'Ação'], ['genre', 'Puzzle']])
+  for (const [limit, shown] of [[0, []], [1, genres.slice(0, 1)], [2, genres], [9, genres]] as const) {
+    t.same(await ask(alice, `${list}genre&limit=${limit}`), shown, `${limit}`)
+  }
+  for (const genre of genres) t.same(await ask(alice, `/api/collections/virtual/${genre.id}`), genre)
+  await test.app.pg.query("update users set age_limit = 12 where username = 'alice'")
+  await test.app.pg.query('update roms set min_age = 18 where id = $1', [others[0]])
+  t.same(members(await ask(alice, `${list}company`)), [ids.filter((id) => id !== others[0])], 'a right that changed')
+  t.same(await ask(bob, `${list}all`).then((items) => items.length), 3)
+  await test.app.pg.query("update roms set companies = '{}' where id = $1", [secret])
+  t.same(await ask(alice, `${list}company`), [], 'a ROM that changed')
+  t.same(members(await ask(bob, `${list}company`)), [others])
+})
+
+t.test('every name has an id that reads back', async () => {
+  fc.assert(fc.property(fc.string({ unit: character }).filter((name) => !name.includes('\0')), (name) => {
+    const id = virtualId({ type: 'company', name })
+    return /^[\w=-]+$/.test(id) && readVirtualId(id)?.name === name && readVirtualId(id.replace(/=+$/, ''))?.name === name
+  }))
+})
+
+t.test('a ROM that comes back is in its collections again', async (t) => {
+  const { test, alice } = await start(t)
+  const rom = await addRom(test, { fs_name: 'A.sfc' })
+  const { id } = await alice.make('A')
+  await alice.members(id, 'POST', [rom])
+  await test.app.pg.query('create temporary table kept as select * from roms; delete from roms')
+  t.match(await alice.get(`/api/collections/${id}`), { rom_ids: [], rom_count: 0 })
+  await alice.put(id, {})
+  t.equal((await test.app.pg.query('select 1 from collection_roms')).rowCount, 1)
+})
+
+t.test('downloads and random picks are of the collection', async (t) => {
+  const { test, alice } = await start(t)
+  const [a] = [await addRom(test, { fs_name: 'A.sfc' }), await addRom(test, { fs_name: 'B.sfc' })]
+  const { id } = await alice.make('A')
+  await alice.members(id, 'POST', [a])
+  t.match(await alice.get(`/api/roms/random?collection_id=${id}`), { id: a })
+  t.match((await alice.call('GET', '/api/roms/download')).statusCode, 400)
+  t.match((await alice.call('GET', '/api/roms/download?collection_id=999')).statusCode, 404)
+})
+
+t.test('who may see a collection hears of its changes, and nobody else', async (t) => {
+  const { test, alice, bob } = await start(t)
+  const rom = await addRom(test, { fs_name: 'A.sfc' })
+  const url = await test.app.listen({ port: 0, host: '127.0.0.1' })
+  const heard = { alice: await listen(t, test, url, alice.headers), bob: await listen(t, test, url, bob.headers) }
+  const mine = await alice.make('Mine')
+  await alice.members(mine.id, 'POST', [rom])
+  await alice.members(mine.id, 'POST', [rom])
+  await alice.put(mine.id, {}, { is_public: true })
+  await alice.put(mine.id, {}, { is_public: false })
+  await alice.call('DELETE', `/api/collections/${mine.id}`)
+  const smart = await bob.smart('Shown', {}, { is_public: true })
+  await bob.send('PUT', `/smart/${smart.id}`, {})
+  await bob.call('DELETE', `/api/collections/smart/${smart.id}`)
+  const shown = ['added', 'changed', 'deleted'].map((change) => `smart ${smart.id} ${change}`)
+  await until(() => heard.alice.at(-1) === shown.at(-1) && heard.bob.at(-1) === shown.at(-1), 'the last event came')
+  const all = ['added', 'changed', 'changed', 'changed', 'deleted'].map((change) => `plain ${mine.id} ${change}`)
+  t.same(heard.alice, [...all, ...shown])
+  t.same(heard.bob, [...all.slice(2, 4), ...shown], 'what is shown, and once more that it is not')
+})
+
+t.test('a cover is fetched from its address, once', async (t) => {
+  const asked: string[] = []
+  const server = createServer(({ url = '' }, response) => {
+    asked.push(url)
+    if (url === '/cover.png') response.writeHead(200, { 'content-type': 'image/png' }).end(PNG)
+    else if (url === '/page') response.writeHead(200, { 'content-type': 'text/html' }).end('<script>1</script>')
+    else response.writeHead(404).end()
+  })
+  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
+  const { port } = server.address() as AddressInfo
+  const origin = `127.0.0.1:${port}`
+  const http = createHttpClient({ name: 'covers', userAgent: 'test', log: pino({ level: 'silent' }), trustedOrigins: [origin] })
+  t.teardown(async () => {
+    await http.close()
+    server.close()
+  })
+  const { test, alice } = await start(t)
+  const covers = createCovers(test.config, http)
+  const collections = createCollections(test.app, covers)
+  const { id } = await alice.make('A')
+  const caller = { id: (await alice.get<{ id: number }>('/api/users/me')).id, access: ADMIN_ACCESS } as Caller
+  const put = (url: string) => collections.update(test.app.orm.em.fork(), caller, id, { rom_ids: '[]', url_cover: url }, { remove_cover: false }, null)
+  const fetched = await put(`http://${origin}/cover.png`)
+  t.match(fetched, { url_cover: `http://${origin}/cover.png`, path_cover_large: /big\.png\?ts=/, path_cover_small: /small\.png\?ts=/ })
+  t.match(await put(`http://${origin}/cover.png`), { path_cover_large: /big\.png/ })
+  t.same(asked, ['/cover.png'])
+  for (const path of ['page', 'gone']) await t.rejects(put(`http://${origin}/${path}`), { code: 'BAD_REQUEST' }, path)
+  t.match(await alice.get(`/api/collections/${id}`), { url_cover: `http://${origin}/cover.png` }, 'what failed changed nothing')
+  await covers.drop(id)
+  await put(`http://${origin}/cover.png`)
+  t.equal(asked.filter((path) => path === '/cover.png').length, 2, 'again when it is gone from the disk')
+  const folder = join(test.config.data_dir, 'resources', 'collections')
+  t.same(readdirSync(folder).sort(), ['.incoming', String(id)])
+  await test.app.pg.query('delete from collections')
+  await collections.clean()
+  t.same([readdirSync(folder), readdirSync(join(folder, '.incoming'))], [['.incoming'], []], 'nothing is left of one that is gone')
+})
+
+t.test('collections go with their owner', async (t) => {
+  const { test, alice, admin } = await start(t)
+  await alice.make('A')
+  await alice.smart('A', {})
+  const { rows: [user] } = await test.app.pg.query<{ id: number }>("select id from users where username = 'alice'")
+  t.equal((await admin.call('DELETE', `/api/users/${user?.id}`)).statusCode, 200)
+  t.equal((await test.app.pg.query('select 1 from collections union all select 1 from smart_collections')).rowCount, 0)
+})

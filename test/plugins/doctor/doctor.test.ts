@@ -1,0 +1,197 @@
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { type Duplex, pipeline } from 'node:stream'
+import { join } from 'node:path'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { examineAddress, examineBaseUrl } from '../../../plugins/doctor/address.ts'
+import { examineCluster, examineDatabase } from '../../../plugins/doctor/database.ts'
+import { examineDisk } from '../../../plugins/doctor/disk.ts'
+import type { Finding, Patient } from '../../../plugins/doctor/finding.ts'
+import { examineLibraries } from '../../../plugins/doctor/libraries.ts'
+import { examineMail } from '../../../plugins/doctor/mail.ts'
+import { examineZone } from '../../../plugins/doctor/zone.ts'
+import { runSvc, settings } from '../../e2e/server.ts'
+import { makeFolder } from '../../folder.ts'
+import { type TestApp, shareTestApp } from '../../support.ts'
+import { startMail } from '../mail/support.ts'
+
+const fresh = shareTestApp(t)
+
+const READABLE = { roms: { snes: { 'a.sfc': 'a' } } }
+
+/** A server that does not run, unless `state` says so. */
+const patientOf = ({ config }: Pick<TestApp, 'config'>, more: Partial<Patient> = {}): Patient =>
+  ({ config, settings: {}, state: null, mailTo: null, ...more })
+
+const stateOf = (url: string): NonNullable<Patient['state']> =>
+  ({ pid: process.pid, started_at: '', url, port: Number(new URL(url).port), database_url: '' })
+
+const withServer = ({ config }: TestApp, server: Partial<TestApp['config']['server']>): Pick<TestApp, 'config'> =>
+  ({ config: { ...config, server: { ...config.server, ...server } } })
+
+/** What is not well, as `status subject`. */
+const listIlls = (findings: readonly Finding[]) =>
+  findings.filter(({ status }) => status !== 'ok').map(({ status, subject }) => `${status} ${subject}`)
+
+async function listen (test: TestApp): Promise<string> {
+  const { server } = test.app
+  if (server.address() === null) await test.app.listen({ port: 0, host: '127.0.0.1' })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** A proxy that passes requests on, and upgrades where it is told to. */
+async function startProxy (t: Test, target: string, forwardsUpgrades: boolean): Promise<string> {
+  const { port } = new URL(target)
+  const proxy = createServer((request, response) => {
+    // With Host as it came, the server would see that both are the same.
+    void fetch(`${target}${request.url}`, { headers: { origin: target }, redirect: 'manual' })
+      .then(async (answer) => { response.writeHead(answer.status).end(await answer.text()) })
+  })
+  if (forwardsUpgrades) {
+    proxy.on('upgrade', (request, socket: Duplex) => {
+      const other = connect(Number(port), '127.0.0.1', () => {
+        const lines = [`GET ${request.url} HTTP/1.1`]
+        for (let at = 0; at < request.rawHeaders.length; at += 2) lines.push(`${request.rawHeaders[at]}: ${request.rawHeaders[at + 1]}`)
+        other.write(`${lines.join('\r\n')}\r\n\r\n`)
+        pipeline(socket, other, socket, () => {})
+      })
+    })
+  }
+  await new Promise<void>((resolve) => { proxy.listen(0, '127.0.0.1', resolve) })
+  t.teardown(() => {
+    proxy.close()
+    proxy.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+}
+
+t.test('a server that runs well has nothing to mend', async (t) => {
+  const test = await fresh(t, { library: READABLE })
+  const url = await listen(test)
+  const findings = [
+    ...await examineAddress(patientOf(test, { state: stateOf(url) })),
+    ...await examineDisk(patientOf(test)),
+    ...(await examineDatabase(test.app.pg, patientOf(test))).findings,
+    ...await examineLibraries(test.config, test.app.pg)
+  ]
+  t.same(listIlls(findings), ['fail server'], 'this one has no scan worker')
+  const messages = findings.map(({ message }) => message).join('\n')
+  t.match(messages, /No scan worker is running/)
+  t.match(messages, /Sockets open at ws:/)
+  t.match(messages, /All \d+ migrations are applied/)
+  t.match(messages, /capital letters (?:do not )?matter/)
+})
+
+t.test('a proxy that keeps WebSocket upgrades to itself is found out, with the lines that it lacks', async (t) => {
+  const test = await fresh(t)
+  const url = await listen(test)
+  const findings = await examineBaseUrl(await startProxy(t, url, false), test.config)
+  const [socket] = findings.filter(({ subject }) => subject === 'WebSocket')
+  t.match(socket, { status: 'fail', message: /upgrades are not forwarded/, remedy: /Upgrade and Connection/ })
+  t.ok(socket?.lines.some((line) => line.startsWith('nginx')))
+  t.match(await examineBaseUrl(await startProxy(t, url, true), test.config),
+    [{ subject: 'base URL', status: 'ok' }, { subject: 'WebSocket', status: 'ok' }])
+})
+
+t.test('a base URL that leads elsewhere, or nowhere, is told with what to do', async (t) => {
+  const test = await fresh(t)
+  const other = createServer((request, response) => {
+    if (request.url?.startsWith('/old') === true) response.writeHead(301, { location: 'https://games.example.org/' }).end()
+    else response.writeHead(200).end('It works!')
+  })
+  await new Promise<void>((resolve) => { other.listen(0, '127.0.0.1', resolve) })
+  const place = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+  const ask = async (base: string) => (await examineBaseUrl(base, test.config))[0]
+  t.match(await ask(place), { status: 'fail', message: /not as this server does/, remedy: /proxy pass/ })
+  t.match(await ask(`${place}/old`), { status: 'fail', message: /leads on to https:\/\/games\.example\.org/, remedy: /SVC_BASE_URL/ })
+  await new Promise((resolve) => { other.close(resolve) })
+  t.match(await ask(place), { status: 'fail', message: /cannot be reached/, remedy: /Correct SVC_BASE_URL/ })
+})
+
+t.test('proxies: none trusted behind https, and networks that visitors come from', async (t) => {
+  const test = await fresh(t)
+  const ask = async (server: Partial<TestApp['config']['server']>) =>
+    (await examineAddress(patientOf(withServer(test, { port: 0, ...server })))).filter(({ subject }) => subject === 'proxy')
+  t.match(await ask({ base_url: 'https://games.example.org' }), [{ status: 'warn', remedy: /SVC_TRUSTED_PROXIES/ }])
+  t.match(await ask({ trusted_proxies: ['172.30.0.0/16'] }), [{ status: 'warn', message: /172\.30\.0\.0\/16/ }])
+  t.same(await ask({ base_url: 'https://games.example.org', trusted_proxies: ['172.30.80.2'] }), [])
+})
+
+t.test('a port that another program has is told before the start', async (t) => {
+  const test = await fresh(t)
+  const port = Number(new URL(await listen(test)).port)
+  const findings = await examineAddress(patientOf(withServer(test, { host: '127.0.0.1', port })))
+  t.match(findings.find(({ subject }) => subject === 'port'),
+    { status: 'fail', message: new RegExp(`^Port ${port} on 127.0.0.1 is in use`), remedy: /SVC_PORT/ })
+})
+
+t.test('a library that is not mounted is to be mended; one that nobody filled yet is not', async (t) => {
+  const test = await fresh(t)
+  const ask = async () => listIlls(await examineLibraries(test.config, test.app.pg))
+  t.same(await ask(), ['warn library library'], 'empty')
+  await rm(test.libraryDir, { recursive: true })
+  t.same(await ask(), ['fail library library'], 'gone')
+  await mkdir(test.libraryDir)
+})
+
+t.test('who else can read the secrets of the server is told', { skip: process.platform === 'win32' }, async (t) => {
+  const test = await fresh(t)
+  const file = join(test.config.data_dir, 'secret.key')
+  await writeFile(file, 'x'.repeat(64), { mode: 0o600 })
+  t.same(listIlls(await examineDisk(patientOf(test))), [])
+  await chmod(file, 0o644)
+  const findings = await examineDisk(patientOf(test))
+  t.match(findings.find(({ status }) => status !== 'ok'), { status: 'warn', subject: 'secret.key', remedy: /chmod 600/ })
+})
+
+t.test('a database that does not answer, and one of a newer release', async (t) => {
+  const test = await fresh(t)
+  const pool = new pg.Pool({ connectionString: 'postgres://nobody@127.0.0.1:1/none' })
+  const { findings, isCurrent } = await examineDatabase(pool, patientOf(test))
+  await pool.end()
+  t.notOk(isCurrent)
+  t.match(findings, [{ status: 'fail', subject: 'database', message: /does not answer: .*ECONNREFUSED/ }])
+  await test.app.pg.query("insert into migrations (name) values ('29990101000000-future')")
+  const newer = await examineDatabase(test.app.pg, patientOf(test))
+  await test.app.pg.query("delete from migrations where name = '29990101000000-future'")
+  t.match(newer.findings.find(({ subject }) => subject === 'schema'), { status: 'fail', message: /newer release/ })
+  t.match(examineCluster(patientOf(test)), { status: 'ok', message: /made at the first start/ })
+})
+
+t.test('the mail server is greeted, and is sent a mail only for somebody who wants one', async (t) => {
+  const test = await fresh(t)
+  const { mails, server, env } = await startMail()
+  const mail = { ...test.config.mail, host: env.SMTP_HOST, port: Number(env.SMTP_PORT), security: 'none' as const, from: env.SMTP_FROM }
+  const ask = async (mailTo: string | null, more: object = {}) =>
+    await examineMail(patientOf({ config: { ...test.config, mail: { ...mail, ...more } } }, { mailTo }))
+  t.match(await ask(null), [{ status: 'ok' }])
+  t.equal(mails.length, 0)
+  t.match(await ask('me@example.org'), [{ status: 'ok', message: /took a mail to me@example\.org/ }])
+  t.match(mails, [/asked for by svc doctor/])
+  t.match(await ask('a@b, c@d'), [{ status: 'fail', message: /not one email address/ }])
+  await new Promise<void>((resolve) => { server.close(resolve) })
+  t.match(await ask(null), [{ status: 'fail', message: /does not take mail: .*ECONNREFUSED/, remedy: /SMTP_/ }])
+  t.match(await ask(null, { from: undefined }), [{ status: 'fail', remedy: /SMTP_FROM/ }])
+})
+
+t.test('a time zone that nobody knows is told', async (t) => {
+  t.same([undefined, '', 'UTC', 'Europe/Berlin'].flatMap(examineZone), [])
+  t.match(examineZone('Mars/Olympus'), [{ status: 'warn', message: /Mars\/Olympus/ }])
+})
+
+t.test('the command says it in lines or as JSON, makes nothing, and ends with 1 when something has to be mended', async (t) => {
+  const folder = makeFolder(t, { library: READABLE })
+  const dataDir = join(folder, 'data')
+  const env = settings(dataDir, { SVC_LIBRARY_DIR: join(folder, 'library') })
+  const well = await runSvc(t, ['doctor', '--json'], env).ended
+  t.equal(well.code, 0, well.output)
+  const findings = well.output.trim().split('\n').map((line) => JSON.parse(line) as Finding)
+  t.ok(findings.every(({ status, remedy }) => (status === 'ok') === (remedy === null)))
+  t.notOk(existsSync(dataDir))
+  const wrong = await runSvc(t, ['doctor'], { ...env, SVC_PORT: 'many' }).ended
+  t.equal(wrong.code, 1)
+  t.match(wrong.output, /^fail +settings +SVC_PORT: "many" is not a whole number.*\n +→ .*\n\n1 to mend/s)
+})

@@ -1,0 +1,63 @@
+import { utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { HashCrashError } from '../../../plugins/hashing/hash-errors.ts'
+import { type HashPath, type Hasher, createHasher } from '../../../plugins/hashing/hasher.ts'
+import { rememberCrashes } from '../../../plugins/hashing/crashed-files.ts'
+import { shareTestApp } from '../../support.ts'
+
+const fresh = shareTestApp(t)
+const real = createHasher({ threads: 1 })
+t.teardown(() => real.close())
+
+/** Ends at every file of this name whose content it reads, as if the process had. */
+function createFragile (name: string) {
+  const read: string[] = []
+  function crashAt (path: HashPath, raw: string | undefined): void {
+    if (raw !== undefined) return
+    read.push(String(path))
+    if (String(path).endsWith(name)) throw new HashCrashError(name, 'the process that read it ended with SIGSEGV')
+  }
+  const hasher: Hasher = {
+    ...real,
+    async hashFile (path, options) {
+      crashAt(path, options?.raw)
+      return await real.hashFile(path, options)
+    },
+    async hashGroup (paths, options) {
+      paths.forEach((path, index) => { crashAt(path, options?.raw?.[index]) })
+      return await real.hashGroup(paths, options)
+    },
+    async hashRetroAchievements (path, console, options) {
+      crashAt(path, undefined)
+      return await real.hashRetroAchievements(path, console, options)
+    }
+  }
+  return { hasher, read }
+}
+
+t.test('a file that ended the process is left alone by every later scan, until it changes', async (t) => {
+  const { app } = await fresh(t)
+  const path = join(t.testdir({ 'Bad.zip': 'not a zip' }), 'Bad.zip')
+  const { hasher, read } = createFragile('Bad.zip')
+  const first = await rememberCrashes(app, hasher).hashFile(path)
+  t.match(first, { sha1_hash: /^[0-9a-f]{40}$/, warning: /SIGSEGV; its content is not read again until the file changes/ })
+  const next = rememberCrashes(app, hasher)
+  t.match(await next.hashFile(path), { sha1_hash: first.sha1_hash, warning: /SIGSEGV/ })
+  t.match(await next.hashRetroAchievements(path, 3), { ra_hash: null, warning: /SIGSEGV/ })
+  t.equal(read.length, 1, 'its content was read once')
+  writeFileSync(path, 'a longer content')
+  utimesSync(path, 1, 1)
+  await rememberCrashes(app, hasher).hashFile(path)
+  t.equal(read.length, 2, 'a changed file is tried again')
+})
+
+t.test('the culprit among the files of a folder is found, and the others are hashed', async (t) => {
+  const { app } = await fresh(t)
+  const folder = t.testdir({ 'a.bin': 'a', 'Bad.zip': 'not a zip', 'c.bin': 'c' })
+  const { hasher } = createFragile('Bad.zip')
+  const remembering = rememberCrashes(app, hasher)
+  const { files } = await remembering.hashGroup(['a.bin', 'Bad.zip', 'c.bin'].map((name) => join(folder, name)))
+  t.match(files, [{ crc_hash: /^.{8}$/ }, { warning: /SIGSEGV/ }, { crc_hash: /^.{8}$/ }])
+  t.same((await app.pg.query('select path from crashed_files')).rows, [{ path: join(folder, 'Bad.zip') }])
+})

@@ -1,0 +1,235 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import fastify from 'fastify'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { loadConfig } from '../../../core/config/config.ts'
+import { createHealth } from '../../../plugins/heartbeat/health.ts'
+import { createTimedMemo } from '../../../plugins/heartbeat/timed-memo.ts'
+import { type TestApp, buildTestApp, dropUsers, shareTestApp } from '../../support.ts'
+import { createLibrary } from '../../../plugins/library/service.ts'
+import { until } from '../../until.ts'
+import { addRom } from '../roms/support.ts'
+
+const fresh = shareTestApp(t)
+
+const CRON_KEYS = ['SCHEDULED_RESCAN_CRON', 'SCHEDULED_UPDATE_SWITCH_TITLEDB_CRON',
+  'SCHEDULED_UPDATE_LAUNCHBOX_METADATA_CRON', 'SCHEDULED_CONVERT_IMAGES_TO_WEBP_CRON']
+
+t.test('a client learns without credentials what runs and what is on', async (t) => {
+  const { app, admin } = await fresh(t, { library: { roms: { snes: {}, nes: {}, '@eaDir': {} } } })
+  const reply = await app.inject({ url: '/api/heartbeat' })
+  t.equal(reply.statusCode, 200)
+  t.match(reply.json(), {
+    SYSTEM: { VERSION: '5.2.0', SVC_VERSION: /^\d+\.\d+\.\d+/, SHOW_SETUP_WIZARD: false },
+    METADATA_SOURCES: { ANY_SOURCE_ENABLED: true, LIBRETRO_API_ENABLED: true, IGDB_API_ENABLED: false },
+    FILESYSTEM: { FS_PLATFORMS: [] },
+    FRONTEND: { DISABLE_USERPASS_LOGIN: false, YOUTUBE_BASE_URL: 'https://www.youtube.com' },
+    TASKS: { ENABLE_SCHEDULED_RESCAN: false, SCHEDULED_RESCAN_CRON: '0 3 * * *' }
+  })
+  t.match(reply.cookies, [{ name: 'svc_csrftoken', path: '/' }])
+  const own = await app.inject({ url: '/api/heartbeat', headers: admin })
+  t.same(own.json().FILESYSTEM.FS_PLATFORMS, ['nes', 'snes'], 'folders are told to those who may see platforms')
+})
+
+t.test('every flag that clients know is there, whether or not the source is installed', async (t) => {
+  const { app } = await buildTestApp(t, { packages: [] })
+  const heartbeat = (await app.inject({ url: '/api/heartbeat' })).json()
+  const flags = ['IGDB', 'SS', 'MOBY', 'STEAMGRIDDB', 'RA', 'LAUNCHBOX', 'HASHEOUS', 'PLAYMATCH', 'TGDB', 'FLASHPOINT', 'HLTB',
+    'LIBRETRO', 'DEMOZOO', 'POUET', 'CSDB', 'STEAM'].map((source) => `${source}_API_ENABLED`)
+  t.same(heartbeat.METADATA_SOURCES,
+    Object.fromEntries(['ANY_SOURCE_ENABLED', 'SS_DEV_CREDENTIALS_SET', ...flags].map((flag) => [flag, false])))
+  t.same(Object.keys(heartbeat).sort(),
+    ['DEVICE_INSTALL', 'EMULATION', 'FILESYSTEM', 'FRONTEND', 'METADATA_SOURCES', 'NOTIFICATIONS', 'OIDC', 'SYSTEM', 'TASKS'])
+  t.same(heartbeat.OIDC, { ENABLED: false, AUTOLOGIN: false, PROVIDER: '', RP_INITIATED_LOGOUT: false })
+  t.same(heartbeat.NOTIFICATIONS, { EMAIL_ENABLED: false, EMAILS_RESET_LINKS: false })
+  t.same(heartbeat.DEVICE_INSTALL,
+    { ENABLED: true, EXCLUDED_PLATFORM_SLUGS: ['win', 'win3x', 'win9x', 'windows-apps'] })
+  t.same(heartbeat.EMULATION, { DISABLE_EMULATOR_JS: false, DISABLE_RUFFLE_RS: false })
+  for (const key of CRON_KEYS) t.match(heartbeat.TASKS[key], /^\S+( \S+){4}$/, key)
+})
+
+t.test('switches of the configuration show', async (t) => {
+  const { app } = await buildTestApp(t, {
+    env: {
+      DISABLE_USERPASS_LOGIN: 'true',
+      ENABLE_SCHEDULED_RESCAN: '1',
+      SCHEDULED_RESCAN_CRON: '30 2 * * 0',
+      DEVICE_INSTALL_ENABLED: 'false',
+      DEVICE_INSTALL_EXCLUDED_PLATFORM_SLUGS: 'win, ps5'
+    }
+  })
+  t.match((await app.inject({ url: '/api/heartbeat' })).json(), {
+    FRONTEND: { DISABLE_USERPASS_LOGIN: true },
+    DEVICE_INSTALL: { ENABLED: false, EXCLUDED_PLATFORM_SLUGS: ['win', 'ps5'] },
+    TASKS: { ENABLE_SCHEDULED_RESCAN: true, SCHEDULED_RESCAN_CRON: '30 2 * * 0' }
+  })
+})
+
+t.test('the setup wizard is due until there is an administrator, unless it is switched off', async (t) => {
+  const shows = async ({ app }: TestApp) => (await app.inject({ url: '/api/heartbeat' })).json().SYSTEM.SHOW_SETUP_WIZARD
+  const testApp = await fresh(t)
+  await dropUsers(testApp)
+  await until(() => shows(testApp), 'a wizard that is due')
+  await testApp.createUser('owner', 'admin')
+  t.equal(await shows(testApp), false)
+  await dropUsers(testApp)
+  const other = await buildTestApp(t, { databaseUrl: testApp.databaseUrl, env: { DISABLE_SETUP_WIZARD: 'yes' } })
+  await dropUsers(other)
+  t.equal(await shows(other), false)
+})
+
+t.test('what is kept of the folders for one caller tells another nothing, and a new folder shows', async (t) => {
+  const testApp = await fresh(t, { library: { roms: { snes: {}, nes: {} } } })
+  const { app, admin, createUser, libraryDir } = testApp
+  const member = await createUser('alice')
+  await addRom(testApp, { fs_name: 'a.sfc', platform: 'snes' })
+  const platform = (await app.inject({ url: '/api/platforms', headers: admin })).json()[0].id
+  const { id } = (await app.inject({ url: '/api/users/me', headers: member })).json()
+  await app.inject({
+    method: 'POST', url: '/api/permissions/hidden', headers: admin,
+    payload: { entity: 'platforms', entity_id: platform, user_id: id }
+  })
+  const folders = async (headers = {}) => (await app.inject({ url: '/api/heartbeat', headers })).json().FILESYSTEM.FS_PLATFORMS
+  await until(async () => (await folders(admin)).length === 2, 'the folders of this library')
+  t.same(await folders(member), ['nes'])
+  t.same(await folders(), [])
+  mkdirSync(join(libraryDir, 'roms', 'gba'))
+  await until(async () => (await folders(admin)).includes('gba'), 'a folder that was made')
+})
+
+t.test('a library that cannot be read does not stop the heartbeat', async (t) => {
+  const { app, libraryDir } = await fresh(t)
+  rmSync(libraryDir, { recursive: true })
+  const reply = await app.inject({ url: '/api/heartbeat' })
+  t.equal(reply.statusCode, 200)
+  t.same(reply.json().FILESYSTEM.FS_PLATFORMS, [])
+})
+
+/** A source that counts how often it is asked, and answers with this status. */
+async function startSource (t: Pick<Test, 'teardown'>, status: number) {
+  const seen = { count: 0 }
+  const server = createServer((_request, response) => {
+    seen.count++
+    response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
+  })
+  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
+  t.teardown(() => { server.close() })
+  return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+/** Settings of plugins come from the environment of the process. */
+function setEnvironment (t: Pick<Test, 'teardown'>, values: Record<string, string>): void {
+  Object.assign(process.env, values)
+  t.teardown(() => { for (const name of Object.keys(values)) Reflect.deleteProperty(process.env, name) })
+}
+
+t.test('a source is asked by the scan worker, once however many strangers want to know', async (t) => {
+  const { seen, url } = await startSource(t, 503)
+  setEnvironment(t, { HASHEOUS_API_ENABLED: 'true', HASHEOUS_API_URL: url })
+  const testApp = await buildTestApp(t, { worker: true })
+  const hasheous = testApp.app.registry.records.find(({ key }) => key === 'hasheous')
+  t.equal(hasheous?.status, 'active', String(hasheous?.reason))
+  const ask = () => testApp.app.inject({ url: '/api/heartbeat/metadata/hasheous' })
+  const replies = await Promise.all([ask(), ask(), ask()])
+  t.same(replies.map((reply) => [reply.statusCode, reply.json()]), [[200, false], [200, false], [200, false]])
+  const { count } = seen
+  t.same((await ask()).json(), false)
+  t.equal(seen.count, count, 'not asked again')
+})
+
+t.test('sources that are off, not installed or unknown are told apart', async (t) => {
+  const { app } = await buildTestApp(t, { worker: true })
+  const ask = async (source: string) => {
+    const reply = await app.inject({ url: `/api/heartbeat/metadata/${source}` })
+    return [reply.statusCode, reply.json()]
+  }
+  t.same(await ask('gamelist'), [200, true], 'active, and it answers')
+  t.same(await ask('igdb'), [200, false], 'off')
+  t.same(await ask('moby'), [200, false], 'maybe not installed')
+  t.same(await ask('steam'), [200, false])
+  t.same(await ask('nowhere'), [400, { detail: 'Invalid metadata source' }])
+  t.same(await ask('__proto__'), [400, { detail: 'Invalid metadata source' }])
+})
+
+t.test('without a scan worker no source answers', async (t) => {
+  const { app } = await fresh(t)
+  t.same((await app.inject({ url: '/api/heartbeat/metadata/gamelist' })).json(), false)
+})
+
+t.test('an answer is kept for its time, a failure is not', async (t) => {
+  let now = 0
+  let made = 0
+  const memo = createTimedMemo<number>(100, () => now)
+  const make = async () => ++made
+  t.same(await Promise.all([memo('a', make), memo('a', make), memo('b', make)]), [1, 1, 2])
+  now = 99
+  t.equal(await memo('a', make), 1)
+  now = 100
+  t.equal(await memo('a', make), 3)
+  await t.rejects(memo('c', async () => { throw new Error('no') }), { message: 'no' })
+  t.equal(await memo('c', make), 4)
+})
+
+t.test('liveness needs nothing, readiness needs the database and a scan worker, which answers no requests itself', async (t) => {
+  const { app, worker } = await buildTestApp(t, { worker: true })
+  t.same((await app.inject({ url: '/api/health' })).json(), { status: 'ok' })
+  const ready = await app.inject({ url: '/api/health/ready' })
+  t.equal(ready.statusCode, 200)
+  t.same(ready.json(), {
+    status: 'ok',
+    checks: { database: { status: 'ok', reason: null }, worker: { status: 'ok', reason: null }, libraries: { status: 'ok', reason: null } }
+  })
+  t.equal((await worker?.inject('/api/health'))?.statusCode, 404)
+  await worker?.close()
+  const lame = await app.inject({ url: '/api/health/ready' })
+  t.equal(lame.statusCode, 503)
+  t.same(lame.json(), {
+    status: 'failed',
+    checks: {
+      database: { status: 'ok', reason: null },
+      worker: { status: 'failed', reason: 'No scan worker is running' },
+      libraries: { status: 'ok', reason: null }
+    }
+  })
+})
+
+t.test('a database that is gone is reported without a word about where it was', async (t) => {
+  const app = fastify()
+  const pool = new pg.Pool({ connectionString: 'postgres://someone:a-password@127.0.0.1:1/none' })
+  app.decorate('pg', pool)
+  app.decorate('library', createLibrary(pool, loadConfig({ SVC_DATA_DIR: t.testdir() }).config))
+  app.decorate('workers', {
+    id: 'test',
+    isAlive: async () => (await pool.query('select 1')).rowCount === 1,
+    requireScanWorker: async () => {},
+    listAlive: async () => [],
+    restart: () => {},
+    claim: async () => false,
+    hold: async (_key, work) => await work(),
+    isHeld: async () => false,
+    hear: async () => {}
+  })
+  t.teardown(() => app.close())
+  t.same(await createHealth(app).readReadiness(), {
+    status: 'failed',
+    checks: {
+      database: { status: 'failed', reason: 'The database does not answer; see the log of the server' },
+      worker: { status: 'failed', reason: 'No scan worker is running' },
+      libraries: { status: 'failed', reason: 'The libraries cannot be looked at; see the log of the server' }
+    }
+  })
+})
+
+t.test('the front page names the service and leads to the documentation', async (t) => {
+  const { app } = await fresh(t)
+  const page = await app.inject({ url: '/' })
+  t.equal(page.statusCode, 200)
+  t.match(page.headers['content-type'], /^text\/html/)
+  t.match(page.body, /svc \d+\.\d+/)
+  for (const [, href] of page.body.matchAll(/href="([^"]+)"/g)) {
+    t.equal((await app.inject({ url: href ?? '' })).statusCode, 200, String(href))
+  }
+})

@@ -1,0 +1,554 @@
+import { deepEqual, equal } from 'node:assert/strict'
+import { chmod, mkdir, readFile, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { listPluginPackages } from '../../../core/loader/packages.ts'
+import { SERVER_DIR } from '../../../core/server-dir.ts'
+import type { LibraryView } from '../../../plugins/libraries/schemas.ts'
+import { assignRows } from '../../../plugins/library/roots.ts'
+import { until } from '../../until.ts'
+import { buildScanTest } from '../scans/support.ts'
+import { readZip } from '../roms/zip-support.ts'
+
+const exporters = listPluginPackages(tmpdir()).filter(({ name }) => name === '@svc/exporter-gamelist')
+const test = await buildScanTest(t, { builtIns: ['gamelist'], packages: exporters, providers: [] })
+const { app, admin, createUser, put, scan, sql, libraryDir, dataDir } = test
+const configFile = join(dataDir, 'config.yml')
+const root = dirname(libraryDir)
+const member = await createUser('member')
+
+const GAMELIST = (name: string) => `<gameList><game><path>./Game.sfc</path><name>${name}</name>
+  <image>./media/Game.png</image></game></gameList>`
+const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
+
+const call = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, payload?: object, headers = admin) =>
+  app.inject({ method, url, headers, ...(payload === undefined ? {} : { payload }) })
+const libraries = async (headers = admin) => (await call('GET', '/api/libraries', undefined, headers)).json<LibraryView[]>()
+const library = async (id: number) => (await call('GET', `/api/libraries/${id}`)).json<LibraryView>()
+
+interface Row { id: number, library_id: number, fs_name: string, name: string, missing_from_fs: boolean }
+const rows = (platform: string) => sql<Row>(`select r.id, r.library_id, r.fs_name, r.name, r.missing_from_fs
+  from roms r join platforms p on p.id = r.platform_id where p.fs_slug = $1 order by r.library_id, r.fs_name`, [platform])
+
+/** A further library on a disk of its own, which is gone with all that is known of it when the test is over. */
+async function addDisk (t: Test, name: string, files: Record<string, string | Uint8Array>, settings: object = {}) {
+  const dir = join(root, name)
+  const at = (...path: string[]) => join(dir, ...path)
+  async function fill (files: Record<string, string | Uint8Array>): Promise<void> {
+    for (const [path, content] of Object.entries(files)) {
+      await mkdir(dirname(at(path)), { recursive: true })
+      await writeFile(at(path), content)
+    }
+  }
+  await fill(files)
+  const reply = await call('POST', '/api/libraries', { name, path: dir, ...settings })
+  t.equal(reply.statusCode, 201, reply.body)
+  const { id } = reply.json<LibraryView>()
+  t.teardown(() => call('DELETE', `/api/libraries/${id}?forget=true`))
+  return { id, dir, at, fill, unmount: () => rename(dir, `${dir}-away`), mount: () => rename(`${dir}-away`, dir) }
+}
+
+t.test('without a list there is one library, the folder of SVC_LIBRARY_DIR', async (t) => {
+  const [only, ...others] = await libraries()
+  t.match(only, {
+    id: 1, name: 'library', path: libraryDir, is_configured: true, is_available: true, problem: null, rom_count: 0, last_scan: null
+  })
+  t.ok((only?.free_bytes ?? 0) > 0 && (only?.total_bytes ?? 0) > (only?.free_bytes ?? 0))
+  t.same(others, [])
+})
+
+t.test('the same platform and file in two libraries are two ROMs of one platform, each with its own gamelist', async (t) => {
+  await writeFile(configFile, '# mine\nscan:\n  hash_threads: 1 # few\nmystery: kept\n')
+  await put({ 'roms/snes/Game.sfc': 'first', 'roms/snes/gamelist.xml': GAMELIST('From the first'), 'roms/snes/media/Game.png': PNG })
+  const disk = await addDisk(t, 'disk', {
+    'snes/roms/Game.sfc': 'second', 'snes/roms/gamelist.xml': GAMELIST('From the second'), 'snes/roms/media/Game.png': PNG,
+    'snes/bios/boot.bin': 'x', 'gb/roms/Other.gb': 'gb'
+  })
+  const text = await readFile(configFile, 'utf8')
+  t.match(text, /^# mine\nscan:\n {2}hash_threads: 1 # few\nmystery: kept\n/, 'comments and unknown keys stay')
+  t.match(text, `library:\n    path: ${libraryDir}`, 'the one that was not listed is')
+  const task = await scan()
+  t.match(task, { status: 'finished', meta: { scan_stats: { total_platforms: 2, scanned_platforms: 2, total_roms: 3, new_platforms: 2 } } })
+  t.match(await rows('snes'), [
+    { library_id: 1, fs_name: 'Game.sfc', name: 'From the first' }, { library_id: disk.id, fs_name: 'Game.sfc', name: 'From the second' }
+  ])
+  const covers = await sql<{ url_cover: string, path_cover_large: string | null }>(
+    "select url_cover, path_cover_large from roms where fs_name = 'Game.sfc' order by library_id")
+  t.match(covers.map(({ path_cover_large: path }) => path), [/big/, /big/], 'covers come from the library of the ROM')
+  t.equal((await sql("select 1 from platforms where fs_slug = 'snes'")).length, 1)
+  t.match(await library(disk.id), {
+    platform_count: 2, rom_count: 2, missing_count: 0, fs_size_bytes: 8, last_scan: { problem: null }
+  })
+  t.match(await libraries(member), [{ path: null, free_bytes: null }, { path: null, free_bytes: null, rom_count: 2 }],
+    'only administrators are told of places')
+
+  const [first, second] = await rows('snes')
+  const listed = await call('GET', `/api/roms?library_ids=${disk.id}`)
+  t.same(listed.json().items.map((rom: Row) => rom.fs_name), ['Game.sfc', 'Other.gb'])
+  t.same(listed.json().items.map((rom: Row) => rom.library_id), [disk.id, disk.id])
+  for (const [rom, content] of [[first, 'first'], [second, 'second']] as const) {
+    t.equal((await call('GET', `/api/roms/${rom?.id}/content/Game.sfc`)).body, content)
+  }
+  const zip = await readZip((await call('GET', `/api/roms/download?rom_ids=${first?.id},${second?.id}`)).rawPayload)
+  t.same([...zip.keys()].sort(), ['disk/snes/roms/Game.sfc', 'library/roms/snes/Game.sfc'])
+  const [firmware] = (await call('GET', '/api/firmware')).json<{ id: number }[]>()
+  t.equal((await call('GET', `/api/firmware/${firmware?.id}/content/boot.bin`)).body, 'x')
+
+  await rm(disk.at('snes/roms'), { recursive: true })
+  await scan()
+  t.match(await rows('snes'), [{ missing_from_fs: false }, { missing_from_fs: true }])
+  t.same(await sql("select missing_from_fs from platforms where fs_slug = 'snes'"), [{ missing_from_fs: false }],
+    'a platform is there as long as one library has it')
+})
+
+t.test('a root that is not mounted marks nothing missing, and the scan, the library and the health say so', async (t) => {
+  const disk = await addDisk(t, 'shaky', { 'roms/nes/A.nes': 'a', 'roms/nes/B.nes': 'b' })
+  await scan()
+  const health = async () => (await app.inject({ url: '/api/health/ready' })).json().checks.libraries
+  t.same(await health(), { status: 'ok', reason: null })
+  const [rom] = await rows('nes')
+  for (const leavesEmpty of [false, true]) {
+    await disk.unmount()
+    if (leavesEmpty) await mkdir(disk.dir)
+    const task = await scan()
+    t.equal(task.status, 'finished', 'the other library is scanned')
+    t.match(test.problems(task), [/The library 'shaky' was not scanned to its end/])
+    t.match(await rows('nes'), [{ missing_from_fs: false }, { missing_from_fs: false }])
+    const state = await library(disk.id)
+    t.match(state, { is_available: false, rom_count: 2, missing_count: 0, free_bytes: null })
+    t.match(state.problem, leavesEmpty ? /empty, as if its disk was not mounted/ : /cannot be read/)
+    t.ok(state.last_scan?.problem)
+    t.match(await health(), { status: 'failed', reason: /^1 of 2 libraries cannot be read/ })
+    t.equal((await app.inject({ url: '/api/health' })).statusCode, 200)
+    const reply = await call('GET', `/api/roms/${rom?.id}/content/A.nes`)
+    t.equal(reply.statusCode, 503)
+    t.match(reply.json().detail, /^The library 'shaky' cannot be read now/)
+    t.equal((await scan({ library_ids: [disk.id] })).status, 'failed', 'a scan of nothing else fails')
+    await rm(disk.dir, { recursive: true, force: true })
+    await disk.mount()
+  }
+  await scan()
+  t.match(await library(disk.id), { is_available: true, problem: null, last_scan: { problem: null } })
+})
+
+t.test('a scan may be limited to some libraries', async (t) => {
+  await put({ 'roms/gba/Here.gba': 'here' })
+  const disk = await addDisk(t, 'some', { 'roms/gba/There.gba': 'there' })
+  await scan()
+  await rm(join(libraryDir, 'roms/gba/Here.gba'))
+  await rm(disk.at('roms/gba/There.gba'))
+  await disk.fill({ 'roms/gba/New.gba': 'new' })
+  const missing = async () => (await rows('gba')).filter((rom) => rom.missing_from_fs).map((rom) => rom.fs_name)
+  await scan({ library_ids: [disk.id] })
+  t.same(await missing(), ['There.gba'])
+  await scan({ library_ids: [1] })
+  t.same(await missing(), ['Here.gba', 'There.gba'])
+  const failed = await scan({ library_ids: [99] })
+  t.equal(failed.status, 'failed')
+  t.match(await test.error(failed.task_id), /^No library has one of the IDs 99/)
+})
+
+t.test('a file that is moved from one library to another stays the ROM that it was', async (t) => {
+  const disk = await addDisk(t, 'target', { 'roms/sms/Other.sms': 'other' })
+  await put({ 'roms/sms/Moved.sms': 'a game that moves', 'roms/sms/Stays.sms': 'stays' })
+  await scan()
+  const before = (await rows('sms')).find((rom) => rom.fs_name === 'Moved.sms')
+  await rename(join(libraryDir, 'roms/sms/Moved.sms'), disk.at('roms/sms/Moved.sms'))
+  await scan()
+  const after = (await rows('sms')).filter((rom) => rom.fs_name === 'Moved.sms')
+  t.same(after, [{ ...before, library_id: disk.id }])
+  t.equal((await call('GET', `/api/roms/${before?.id}/content/Moved.sms`)).body, 'a game that moves')
+
+  await disk.unmount()
+  await put({ 'roms/sms/Copy.sms': 'a game that moves' })
+  await scan()
+  t.match((await rows('sms')).find((rom) => rom.id === before?.id), { fs_name: 'Moved.sms', library_id: disk.id },
+    'what lies on a disk that is not mounted did not move')
+  await disk.mount()
+})
+
+t.test('nothing is written into a library that is read-only', async (t) => {
+  const disk = await addDisk(t, 'archive', { 'roms/lynx/Game.lnx': 'x', 'bios/lynx/lynx.bin': 'x' }, { writable: false })
+  await scan()
+  const [rom] = await rows('lynx')
+  const renamed = await call('PUT', `/api/roms/${rom?.id}`, { fs_name: 'Renamed.lnx' })
+  t.equal(renamed.statusCode, 409, renamed.body)
+  t.match(renamed.json().detail, /^The library 'archive' is read-only/)
+  t.equal(await readFile(disk.at('roms/lynx/Game.lnx'), 'utf8'), 'x')
+  const [firmware] = (await call('GET', '/api/firmware')).json<{ id: number, file_path: string }[]>()
+    .filter((one) => one.file_path === 'bios/lynx')
+  const deleted = await call('POST', '/api/firmware/delete', { firmware: [firmware?.id], delete_from_fs: [firmware?.id] })
+  t.match(deleted.json(), { successful_items: 0, errors: [/The library 'archive' is read-only/] })
+  const platform = (await call('POST', '/api/platforms', { fs_slug: 'lynx' })).statusCode
+  t.equal(platform, 201)
+  t.match(await call('PUT', `/api/libraries/${disk.id}`, { writable: true }).then((reply) => reply.json()), { is_writable: true })
+  t.equal((await call('PUT', `/api/roms/${rom?.id}`, { fs_name: 'Renamed.lnx' })).statusCode, 200)
+  t.equal(await readFile(disk.at('roms/lynx/Renamed.lnx'), 'utf8'), 'x')
+})
+
+t.test('an export lies beside the ROMs of each library, and what is read-only is passed over', async (t) => {
+  await put({ 'roms/gbc/First.gbc': 'first' })
+  const disk = await addDisk(t, 'beside', { 'roms/gbc/Second.gbc': 'second' })
+  const closed = await addDisk(t, 'closed', { 'roms/gbc/Third.gbc': 'third' }, { writable: false })
+  await scan()
+  const outcome = await call('POST', '/api/export/gamelist-xml', { platforms: ['gbc'] })
+  t.equal(outcome.statusCode, 200, outcome.body)
+  t.match(outcome.json(), { files: [{ library_id: 1, games: 1 }, { library_id: disk.id, games: 1 }], errors: [] })
+  t.match(await readFile(join(libraryDir, 'roms/gbc/gamelist.xml'), 'utf8'), /First(?!.*Second)/s)
+  t.match(await readFile(disk.at('roms/gbc/gamelist.xml'), 'utf8'), './Second.gbc')
+  await t.rejects(readFile(closed.at('roms/gbc/gamelist.xml')), { code: 'ENOENT' })
+})
+
+t.test('missing ROMs are cleaned up only where they can be looked for', async (t) => {
+  await put({ 'roms/jaguar/First.j64': 'first' })
+  const disk = await addDisk(t, 'lost', { 'roms/jaguar/Second.j64': 'second' })
+  await scan()
+  await sql("update roms set missing_from_fs = true where fs_name in ('First.j64', 'Second.j64')")
+  await rm(join(libraryDir, 'roms/jaguar/First.j64'))
+  await disk.unmount()
+  const task = (await call('POST', '/api/tasks/run/cleanup_missing_roms', {})).json<{ task_id: string }>()
+  t.match(await test.finished(task.task_id), { status: 'finished' })
+  t.same((await rows('jaguar')).map((rom) => rom.fs_name), ['Second.j64'])
+  await disk.mount()
+})
+
+const platformId = async (fsSlug: string) =>
+  (await sql<{ id: number }>('select id from platforms where fs_slug = $1', [fsSlug]))[0]?.id ?? 0
+const found = (platform: string, name: string) =>
+  until(async () => (await rows(platform)).find((rom) => rom.fs_name === name), `the ROM ${name}`)
+async function runTask (name: string, payload: object = {}) {
+  const { task_id: id } = (await call('POST', `/api/tasks/run/${name}`, payload)).json<{ task_id: string }>()
+  return await test.finished(id)
+}
+const upload = (path: string, headers: Record<string, string>, payload: string, method: 'POST' | 'PUT' = 'POST') => app.inject({
+  method, url: `/api/roms${path}`, headers: { ...admin, 'content-type': 'application/octet-stream', ...headers }, payload
+})
+
+t.test('uploads go into the library that has the platform, whole or in chunks, and are scanned there', async (t) => {
+  await put({ 'roms/vb/First.vb': 'first' })
+  const disk = await addDisk(t, 'growing', { 'roms/wswan/Second.ws': 'second' })
+  await scan()
+  const [first, second] = [String(await platformId('vb')), String(await platformId('wswan'))]
+  for (const [platform, name] of [[first, 'New.vb'], [second, 'New.ws']] as const) {
+    const reply = await upload('', { 'x-upload-platform': platform, 'x-upload-filename': name }, `all of ${name}`)
+    t.equal(reply.statusCode, 200, reply.body)
+  }
+  t.match(await found('vb', 'New.vb'), { library_id: 1 })
+  t.match(await found('wswan', 'New.ws'), { library_id: disk.id })
+  t.equal(await readFile(disk.at('roms/wswan/New.ws'), 'utf8'), 'all of New.ws')
+
+  const sizes = { 'x-upload-total-size': '6', 'x-upload-total-chunks': '2' }
+  const begin = async (name: string) =>
+    (await upload('/upload/start', { 'x-upload-platform': second, 'x-upload-filename': name, ...sizes }, '')).json<{ upload_id: string }>().upload_id
+  const [id, left] = [await begin('Chunks.ws'), await begin('Left.ws')]
+  for (const [index, piece] of ['abc', 'def'].entries()) {
+    t.equal((await upload(`/upload/${id}`, { 'x-chunk-index': String(index) }, piece, 'PUT')).statusCode, 200)
+  }
+  t.equal((await upload(`/upload/${left}`, { 'x-chunk-index': '0' }, 'abc', 'PUT')).statusCode, 200)
+  t.equal((await upload(`/upload/${id}/complete`, {}, '')).statusCode, 201)
+  t.match(await found('wswan', 'Chunks.ws'), { library_id: disk.id })
+  t.equal(await readFile(disk.at('roms/wswan/Chunks.ws'), 'utf8'), 'abcdef')
+
+  await sql("update rom_uploads set created_at = now() - interval '2 days' where id = $1", [left])
+  t.match(await runTask('cleanup_uploads'), { status: 'finished', meta: { cleanup_stats: { uploads: 1, files: 1 } } })
+  t.same((await readdir(disk.at('roms/wswan'))).sort(), ['Chunks.ws', 'New.ws', 'Second.ws'])
+
+  const again = await begin('Later.ws')
+  await call('PUT', `/api/libraries/${disk.id}`, { writable: false })
+  const refused = await upload(`/upload/${again}`, { 'x-chunk-index': '0' }, 'abc', 'PUT')
+  t.equal(refused.statusCode, 409, refused.body)
+  t.match(refused.json().detail, /^The library 'growing' is read-only/)
+})
+
+t.test('an upload goes where it is sent to, and never past the library that has the platform', async (t) => {
+  const disk = await addDisk(t, 'chosen', { 'roms/supervision/Old.sv': 'old' })
+  const closed = await addDisk(t, 'shut', { 'roms/supervision/Locked.sv': 'x' }, { writable: false })
+  await scan()
+  const platform = String(await platformId('supervision'))
+  const send = (name: string, library?: number) => upload('', {
+    'x-upload-platform': platform, 'x-upload-filename': name, ...(library === undefined ? {} : { 'x-upload-library': String(library) })
+  }, `all of ${name}`)
+  t.equal((await send('First.sv', 1)).statusCode, 200)
+  t.match(await found('supervision', 'First.sv'), { library_id: 1 })
+  t.equal((await send('Second.sv', disk.id)).statusCode, 200)
+  t.match(await found('supervision', 'Second.sv'), { library_id: disk.id })
+  t.match((await send('X.sv', 99)).json(), { detail: /^There is no library with ID 99; send one of 1, / })
+  t.equal((await send('X.sv', 99)).statusCode, 400)
+  t.match((await send('X.sv', closed.id)).json(), { detail: /^The library 'shut' is read-only/ })
+
+  const begun = (await upload('/upload/start', {
+    'x-upload-platform': platform, 'x-upload-filename': 'Begun.sv', 'x-upload-library': String(disk.id), 'x-upload-total-size': '2',
+    'x-upload-total-chunks': '2'
+  }, '')).json<{ upload_id: string }>().upload_id
+  const chunk = (index: number) => upload(`/upload/${begun}`, { 'x-chunk-index': String(index) }, 'x', 'PUT')
+  t.equal((await chunk(0)).statusCode, 200)
+  t.match((await call('GET', `/api/roms/upload/${begun}`)).json(), { library_id: disk.id, received_chunks: [0] })
+  await rm(join(libraryDir, 'roms/supervision'), { recursive: true })
+  await scan({ library_ids: [1] })
+  for (const leavesEmpty of [false, true]) {
+    await disk.unmount()
+    if (leavesEmpty) await mkdir(disk.dir)
+    for (const reply of [await send('X.sv'), await send('X.sv', disk.id), await chunk(1), await upload(`/upload/${begun}/complete`, {}, '')]) {
+      t.equal(reply.statusCode, reply.json<{ detail: string }>().detail.startsWith('Missing chunks') ? 400 : 503, reply.body)
+      t.match(reply.json(), { detail: /^(The library 'chosen' is not mounted: |Missing chunks: \[1\])/ })
+    }
+    t.same(await readdir(disk.dir).catch(() => []), [], 'nothing is written where its disk is to be')
+    await rm(disk.dir, { recursive: true, force: true })
+    await disk.mount()
+  }
+  t.equal((await chunk(1)).statusCode, 200)
+  t.equal((await upload(`/upload/${begun}/complete`, {}, '')).statusCode, 201)
+  t.equal(await readFile(disk.at('roms/supervision/Begun.sv'), 'utf8'), 'xx')
+  await found('supervision', 'Begun.sv')
+})
+
+t.test('nothing of a library that is not mounted is deleted, renamed or taken for gone', async (t) => {
+  await put({ 'roms/pokemini/Here.min': 'here' })
+  const disk = await addDisk(t, 'away', { 'roms/pokemini/There.min': 'there', 'roms/pokemini/Folder/a.bin': 'a', 'bios/pokemini/bios.min': 'b' })
+  await scan()
+  const ids = (await rows('pokemini')).map((rom) => rom.id)
+  const [here, folder, there] = ids
+  const [file] = await sql<{ id: number }>('select id from rom_files where rom_id = $1', [folder])
+  const [firmware] = await sql<{ id: number }>("select id from firmware where file_path = 'bios/pokemini'")
+  for (const leavesEmpty of [false, true]) {
+    await disk.unmount()
+    if (leavesEmpty) await mkdir(disk.dir)
+    const missing = /The library 'away' is not mounted: its folder .*Mount its disk, then try again/
+    for (const permanently of [false, true]) {
+      t.match((await call('POST', '/api/roms/delete', { roms: [there, folder], delete_from_fs: [there, folder], permanently })).json(), {
+        successful_items: 0, failed_ids: [there, folder], errors: [missing, missing]
+      })
+    }
+    t.match((await call('POST', '/api/firmware/delete', { firmware: [firmware?.id], delete_from_fs: [firmware?.id] })).json(), {
+      failed_ids: [firmware?.id], errors: [missing]
+    })
+    const refused = [
+      await call('DELETE', `/api/roms/${folder}/files/${file?.id}`), await call('PUT', `/api/roms/${there}`, { fs_name: 'New.min' }),
+      await call('POST', `/api/roms/${there}/convert-to-folder`),
+      await upload(`/${folder}/manuals/files`, { 'x-upload-filename': 'm.pdf' }, 'x'),
+      await call('POST', '/api/platforms', { fs_slug: 'a platform that nobody has' }, admin).then(async (reply) => {
+        t.equal(reply.statusCode, 201, 'what no library has goes into one that is mounted')
+        return await call('DELETE', `/api/roms/${folder}/files/${file?.id}?permanently=true`)
+      })
+    ]
+    for (const reply of refused) {
+      t.match({ status: reply.statusCode, ...reply.json() }, { status: 503, detail: missing })
+    }
+    await rm(disk.dir, { recursive: true, force: true })
+    await disk.mount()
+  }
+  t.same((await rows('pokemini')).map((rom) => rom.id), ids)
+  t.match(await sql('select 1 from firmware where id = $1', [firmware?.id]), [{}])
+  t.match((await call('GET', '/api/trash')).json(), { items: [], total: 0 })
+
+  const outcome = (await call('POST', '/api/roms/delete', { roms: [here, there], delete_from_fs: [here, there] })).json()
+  t.match(outcome, { successful_items: 2 })
+  await disk.unmount()
+  const listed = (await call('GET', '/api/trash')).json<{ items: { id: number, rom_id: number, problem: string | null }[] }>().items
+  t.match(listed.find((item) => item.rom_id === here), { problem: null })
+  const gone = listed.find((item) => item.rom_id === there)
+  t.match(gone, { problem: /^the library 'away' is not mounted/ })
+  for (const verb of ['restore', 'empty']) {
+    t.match((await call('POST', `/api/trash/${verb}`, { items: [gone?.id] })).json(), { successful_items: 0, errors: [/The library 'away' is not mounted/] })
+  }
+  await disk.mount()
+  t.match((await call('POST', '/api/trash/restore', { items: listed.map((item) => item.id) })).json(), { successful_items: 2, failed_ids: [] })
+  t.same((await rows('pokemini')).map((rom) => [rom.id, rom.library_id]), [[here, 1], [folder, disk.id], [there, disk.id]])
+  t.equal(await readFile(disk.at('roms/pokemini/There.min'), 'utf8'), 'there')
+})
+
+t.test('what is deleted lies in the trash of its own library, which is emptied with the others', async (t) => {
+  await put({ 'roms/ngp/Game.ngp': 'first' })
+  const disk = await addDisk(t, 'emptied', { 'roms/ngp/Game.ngp': 'second', 'roms/ngpc/Parts/a.bin': 'a', 'roms/ngpc/Parts/b.bin': 'b' })
+  const closed = await addDisk(t, 'sealed', { 'roms/ngp/Game.ngp': 'third' }, { writable: false })
+  await scan()
+  const ids = (await rows('ngp')).map((rom) => rom.id)
+  const outcome = (await call('POST', '/api/roms/delete', { roms: ids, delete_from_fs: ids })).json()
+  t.match(outcome, { successful_items: 2, failed_ids: [ids[2]], errors: [/The library 'sealed' is read-only/] })
+  t.match(await rows('ngp'), [{ id: ids[2], library_id: closed.id, missing_from_fs: false }])
+  const trashed = async (dir: string) => (await readdir(join(dir, '.svc-trash'), { recursive: true }).catch(() => []))
+    .map((path) => path.split('/').slice(1).join('/')).filter((path) => /\.\w+$/.test(path)).sort()
+  t.same(await trashed(libraryDir), ['roms/ngp/Game.ngp'])
+  t.same(await trashed(disk.dir), ['roms/ngp/Game.ngp'])
+  t.same(await sql('select library_id, missing_from_fs from platform_folders where platform_id = $1 order by library_id', [await platformId('ngp')]), [
+    { library_id: 1, missing_from_fs: true }, { library_id: disk.id, missing_from_fs: true },
+    { library_id: closed.id, missing_from_fs: false }
+  ], 'a folder that is empty is gone')
+  t.same(await sql("select missing_from_fs from platforms where fs_slug = 'ngp'"), [{ missing_from_fs: false }])
+
+  const [parts] = await rows('ngpc')
+  const [file] = await sql<{ id: number }>("select id from rom_files where rom_id = $1 and file_name = 'b.bin'", [parts?.id ?? 0])
+  t.equal((await call('DELETE', `/api/roms/${parts?.id}/files/${file?.id}`)).statusCode, 200)
+  t.same(await trashed(disk.dir), ['roms/ngp/Game.ngp', 'roms/ngpc/Parts/b.bin'])
+  t.match(await runTask('empty_trash', { everything: true }), { status: 'finished' })
+  t.same([...await trashed(libraryDir), ...await trashed(disk.dir)], [])
+})
+
+t.test('ROMs are converted where they lie, and of a library that is read-only they stay', async (t) => {
+  const game = 'much of the same '.repeat(500)
+  await put({ 'roms/a26/Same.a26': game })
+  const disk = await addDisk(t, 'turned', { 'roms/a26/Same.a26': game })
+  const closed = await addDisk(t, 'kept', { 'roms/a26/Same.a26': game }, { writable: false })
+  await scan()
+  const before = await rows('a26')
+  const task = await runTask('convert_library', { to: 'zip', platform_ids: [await platformId('a26')] })
+  t.match(task, {
+    status: 'finished', meta: { converted_count: 2, problems: [], left: [{ left: "its library 'kept' is read-only" }] }
+  })
+  t.match(await rows('a26'), [
+    { id: before[0]?.id, library_id: 1, fs_name: 'Same.zip' }, { id: before[1]?.id, library_id: disk.id, fs_name: 'Same.zip' },
+    { id: before[2]?.id, library_id: closed.id, fs_name: 'Same.a26' }
+  ])
+  for (const dir of [libraryDir, disk.dir]) t.same(await readdir(join(dir, 'roms/a26')), ['Same.zip'])
+  t.same(await readdir(closed.at('roms/a26')), ['Same.a26'])
+
+  const left = disk.at(`roms/a26/.svc-convert-${before[1]?.id}-00000000`)
+  await mkdir(left)
+  await utimes(left, 0, 0)
+  t.match(await runTask('cleanup_conversion_cache'), { meta: { cleanup_stats: { folders_found: 1, folders_removed: 1 } } })
+  t.same(await readdir(disk.at('roms/a26')), ['Same.zip'])
+})
+
+t.test('missing firmware is cleaned up only where it can be looked for', async (t) => {
+  await put({ 'bios/saturn/a.bin': 'a', 'roms/saturn/x.iso': 'x' })
+  const disk = await addDisk(t, 'firm', { 'bios/saturn/b.bin': 'b', 'roms/saturn/y.iso': 'y' })
+  await scan()
+  await sql("update firmware set missing_from_fs = true where file_path = 'bios/saturn'")
+  await rm(join(libraryDir, 'bios/saturn/a.bin'))
+  await disk.unmount()
+  const known = async () => (await sql<{ file_name: string }>("select file_name from firmware where file_path = 'bios/saturn'"))
+    .map((one) => one.file_name)
+  t.match(await runTask('cleanup_missing_firmware'), { status: 'finished', meta: { deleted: ['bios/saturn/a.bin'] } })
+  t.same(await known(), ['b.bin'])
+  await disk.mount()
+  t.match(await runTask('cleanup_missing_firmware'), { status: 'finished', meta: { deleted: [] } })
+  t.same(await known(), ['b.bin'])
+})
+
+t.test('what changes in a library that is watched is scanned, and in one that is not it is left alone', async (t) => {
+  const at = (...path: string[]) => join(root, 'apart', ...path)
+  for (const path of ['watched/roms/gb', 'quiet/roms/nes']) await mkdir(at(path), { recursive: true })
+  const { app, worker, sql } = await buildScanTest(t, {
+    providers: [],
+    env: { ENABLE_RESCAN_ON_FILESYSTEM_CHANGE: 'true', RESCAN_ON_FILESYSTEM_CHANGE_DELAY: '0.01', SVC_LIBRARY_DIR: at('none') },
+    config: { libraries: { watched: { path: at('watched') }, quiet: { path: at('quiet'), watched: false } } }
+  })
+  await until(() => worker?.watcher.isWatching() === true, 'the worker watches')
+  t.same((await app.library.list()).map(({ id, name }) => [id, name]), [[1, 'watched'], [2, 'quiet']])
+  await writeFile(at('quiet/roms/nes/Quiet.nes'), 'x')
+  await writeFile(at('watched/roms/gb/New.gb'), 'x')
+  const found = () => sql<{ fs_name: string }>('select fs_name from roms order by fs_name')
+  await until(async () => (await found()).length > 0, 'the change is scanned')
+  const scans = await sql<{ payload: object }>("select payload from tasks where type = 'scan' and task_key is null")
+  t.match(scans, [{ payload: { platform_fs_slugs: ['gb'] } }])
+})
+
+t.test('a library that is taken out keeps its ROMs until they are to be forgotten, and both come back', async (t) => {
+  const disk = await addDisk(t, 'leaving', { 'roms/ngc/Game.iso': 'a disc' })
+  await scan()
+  const [rom] = await rows('ngc')
+  const content = `/api/roms/${rom?.id}/content/Game.iso`
+  t.equal((await call('DELETE', `/api/libraries/${disk.id}`)).statusCode, 204)
+  await scan()
+  t.same(await rows('ngc'), [rom])
+  t.match(await library(disk.id), { is_configured: false, is_available: false, rom_count: 1 })
+  t.equal((await call('GET', content)).statusCode, 404)
+  const again = await call('POST', '/api/libraries', { name: 'renamed meanwhile', path: disk.dir })
+  t.equal(again.json().id, disk.id, 'known by its folder')
+  t.equal((await call('GET', content)).body, 'a disc')
+
+  t.equal((await call('DELETE', `/api/libraries/${disk.id}?forget=true`)).statusCode, 204)
+  t.same(await rows('ngc'), [])
+  t.equal((await call('GET', `/api/libraries/${disk.id}`)).statusCode, 404)
+  t.same(await sql("select missing_from_fs from platforms where fs_slug = 'ngc'"), [{ missing_from_fs: true }])
+  t.equal(await readFile(disk.at('roms/ngc/Game.iso'), 'utf8'), 'a disc', 'files stay')
+  await call('POST', '/api/libraries', { name: 'back', path: disk.dir })
+  await scan()
+  t.match(await rows('ngc'), [{ id: rom?.id, library_id: disk.id }])
+})
+
+t.test('a library gets another name or folder and stays the one that it is', async (t) => {
+  const disk = await addDisk(t, 'old name', { 'roms/psx/Game.chd': 'x' }, { watched: false, structure: 'roms/{platform}/{game}' })
+  const renamed = await call('PUT', `/api/libraries/${disk.id}`, { name: 'new name' })
+  t.match(renamed.json(), {
+    id: disk.id, name: 'new name', path: disk.dir, is_watched: false, structure: 'roms/{platform}/{game}'
+  })
+  await rename(disk.dir, `${disk.dir}-elsewhere`)
+  const moved = await call('PUT', `/api/libraries/${disk.id}`, { path: `${disk.dir}-elsewhere`, structure: null })
+  t.match(moved.json(), { id: disk.id, path: `${disk.dir}-elsewhere`, is_available: true, structure: null })
+  const both = await call('PUT', `/api/libraries/${disk.id}`, { name: 'x', path: disk.dir })
+  t.equal(both.statusCode, 400)
+})
+
+t.test('what cannot be a library is refused with a reason', async (t) => {
+  const disk = await addDisk(t, 'taken', { 'roms/gg/A.gg': 'x' })
+  await writeFile(join(root, 'file'), '')
+  const add = async (name: string, path: string, headers = admin) => {
+    const reply = await call('POST', '/api/libraries', { name, path }, headers)
+    return `${reply.statusCode} ${reply.json().detail}`
+  }
+  t.match(await add('taken', join(root, 'nowhere')), /^409 There is a library 'taken' already/)
+  t.match(await add('x', 'relative'), /^400 The path 'relative' is not absolute/)
+  t.match(await add('x', join(root, 'nowhere')), /^400 There is no folder/)
+  t.match(await add('x', join(root, 'file')), /^400 .* is not a folder/)
+  t.match(await add('x', disk.at('roms')), /^409 .* overlaps with the library 'taken'/)
+  t.match(await add('x', root), /^409 .* overlaps with the library 'library'/)
+  await symlink(disk.at('roms'), join(root, 'link'))
+  t.match(await add('x', join(root, 'link')), /^409 .* overlaps with the library 'taken'/)
+  await symlink(dataDir, join(root, 'to-data'))
+  await mkdir(join(dataDir, 'assets'), { recursive: true })
+  for (const folder of [dataDir, join(dataDir, 'assets'), join(root, 'to-data', 'assets'), join(SERVER_DIR, 'node_modules')]) {
+    t.match(await add('x', folder), /^400 .* overlaps with .*, where the server keeps its own files/, folder)
+  }
+  await symlink('/etc', join(root, 'to-etc'))
+  for (const folder of ['/etc', '/usr/share', '/proc/self', '/var', join(root, 'to-etc')]) {
+    t.match(await add('x', folder), /^400 .* is a folder of the system/, folder)
+  }
+  t.match(await add('x', root, member), /^403/)
+  t.match(await add('__proto__', disk.at('roms')), /^400 The name '__proto__' does not begin with a letter or digit/)
+  t.equal((await call('DELETE', '/api/libraries/99')).statusCode, 404)
+  await chmod(configFile, 0o444)
+  await mkdir(join(root, 'plain'))
+  t.match(await add('x', join(root, 'plain')), /^500 Config file is not writable/)
+  await chmod(configFile, 0o600)
+})
+
+t.test('of two libraries that are given one name at once there is one, and the other request is a conflict', async (t) => {
+  for (let round = 0; round < 4; round++) {
+    const paths = ['one', 'two'].map((name) => join(root, `${name} ${round}`))
+    for (const path of paths) await mkdir(path, { recursive: true })
+    const replies = await Promise.all(paths.map((path) => call('POST', '/api/libraries', { name: `Same ${round}`, path })))
+    t.same(replies.map((reply) => reply.statusCode).sort(), [201, 409])
+    const added = (await libraries()).filter(({ name }) => name === `Same ${round}`)
+    const made = replies.filter((reply) => reply.statusCode === 201)
+    t.same(added.map(({ path }) => path), made.map((reply) => reply.json<LibraryView>().path))
+    for (const { id } of added) await call('DELETE', `/api/libraries/${id}?forget=true`)
+  }
+})
+
+t.test('the last library cannot be taken out', async (t) => {
+  const reply = await call('DELETE', '/api/libraries/1')
+  t.equal(reply.statusCode, 409)
+  t.match(reply.json().detail, /is the only library/)
+})
+
+t.test('each library has one row, and keeps it as long as its name or its folder stays', async () => {
+  const names = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1 })
+  const roots = names.chain((some) => fc.tuple(...some.map((name) => fc.constantFrom('/1', '/2', '/3', '/4').map((dir) => ({ name, dir })))))
+  fc.assert(fc.property(fc.array(roots, { maxLength: 5 }), (history) => {
+    const known = new Map<number, { id: number, name: string, root: string }>()
+    for (const wanted of history) {
+      const before = [...known.values()]
+      const assigned = assignRows(wanted, before)
+      equal(new Set(assigned.map(({ id }) => id)).size, wanted.length)
+      for (const row of assigned) {
+        const same = before.find(({ name }) => name === row.name)
+        if (same !== undefined) equal(row.id, same.id)
+        known.set(row.id, row)
+      }
+      deepEqual(assignRows(wanted, [...known.values()]), assigned, 'nothing changes when nothing changed')
+    }
+  }), { numRuns: 50 })
+})

@@ -1,0 +1,203 @@
+import { accessSync, constants } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import fastify from 'fastify'
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { moveFormerCluster } from '../../../core/composition/cluster.ts'
+import { loadConfig } from '../../../core/config/config.ts'
+import database from '../../../core/database/database.ts'
+import { StartError } from '../../../core/errors.ts'
+import { countRoom } from '../../../core/files/free-space.ts'
+import { findOwnMajor } from '../../../core/postgres/binaries.ts'
+import { migrateDatabase } from '../../../core/server.ts'
+import { readArchive } from '../../../plugins/backup/archive/read-archive.ts'
+import { FORMER_VERSIONS } from '../../../plugins/backup/cluster/programs.ts'
+import { restoreBackup } from '../../../plugins/backup/restore/restore-backup.ts'
+import { features } from '../../../plugins/index.ts'
+import { makeFolder } from '../../folder.ts'
+import { createTestDatabase } from '../../support.ts'
+import { until } from '../../until.ts'
+import { listLost, liveUpTo, migrateTo, readContent, releases, withConnection } from './support.ts'
+
+const NOW = releases.at(-1) ?? ''
+const FIRST = releases[0] ?? ''
+/** Of a time when a data directory had its identity, and much was to come. */
+const MIDDLE = '20261122010400-provider-accounts'
+
+const ask = async <Row extends object>(url: string, sql: string) =>
+  await withConnection(url, async (client) => (await client.query<Row>(sql)).rows)
+
+/** A database as a release left it. */
+async function createOld (t: Pick<Test, 'testdir' | 'teardown'>, release: string): Promise<string> {
+  const url = await createTestDatabase(t, 'template0')
+  await liveUpTo(url, release)
+  return url
+}
+
+const middle = new URL(await createOld(t, MIDDLE)).pathname.slice(1)
+const createMiddle = (t: Test) => createTestDatabase(t, middle)
+
+const configOf = (dataDir: string, more: Record<string, string> = {}) =>
+  loadConfig({ SVC_DATA_DIR: dataDir, SVC_LOG_LEVEL: 'silent', ...more }).config
+
+/** What the log is told, as lines. */
+function createLog () {
+  const lines: string[] = []
+  return { log: pino({ level: 'info' }, { write (line) { lines.push(line) } }), lines }
+}
+
+t.test('whatever release a database is of, what people had in it is there after the upgrade', async (t) => {
+  for (const release of [FIRST, MIDDLE, '20261122190100-music']) {
+    const url = release === MIDDLE ? await createMiddle(t) : await createOld(t, release)
+    const before = await readContent(url)
+    t.same(await migrateTo(url, NOW), releases.slice(releases.indexOf(release) + 1), release)
+    // What is no title of a track is nothing since.
+    const isOther = (line: string) => line.startsWith('rom_files: ') && line.includes('"track_meta":null')
+    t.same(listLost(before, await readContent(url)).filter((line) => !isOther(line)), [], release)
+    t.match(await ask(url, "select settings from provider_accounts where provider = 'ra' and user_id = 1"),
+      [{ settings: { ra_username: 'GrandmaPlays' } }], release)
+    t.match(await ask(url, 'select f.platform_id, f.library_id from platform_folders f order by 1'),
+      [{ platform_id: 1, library_id: 1 }, { platform_id: 2, library_id: 1 }], release)
+    t.match(await ask(url, "select sum(roms)::int as roms from library_counts where kind = 'extension'"),
+      [{ roms: (await ask(url, 'select from roms')).length }], release)
+  }
+})
+
+t.test('an upgrade that is cut short in the middle changes nothing, and the next one does all of it', async (t) => {
+  const url = await createMiddle(t)
+  const before = await readContent(url)
+  await withConnection(url, async (client) => {
+    // One of the last migrations waits for this.
+    await client.query('begin; lock table firmware in access share mode')
+    const upgrade = t.rejects(migrateTo(url, NOW))
+    // From another connection: within a transaction what others do is seen once.
+    await until(async () => (await ask(url, `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query ~ 'alter table "firmware"'`)).length === 1,
+    'an upgrade that waits')
+    await upgrade
+    await client.query('rollback')
+  })
+  t.same(await readContent(url), before)
+  t.same(await migrateTo(url, NOW), releases.slice(releases.indexOf(MIDDLE) + 1))
+})
+
+t.test('a database is saved before its schema is changed, the newest three times, and can be put back', async (t) => {
+  const url = await createMiddle(t)
+  const before = await readContent(url)
+  const folder = makeFolder(t, {
+    data: { assets: { save: 'mine' }, identity: '11111111-2222-4333-8444-555555555555\n', 'config.yml': '# mine' },
+    foreign: { identity: '99999999-2222-4333-8444-555555555555\n' }
+  })
+  const dataDir = join(folder, 'data')
+  const kept = join(dataDir, 'backups', 'before-upgrade')
+  await mkdir(kept, { recursive: true })
+  for (const day of ['01', '02', '03']) await writeFile(join(kept, `svc-202601${day}T000000Z.tar.gz`), '')
+  const { log, lines } = createLog()
+  t.equal((await migrateDatabase({ config: configOf(dataDir), databaseUrl: url, log }))[0], '20261122100000-plugin-state')
+  const [, , newest = ''] = await readdir(kept)
+  t.same(await readdir(kept), ['svc-20260102T000000Z.tar.gz', 'svc-20260103T000000Z.tar.gz', newest])
+  t.match(lines.join(''), 'the database was saved')
+  t.same(await migrateDatabase({ config: configOf(dataDir), databaseUrl: url, log }), [], 'nothing to do')
+  t.equal((await readdir(kept)).length, 3)
+
+  const archive = join(kept, newest)
+  const { manifest } = await readArchive(archive, {})
+  t.match(manifest, { holds: 'database', secrets: 'left out', migrations: releases.slice(0, releases.indexOf(MIDDLE) + 1) })
+  await ask(url, "update users set username = 'ruined' where id = 1")
+  const restore = (dataDir: string) => restoreBackup({
+    path: archive,
+    dataDir,
+    environment: { SVC_DATA_DIR: dataDir, SVC_DATABASE_URL: url },
+    withoutSecrets: false,
+    keptAs: 'before-restore',
+    goesOn: false,
+    signal: new AbortController().signal,
+    report: () => undefined
+  })
+  await t.rejects(restore(join(folder, 'foreign')), { constructor: StartError, message: /holds a database alone/ })
+  const { keptDatabase, kept: keptFiles } = await restore(dataDir)
+  t.same(listLost(before, await readContent(url)).filter((line) => !line.includes('"track_meta":null')), [])
+  t.equal(keptFiles, null)
+  t.same((await readdir(dataDir)).sort(), ['assets', 'backups', 'config.yml', 'identity', 'run', 'secret.key'])
+  await ask(url, `drop database ${keptDatabase ?? ''}`)
+})
+
+t.test('a database that is new, or whose owner wants it so, is not saved', async (t) => {
+  const dataDir = makeFolder(t)
+  const { log } = createLog()
+  await migrateDatabase({ config: configOf(dataDir), databaseUrl: await createTestDatabase(t, 'template0'), log })
+  const config = configOf(dataDir, { SVC_BACKUP_BEFORE_UPGRADE: 'false' })
+  t.ok((await migrateDatabase({ config, databaseUrl: await createMiddle(t), log })).length > 0)
+  t.notOk((await readdir(dataDir)).includes('backups'))
+})
+
+/** A folder on a disk that is as good as full; null when this machine has none. */
+async function findFullDisk (): Promise<string | null> {
+  for (const folder of ['/dev/shm', '/run/lock', '/run']) {
+    try {
+      accessSync(folder, constants.W_OK)
+      if (await countRoom(folder) < 0) return folder
+    } catch {
+      // Not there, or not ours.
+    }
+  }
+  return null
+}
+const full = await findFullDisk()
+
+t.test('a disk without room for it does not stop the upgrade; the log says what there should be', { skip: full === null }, async (t) => {
+  const dataDir = await mkdtemp(join(full ?? '', 'svc-test-'))
+  t.teardown(() => rm(dataDir, { recursive: true }))
+  const { log, lines } = createLog()
+  t.ok((await migrateDatabase({ config: configOf(dataDir), databaseUrl: await createMiddle(t), log })).length > 0)
+  t.match(lines.join(''), /changed without a backup of it: The backup needs about 0\.\d GiB in /)
+  t.same(await readdir(join(dataDir, 'backups', 'before-upgrade')), [])
+})
+
+t.test('a database that cannot be saved is not changed, and the way out is named', async (t) => {
+  const url = await createMiddle(t)
+  const dataDir = makeFolder(t, { backups: 'no folder' })
+  await t.rejects(migrateDatabase({ config: configOf(dataDir), databaseUrl: url, log: createLog().log }),
+    { constructor: StartError, message: /could not be saved .*Nothing was changed\..* SVC_BACKUP_BEFORE_UPGRADE=false/ })
+  t.equal((await ask(url, 'select from migrations')).length, releases.indexOf(MIDDLE) + 1)
+})
+
+t.test('the programs are known of the major version of PostgreSQL before this one', async (t) => {
+  const own = Number(await findOwnMajor())
+  t.match(FORMER_VERSIONS.get(String(own - 1)), new RegExp(`^${own - 1}\\.`))
+})
+
+t.test('a cluster is moved when an earlier major version wrote it, and left alone otherwise', async (t) => {
+  const own = Number(await findOwnMajor())
+  const folder = makeFolder(t, {
+    ...Object.fromEntries([own - 1, own, own + 1].map((major) => [`${major}`, { db: { PG_VERSION: `${major}\n` } }])),
+    backup: { 'svc-20260102T000000Z.tar.gz': '', 'svc-20260103T000000Z.tar.gz': '' }
+  })
+  const move = (major: number, more: Record<string, string> = {}) =>
+    moveFormerCluster(configOf(join(folder, String(major)), { SVC_BACKUP_DIR: join(folder, 'backup'), ...more }), createLog().log)
+  await move(own)
+  await move(own + 1)
+  await move(own - 1, { SVC_DATABASE_URL: 'postgres://elsewhere/svc' })
+  const { PATH } = process.env
+  t.teardown(() => { process.env.PATH = PATH })
+  process.env.PATH = ''
+  const error = await move(own - 1).catch((err: unknown) => err)
+  process.env.PATH = PATH
+  for (const words of [`written by PostgreSQL ${own - 1}`, 'npm cannot be run', 'The database is as it was', `@${own - 1}.`,
+    join(folder, String(own - 1), 'postgresql', String(own - 1)), `restore ${join(folder, 'backup', 'svc-20260103T000000Z.tar.gz')}`]) {
+    t.match(error, { constructor: StartError, message: words })
+  }
+  t.same(await readdir(join(folder, String(own - 1), 'db')), ['PG_VERSION'])
+})
+
+t.test('whatever works on a database that a newer release made refuses to, in a line', async (t) => {
+  const url = await createTestDatabase(t)
+  await ask(url, "insert into migrations (name, executed_at) values ('99991231000000-from-the-future', now())")
+  t.teardown(() => ask(url, "delete from migrations where name = '99991231000000-from-the-future'"))
+  const app = fastify()
+  t.teardown(() => app.close())
+  await t.rejects(async () => { await app.register(database, { url, poolSize: 1, ...features }) }, {
+    constructor: StartError, message: /^The database was made by a newer release \(migration 99991231000000-from-the-future\)\. [^\n]*$/
+  })
+})

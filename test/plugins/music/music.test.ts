@@ -1,0 +1,333 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import type { TrackMeta } from '../../../plugins/roms/entities.ts'
+import { type TestApp, shareTestApp } from '../../support.ts'
+import { addRom } from '../roms/support.ts'
+
+const fresh = shareTestApp(t)
+
+interface Track { rom_file_id: number, title: string | null, stream_url: string }
+interface Page<T> { items: T[], total: number, limit: number, offset: number }
+interface Playlist { id: number, name: string, updated_at: string }
+type Tags = Partial<TrackMeta>
+
+const NO_TAGS: TrackMeta = {
+  title: null, artist: null, album: null, genre: null, year: null, track: null, disc: null, duration_seconds: null,
+  has_embedded_cover: false, cover_path: null
+}
+
+/** A ROM with music; each file as its tags say, or without any when they could not be read. */
+async function addMusic (
+  test: TestApp, name: string, files: Record<string, Tags | null>, options: { platform?: string, fields?: object } = {}
+) {
+  const rom = await addRom(test, { fs_name: name, files: [`${name}.gb`, ...Object.keys(files).map((file) => `soundtrack/${file}`)], ...options })
+  const ids: number[] = []
+  for (const [file, tags] of Object.entries(files)) {
+    const { rows: [row] } = await test.app.pg.query<{ id: number }>(`update rom_files set category = 'soundtrack', track_meta = $3::jsonb,
+      tags_of = last_modified where rom_id = $1 and file_name = $2 returning id`,
+    [rom, file, tags === null ? null : JSON.stringify({ ...NO_TAGS, ...tags })])
+    ids.push(row?.id ?? 0)
+  }
+  return { rom, ids }
+}
+
+/** Calls the routes as somebody. */
+function callerOf ({ app }: TestApp, headers: { authorization: string }) {
+  async function ask (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, payload?: object) {
+    return await app.inject({ method, url: `/api/music/${path}`, headers, ...(payload === undefined ? {} : { payload }) })
+  }
+  async function get<T> (path: string): Promise<T> {
+    const reply = await ask('GET', path)
+    if (reply.statusCode !== 200) throw new Error(`${path}: ${reply.statusCode} ${reply.body}`)
+    return reply.json<T>()
+  }
+  return {
+    ask,
+    get,
+    titles: async (path: string) => (await get<Page<Track>>(path)).items.map(({ title }) => title),
+    ids: async (path: string) => (await get<Page<Track>>(path)).items.map(({ rom_file_id: id }) => id),
+    values: async (path: string) => (await get<Page<{ value: string | number, count: number }>>(path)).items.map(({ value, count }) => `${value} ${count}`),
+    send: (method: 'POST' | 'PUT' | 'DELETE', path: string, ids: readonly number[]) => ask(method, path, { rom_file_ids: ids }),
+    async make (name: string, fields: object = {}): Promise<Playlist> {
+      const reply = await ask('POST', 'playlists', { name, ...fields })
+      if (reply.statusCode !== 200) throw new Error(reply.body)
+      return reply.json()
+    }
+  }
+}
+
+async function start (t: Test) {
+  const test = await fresh(t)
+  const anna = callerOf(test, await test.createUser('anna'))
+  const ben = callerOf(test, await test.createUser('ben'))
+  return { test, anna, ben, admin: callerOf(test, test.admin) }
+}
+
+async function hide ({ app }: TestApp, entity: 'roms' | 'platforms', id: number, username: string): Promise<void> {
+  await app.pg.query(`insert into hidden_entities (entity, entity_id, user_id)
+    select $1, $2, id from users where username = $3`, [entity, id, username])
+}
+
+t.test('tracks are listed with what their tags say and where they are heard', async (t) => {
+  const { test, anna } = await start(t)
+  const { rom, ids } = await addMusic(test, 'Lute', {
+    'a b?.mp3': {
+      title: 'Dawn', artist: 'Ensemble', album: 'OST', genre: 'Folk', year: 2001, track: 3, disc: 1, duration_seconds: 61.5, has_embedded_cover: true, cover_path: 'roms/1/1/soundtracks/9.png'
+    },
+    'plain.ogg': {},
+    'broken.mp3': null
+  }, { platform: 'gb', fields: { path_cover_large: 'roms/1/1/cover/big.png' } })
+  const { items, ...rest } = await anna.get<Page<Track>>('tracks')
+  t.same(rest, { total: 2, limit: 50, offset: 0 })
+  t.match(items[0], {
+    rom_file_id: ids[0], rom_id: rom, title: 'Dawn', artist: 'Ensemble', album: 'OST', genre: 'Folk', year: 2001, track: 3, disc: 1, duration_seconds: 61.5,
+    has_embedded_cover: true, is_favorite: false, game_name: 'Lute', platform_slug: 'gb', platform_name: 'Game Boy',
+    stream_url: `/api/roms/${ids[0] ?? 0}/files/content/a%20b%3F.mp3`, cover_url: /^\/assets\/\w+\/resources\/.*roms\/1\/1\/soundtracks\/9\.png$/
+  })
+  t.match(items[1], { rom_file_id: ids[1], title: null, year: null, cover_url: /roms\/1\/1\/cover\/big\.png$/ })
+  t.notMatch(JSON.stringify(items), /track_meta|cover_path|\?ts=/)
+})
+
+t.test('music is heard from any place on', async (t) => {
+  const { test, anna } = await start(t)
+  await addMusic(test, 'Lute', { 'a.mp3': { title: 'A' } })
+  const path = join(test.libraryDir, 'roms/snes/Lute/soundtrack/a.mp3')
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, 'abcdefghij')
+  const [track] = (await anna.get<Page<Track>>('tracks')).items
+  const reply = await test.app.inject({ url: track?.stream_url ?? '', headers: { ...test.admin, range: 'bytes=4-6' } })
+  t.match(reply, { statusCode: 206, body: 'efg', headers: { 'content-type': 'audio/mpeg', 'content-range': 'bytes 4-6/10' } })
+})
+
+t.test('lists of tracks are searched, narrowed, ordered and cut into pages', async (t) => {
+  const { test, anna } = await start(t)
+  const gb = await addMusic(test, 'One', {
+    '1.mp3': { title: 'beta', artist: 'Zoe', album: 'Big', genre: 'Jazz', year: 1999, duration_seconds: 10 },
+    '2.mp3': { title: 'Alpha 100%', artist: 'zoe', album: 'big', genre: 'Rock', year: 1998, duration_seconds: 20 },
+    '3.mp3': { artist: 'Abe', year: 1999 }
+  }, { platform: 'gb' })
+  const snes = await addMusic(test, 'Two', { '4.mp3': { title: 'gamma', album: 'Other_1', duration_seconds: 30.5 } }, { platform: 'snes' })
+  const [one = 0, two = 0, three = 0] = gb.ids
+  const [four = 0] = snes.ids
+  const { rows } = await test.app.pg.query<{ id: number }>("select id from platforms where slug = 'gb'")
+  const platform = rows[0]?.id ?? 0
+  const lists: Record<string, number[]> = {
+    '': [two, one, four, three],
+    'order_dir=DESC': [four, one, two, three],
+    'order_by=whatever': [two, one, four, three],
+    'order_by=artist': [three, one, two, four],
+    'order_by=Artist&order_dir=desc': [one, two, three, four],
+    'order_by=duration&order_dir=desc': [four, two, one, three],
+    'order_by=year': [two, one, three, four],
+    'order_by=platform': [one, two, three, four],
+    'order_by=platform&order_dir=desc': [four, one, two, three],
+    'order_by=added': [one, two, three, four],
+    'limit=2&offset=1': [one, four],
+    'artist=ZOE': [two, one],
+    'album=BIG&genre=jazz': [one],
+    'year=1999': [one, three],
+    'min_duration=10&max_duration=20': [two, one],
+    'min_duration=20.5': [four],
+    [`platform_ids=${platform}`]: [two, one, three],
+    [`rom_id=${snes.rom}`]: [four],
+    'search=ZO': [two, one],
+    'search=0%25': [two],
+    'search=r_1': [four],
+    'search=_': [four],
+    'search=%25': [two],
+    'search=%5C': [],
+    'offset=9': []
+  }
+  for (const [query, ids] of Object.entries(lists)) t.same(await anna.ids(`tracks?${query}`), ids, query)
+  t.match(await anna.get('tracks?limit=1&offset=9'), { items: [], total: 4, limit: 1, offset: 9 })
+  for (const query of ['limit=0', 'limit=10001', 'offset=-1', 'platform_ids=x', 'year=a', 'rom_id=0']) t.equal((await anna.ask('GET', `tracks?${query}`)).statusCode, 422, query)
+})
+
+t.test('values are counted without regard to case, and told as they are mostly written', async (t) => {
+  const { test, anna } = await start(t)
+  await addMusic(test, 'One', {
+    '1.mp3': { genre: 'jazz', artist: 'A', year: 1999 },
+    '2.mp3': { genre: 'Jazz', artist: 'A', year: 2005 },
+    '3.mp3': { genre: 'Jazz', artist: 'B', year: 2005, duration_seconds: 9 },
+    '4.mp3': { genre: 'Ambient', album: 'X', year: 900 },
+    '5.mp3': { genre: 'Rock', artist: ' ' },
+    '6.mp3': {}
+  })
+  t.same(await anna.values('genres'), ['Jazz 3', 'Ambient 1', 'Rock 1'])
+  t.same(await anna.values('genres?order_dir=asc'), ['Ambient 1', 'Rock 1', 'Jazz 3'])
+  t.same(await anna.values('genres?order_by=value'), ['Ambient 1', 'Jazz 3', 'Rock 1'])
+  t.same(await anna.values('genres?order_by=value&order_dir=desc'), ['Rock 1', 'Jazz 3', 'Ambient 1'])
+  t.same(await anna.values('genres?artist=a'), ['Jazz 2'])
+  t.same(await anna.values('genres?genre=Rock'), ['Jazz 3', 'Ambient 1', 'Rock 1'], 'not by itself')
+  t.same(await anna.values('genres?search=A'), ['Jazz 3', 'Ambient 1'])
+  t.same(await anna.values('genres?year=2005&min_duration=1'), ['Jazz 1'])
+  t.same(await anna.values('artists'), ['A 2', 'B 1'])
+  t.same(await anna.values('albums'), ['X 1'])
+  t.same(await anna.values('years?order_by=value'), ['900 1', '1999 1', '2005 2'])
+  t.same(await anna.values('years?search=00'), ['2005 2', '900 1'])
+  t.match(await anna.get('years?limit=1&offset=1'), { items: [{ value: 900, count: 1 }], total: 3, limit: 1, offset: 1 })
+})
+
+t.test('favourites are added and taken away once', async (t) => {
+  const { test, anna, ben } = await start(t)
+  const { ids: [one = 0, two = 0, broken = 0] } = await addMusic(test, 'One', { '1.mp3': { title: 'A' }, '2.mp3': { title: 'B', year: 5 }, '3.mp3': null })
+  t.same((await anna.send('POST', 'favorites', [two, one, two])).json(), { added: 2 })
+  t.same((await anna.send('POST', 'favorites', [two])).json(), { added: 0 })
+  t.same((await anna.send('POST', 'favorites', [])).json(), { added: 0 })
+  t.same(await anna.ids('favorites'), [one, two])
+  t.same(await anna.ids('favorites?year=5'), [two])
+  t.same(await ben.ids('favorites'), [])
+  t.match((await anna.get<Page<Track>>('tracks')).items, [{ is_favorite: true }, { is_favorite: true }])
+  t.match((await ben.get<Page<Track>>('tracks')).items, [{ is_favorite: false }, { is_favorite: false }])
+  for (const method of ['POST', 'DELETE'] as const) {
+    t.match((await anna.send(method, 'favorites', [2_147_483_648, 9_999, -1, 9_999, broken])), { statusCode: 400 })
+    t.same((await anna.send(method, 'favorites', [9_999, -1, 9_999])).json(), { detail: 'Tracks not found: [-1, 9999]' })
+    t.same((await anna.send(method, 'favorites', [broken, one])).json(), { detail: `Files are not music tracks: [${broken}]` })
+  }
+  t.same((await anna.send('DELETE', 'favorites', [one, one])).json(), { removed: 1 })
+  t.same((await anna.send('DELETE', 'favorites', [one])).json(), { removed: 0 })
+  t.equal((await anna.ask('POST', 'favorites', {})).statusCode, 422)
+})
+
+t.test('playlists are made, changed and deleted by their owners, and heard by everybody when they are public', async (t) => {
+  const { anna, ben, admin } = await start(t)
+  const made = await anna.make('Mine', { description: 'calm' })
+  t.match(made, { name: 'Mine', description: 'calm', is_public: false, owner_username: 'anna', track_count: 0 })
+  await anna.make('mine')
+  const open = await ben.make('Loud', { is_public: true })
+  t.same((await anna.get<Playlist[]>('playlists')).map(({ name }) => name), ['Loud', 'Mine', 'mine'])
+  t.same((await ben.get<Playlist[]>('playlists')).map(({ name }) => name), ['Loud'])
+  const taken = { detail: "Playlist with name 'Mine' already exists" }
+  const second = await anna.ask('POST', 'playlists', { name: 'Mine' })
+  t.equal(second.statusCode, 400)
+  t.same(second.json(), taken)
+  const other = await anna.make('Third')
+  t.same((await anna.ask('PUT', `playlists/${other.id}`, { name: 'Mine' })).json(), taken)
+  await ben.make('Mine')
+  t.match((await anna.ask('PUT', `playlists/${made.id}`, { name: 'Mine', description: null, is_public: true })).json(), { name: 'Mine', description: null, is_public: true })
+  const [before, after] = [await anna.get<Playlist>(`playlists/${made.id}`), (await anna.ask('PUT', `playlists/${made.id}`, { name: null, is_public: null })).json<Playlist>()]
+  t.same(after, before, 'nothing was asked for')
+  t.match(await ben.get(`playlists/${made.id}`), { name: 'Mine' })
+  for (const name of ['', 'x'.repeat(401)]) {
+    t.equal((await anna.ask('POST', 'playlists', { name })).statusCode, 422)
+    t.equal((await anna.ask('PUT', `playlists/${made.id}`, { name })).statusCode, 422)
+  }
+  t.equal((await anna.ask('GET', 'playlists/0')).statusCode, 422)
+  t.match((await anna.ask('GET', 'playlists/999')).json(), { detail: "Playlist with id '999' not found" })
+  const refused = (id: number) => [403, { detail: `Permission denied for playlist with id '${id}'` }] as const
+  const unknown = (id: number) => [404, { detail: `Playlist with id '${id}' not found` }] as const
+  for (const [caller, method, id, [status, body]] of [
+    [admin, 'GET', other.id, unknown(other.id)], [ben, 'PUT', other.id, unknown(other.id)],
+    [ben, 'PUT', made.id, refused(made.id)], [admin, 'DELETE', open.id, refused(open.id)]
+  ] as const) {
+    const reply = await caller.ask(method, `playlists/${id}`, method === 'PUT' ? { name: 'x' } : undefined)
+    t.equal(reply.statusCode, status)
+    t.match(reply.json(), body)
+  }
+  t.equal((await anna.ask('DELETE', `playlists/${made.id}`)).statusCode, 204)
+  t.equal((await anna.ask('GET', `playlists/${made.id}`)).statusCode, 404)
+})
+
+t.test('tracks of a playlist keep the order that is given to them', async (t) => {
+  const { test, anna } = await start(t)
+  const { ids: [a = 0, b = 0, c = 0, d = 0, broken = 0] } = await addMusic(test, 'One',
+    { '1.mp3': { title: 'D' }, '2.mp3': { title: 'C' }, '3.mp3': { title: 'B' }, '4.mp3': { title: 'A' }, '5.mp3': null })
+  const { id } = await anna.make('Mine')
+  const path = `playlists/${id}/tracks`
+  const updated = async () => (await anna.get<Playlist>(`playlists/${id}`)).updated_at
+  t.same((await anna.send('POST', path, [c, a, c])).json(), { added: 2 })
+  t.same((await anna.send('POST', path, [a, d, b])).json(), { added: 2 })
+  t.same(await anna.ids(path), [c, a, d, b])
+  const time = await updated()
+  t.same((await anna.send('POST', path, [a])).json(), { added: 0 })
+  t.same((await anna.send('DELETE', path, [])).json(), { removed: 0 })
+  t.equal(await updated(), time, 'nothing changed')
+  t.equal((await anna.send('PUT', `${path}/order`, [b, a, b])).statusCode, 204)
+  t.same(await anna.ids(path), [b, a, c, d])
+  t.same(await anna.ids(`${path}?order_dir=desc`), [d, c, a, b])
+  t.same(await anna.ids(`${path}?order_by=title&limit=2`), [d, c])
+  t.same(await anna.ids(`${path}?order_by=unknown`), [d, c, b, a])
+  t.equal((await anna.send('PUT', `${path}/order`, [])).statusCode, 204)
+  t.same(await anna.ids(path), [b, a, c, d])
+  t.same((await anna.send('DELETE', path, [a, d])).json(), { removed: 2 })
+  t.same((await anna.send('PUT', `${path}/order`, [a, c])).json(), { detail: 'Payload contains tracks that are not in the playlist' })
+  t.same((await anna.send('PUT', `${path}/order`, [c, 9_999])).json(), { detail: 'Tracks not found: [9999]' })
+  for (const method of ['POST', 'DELETE'] as const) t.same((await anna.send(method, path, [broken])).json(), { detail: `Files are not music tracks: [${broken}]` })
+  t.same(await anna.ids(path), [b, c])
+  await test.app.pg.query('delete from rom_files where id = $1', [b])
+  t.match(await anna.get(`playlists/${id}`), { track_count: 1 }, 'a file takes its entries along')
+})
+
+t.test('parallel changes of a playlist lose nothing, and leave one of the orders that were asked for', async (t) => {
+  const { test, anna } = await start(t)
+  const files = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`${index}.mp3`, { title: `${index}` }]))
+  const { ids } = await addMusic(test, 'One', files)
+  const { id } = await anna.make('Mine')
+  const path = `playlists/${id}/tracks`
+  await Promise.all(ids.map((one) => anna.send('POST', path, [one])))
+  t.same((await anna.ids(path)).toSorted((x, y) => x - y), ids)
+  const { rows } = await test.app.pg.query<{ n: number }>('select count(distinct position)::int as n from music_playlist_tracks')
+  t.same(rows, [{ n: ids.length }], 'no two stand at the same place')
+  const orders = Array.from({ length: 6 }, (_, turn) => [...ids.slice(turn), ...ids.slice(0, turn)])
+  const replies = await Promise.all(orders.map((order) => anna.send('PUT', `${path}/order`, order)))
+  t.ok(replies.every(({ statusCode }) => statusCode === 204))
+  const left = await anna.ids(path)
+  t.ok(orders.some((order) => String(order) === String(left)), String(left))
+})
+
+t.test('whatever is added, ordered and taken out, a playlist is what a plain list would be', async (t) => {
+  const { test, anna } = await start(t)
+  const { ids } = await addMusic(test, 'One', Object.fromEntries(Array.from({ length: 6 }, (_, index) => [`${index}.mp3`, { title: `${index}` }])))
+  const some = fc.array(fc.constantFrom(...ids), { maxLength: 6 })
+  const step = fc.tuple(fc.constantFrom('add', 'remove', 'order'), some)
+  let count = 0
+  await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 6 }), async (steps) => {
+    const path = `playlists/${(await anna.make(`List ${count++}`)).id}/tracks`
+    let list: number[] = []
+    for (const [kind, given] of steps) {
+      const named = [...new Set(given)]
+      const known = named.filter((id) => list.includes(id))
+      if (kind === 'add') {
+        t.same((await anna.send('POST', path, given)).json(), { added: named.length - known.length })
+        list = [...list, ...named.filter((id) => !list.includes(id))]
+      } else if (kind === 'remove') {
+        t.same((await anna.send('DELETE', path, given)).json(), { removed: known.length })
+        list = list.filter((id) => !named.includes(id))
+      } else {
+        const isWhole = known.length === named.length
+        t.equal((await anna.send('PUT', `${path}/order`, given)).statusCode, isWhole ? 204 : 400)
+        if (isWhole) list = [...named, ...list.filter((id) => !named.includes(id))]
+      }
+      t.same(await anna.ids(path), list)
+    }
+  }), { numRuns: 15 })
+})
+
+t.test('V9: music of what is hidden, or above an age, is in no list, and can still be taken out of one', async (t) => {
+  const { test, anna, ben } = await start(t)
+  const { rom, ids: [one = 0] } = await addMusic(test, 'Hidden', { '1.mp3': { title: 'Hidden', artist: 'H', album: 'H', genre: 'H', year: 1 } })
+  const { ids: [two = 0] } = await addMusic(test, 'Cruel', { '2.mp3': { title: 'Cruel', artist: 'C', genre: 'C' } }, { fields: { min_age: 18 } })
+  const { ids: [three = 0] } = await addMusic(test, 'Plain', { '3.mp3': { title: 'Plain', artist: 'P' } }, { platform: 'gb' })
+  const list = await anna.make('Mine', { is_public: true })
+  const path = `playlists/${list.id}/tracks`
+  await anna.send('POST', path, [one, two, three])
+  await anna.send('POST', 'favorites', [one, two, three])
+  await ben.send('POST', 'favorites', [one])
+  await hide(test, 'roms', rom, 'anna')
+  await test.app.pg.query("update users set age_limit = 12 where username = 'anna'")
+  t.same(await anna.titles('tracks'), ['Plain'])
+  t.same(await anna.titles('favorites'), ['Plain'])
+  t.match(await anna.get(path), { total: 1, items: [{ title: 'Plain' }] })
+  t.match(await anna.get(`playlists/${list.id}`), { track_count: 1 })
+  t.match(await ben.get(`playlists/${list.id}`), { track_count: 3 })
+  t.same(await anna.values('artists'), ['P 1'])
+  for (const facet of ['albums', 'genres', 'years']) t.same(await anna.values(facet), [], facet)
+  t.same(await anna.titles('tracks?search=Hidden'), [])
+  for (const target of ['favorites', path]) t.same((await anna.send('POST', target, [two, one])).json(), { detail: `Tracks not found: [${one}, ${two}]` }, target)
+  t.equal((await anna.send('PUT', `${path}/order`, [two, one])).statusCode, 204)
+  t.same((await anna.send('DELETE', path, [one, two])).json(), { removed: 2 })
+  t.same((await anna.send('DELETE', 'favorites', [one, two])).json(), { removed: 2 })
+  t.same((await anna.send('DELETE', path, [one])).json(), { detail: `Tracks not found: [${one}]` }, 'what is not in the list any more does not show')
+})

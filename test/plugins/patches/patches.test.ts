@@ -1,0 +1,227 @@
+import fc from 'fast-check'
+import { once } from 'node:events'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { type IncomingMessage, request } from 'node:http'
+import { join } from 'node:path'
+import t from 'tap'
+import { PatchError } from '../../../plugins/patches/apply/files.ts'
+import { type Part, createForm } from '../assets/support.ts'
+import { type TestApp, buildTestApp, shareTestApp } from '../../support.ts'
+import { ENCODERS, NEVER_SHORTER, applyIn } from './support.ts'
+import { addRom } from '../roms/support.ts'
+import { until } from '../../until.ts'
+
+const bytes = (maxLength: number) => fc.uint8Array({ maxLength }).map((array) => Buffer.from(array))
+/** Two files that have much in common, as a ROM and its translation have. */
+const changesOf = fc.array(fc.tuple(fc.nat(700), bytes(40), fc.boolean()), { maxLength: 6 })
+const pair = fc.tuple(bytes(600), changesOf, fc.nat(900))
+  .map(([base, changes, size]) => {
+    const result = Buffer.concat([base, Buffer.alloc(1000)])
+    for (const [at, some, isRun] of changes) (isRun ? Buffer.alloc(some.length, some[0] ?? 0) : some).copy(result, at)
+    return { base, result: result.subarray(0, size) }
+  })
+
+for (const [format, encode] of Object.entries(ENCODERS)) {
+  t.test(`${format}: what a patch was made from comes out of it again`, async (t) => {
+    const folder = t.testdir({})
+    fc.assert(fc.property(pair, ({ base, result: made }) => {
+      const missing = Math.max(0, base.length - made.length)
+      const result = NEVER_SHORTER.has(format) ? Buffer.concat([made, base.subarray(base.length - missing)]) : made
+      const { isValid, result: found } = applyIn(folder, base, encode(base, result))
+      t.ok(found.equals(result), `${found.length} bytes for ${result.length}`)
+      t.equal(isValid, true)
+    }), { numRuns: 60 })
+  })
+
+  t.test(`${format}: a patch that was cut or changed is refused, or makes no more than allowed`, async (t) => {
+    const folder = t.testdir({})
+    const changed = fc.tuple(pair, fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 5 }), fc.nat())
+    fc.assert(fc.property(changed, ([{ base, result }, changes, cut]) => {
+      const patch = Buffer.from(encode(base, result))
+      for (const [at, byte] of changes) patch[8 + at % Math.max(1, patch.length - 8)] = byte
+      try {
+        const end = cut % 3 === 0 ? cut % (patch.length + 1) : patch.length
+        const made = applyIn(folder, base, patch.subarray(0, end), 5000)
+        t.ok(made.result.length <= 5000)
+      } catch (err) {
+        t.ok(err instanceof PatchError, String(err))
+      }
+    }), { numRuns: 150 })
+  })
+}
+
+t.test('patches that xdelta3 made, and that were packed by the bzip2 library, are applied', async (t) => {
+  const folder = new URL('../fixtures/patches/', import.meta.url).pathname
+  const [base, result] = [readFileSync(join(folder, 'base.bin')), readFileSync(join(folder, 'result.bin'))]
+  const patches = readdirSync(folder).filter((name) => !name.endsWith('.bin'))
+  t.ok(patches.length > 0)
+  for (const name of patches) {
+    const made = applyIn(t.testdir({}), base, readFileSync(join(folder, name)))
+    t.ok(made.result.equals(result), name)
+    t.equal(made.isValid, true, name)
+  }
+})
+
+t.test('a base that is another one is told, by every format that knows', async (t) => {
+  const [base, result] = [Buffer.from('one and the same text, more or less'), Buffer.from('one and the other text, more or less!')]
+  const other = Buffer.from(base)
+  other[2] = 0
+  for (const format of ['ups', 'bps', 'rup', 'xdelta']) {
+    const made = applyIn(t.testdir({}), other, ENCODERS[format]?.(base, result) ?? Buffer.alloc(0))
+    t.equal(made.isValid, false, format)
+  }
+  t.throws(() => applyIn(t.testdir({}), base.subarray(0, 5), ENCODERS.bps?.(base, result) ?? Buffer.alloc(0)), /not the one/)
+})
+
+t.test('sizes and places beyond all bounds are refused', async (t) => {
+  const base = Buffer.from('base')
+  const hostile = {
+    'PPF record far behind the end': Buffer.concat([Buffer.from('PPF30\x02'), Buffer.alloc(54), Buffer.from('ffffffffff0f000001aa', 'hex')]),
+    'PPF record at no number': Buffer.concat([Buffer.from('PPF30\x02'), Buffer.alloc(54), Buffer.from('ffffffffffffffff01aa', 'hex')]),
+    'APS that makes 4 GiB': Buffer.concat([Buffer.from('APS10'), Buffer.alloc(52), Buffer.from('ffffffff', 'hex')]),
+    'VCDIFF with a huge window': Buffer.from('d6c3c40000000a8fffffff7f0000000000', 'hex'),
+    'VCDIFF that reads behind the base': Buffer.from('d6c3c400000164000601000000000000', 'hex'),
+    'VCDIFF with a secondary compressor': Buffer.from('d6c3c40001020006010100000000', 'hex'),
+    'BSDIFF with a negative size': Buffer.concat([Buffer.from('BSDIFF40'), Buffer.alloc(16), Buffer.from('0100000000000080', 'hex')]),
+    'BSDIFF that promises too much': Buffer.concat([Buffer.from('BSDIFF40'), Buffer.alloc(16), Buffer.from('ffffffffff000000', 'hex')]),
+    'PMSR with a piece longer than itself': Buffer.from('504d53520000000100000000ffffffff00', 'hex'),
+    'IPS without an end': Buffer.from('PATCH'),
+    'RUP with an endless number': Buffer.concat([Buffer.from('NINJA2'), Buffer.alloc(0x800 - 6), Buffer.of(1, 255)]),
+    'nothing that is known': Buffer.from('PK\x03\x04 a zip')
+  }
+  for (const [name, patch] of Object.entries(hostile)) {
+    t.throws(() => applyIn(t.testdir({}), base, patch), PatchError, name)
+  }
+})
+
+const fresh = shareTestApp(t)
+const [BASE, RESULT] = [Buffer.from('The base of everything.'), Buffer.from('The result of everything, and longer.')]
+const PATCH = ENCODERS.bps?.(BASE, RESULT) ?? Buffer.alloc(0)
+const LIBRARY = { roms: { snes: { 'Game (USA).sfc': BASE, Hack: { patch: { 'Fix.bps': PATCH, 'Fix.txt': 'x' } } } } }
+
+async function fileIdsOf ({ app }: TestApp): Promise<Record<string, number>> {
+  const { rows } = await app.pg.query<{ id: number, file_name: string }>('select id, file_name from rom_files')
+  return Object.fromEntries(rows.map((row) => [row.file_name, row.id]))
+}
+
+async function fill (test: TestApp): Promise<Record<string, number>> {
+  await addRom(test, { fs_name: 'Game (USA).sfc' })
+  await addRom(test, { fs_name: 'Hack', files: ['patch/Fix.bps', 'patch/Fix.txt'] })
+  return await fileIdsOf(test)
+}
+
+async function patch ({ app, admin }: TestApp, fileId: number | undefined, parts: readonly Part[], headers = admin) {
+  const form = createForm(parts)
+  return await app.inject({
+    method: 'POST', url: `/api/roms/${fileId}/patch`, headers: { ...headers, ...form.headers }, payload: form.payload
+  })
+}
+const sent = (content: Buffer | string = PATCH, fileName = 'Translation.bps'): Part => ({ name: 'patch_file', fileName, content })
+
+t.test('a file is sent patched, by a patch that is sent or one of the library, and stays as it is', async (t) => {
+  const test = await fresh(t, { library: LIBRARY })
+  const ids = await fill(test)
+  const reply = await patch(test, ids['Game (USA).sfc'], [sent()])
+  t.equal(reply.statusCode, 200, reply.body)
+  t.equal(reply.body, String(RESULT))
+  t.match(reply.headers, {
+    'content-type': 'application/octet-stream', 'content-length': String(RESULT.length), 'x-patch-validated': 'true',
+    'content-disposition': /^attachment; .*filename="Game \(USA\) \(patched-Translation\)\.sfc"/
+  })
+  const stored = await patch(test, ids['Game (USA).sfc'], [
+    { name: 'patch_file_id', content: String(ids['Fix.bps']) }, { name: 'output_file_name', content: '../Mine.zip' }
+  ])
+  t.equal(stored.body, String(RESULT))
+  t.match(stored.headers['content-disposition'], /filename="Mine\.sfc"/)
+  t.same(readFileSync(join(test.libraryDir, 'roms/snes/Game (USA).sfc')), BASE)
+  t.same(readdirSync(join(test.config.data_dir, 'patching')), [], 'nothing is left behind')
+})
+
+t.test('patches of one user are taken one after the other, and those of others beside them', async (t) => {
+  const test = await fresh(t, { library: LIBRARY })
+  const ids = await fill(test)
+  const bob = await test.createUser('bob')
+  const address = await test.app.listen({ port: 0, host: '127.0.0.1' })
+  const form = createForm([sent()])
+  const send = () => request(`${address}/api/roms/${ids['Game (USA).sfc']}/patch`, {
+    method: 'POST', headers: { ...test.admin, ...form.headers, 'content-length': String(form.payload.length) }
+  })
+  const slow = send()
+  t.teardown(() => slow.destroy())
+  slow.write(form.payload.subarray(0, -20))
+  await until(() => existsSync(join(test.config.data_dir, 'patching')), 'it has begun')
+  let isAnswered = false
+  const next = patch(test, ids['Game (USA).sfc'], [sent()]).finally(() => { isAnswered = true })
+  for (let time = 0; time < 5; time++) t.equal((await patch(test, ids['Game (USA).sfc'], [sent()], bob)).statusCode, 200)
+  t.notOk(isAnswered, 'while the first one is still on its way')
+  slow.end(form.payload.subarray(-20))
+  const [answer] = await once(slow, 'response') as [IncomingMessage]
+  answer.resume()
+  t.equal(answer.statusCode, 200)
+  t.equal((await next).statusCode, 200)
+})
+
+t.test('a patch for another file is applied, and the answer says so', async (t) => {
+  const test = await fresh(t, { library: { roms: { snes: { 'Game (USA).sfc': 'The best of everything.' } } } })
+  await addRom(test, { fs_name: 'Game (USA).sfc' })
+  const reply = await patch(test, (await fileIdsOf(test))['Game (USA).sfc'], [sent()])
+  t.match(reply, { statusCode: 200, headers: { 'x-patch-validated': 'false' } })
+})
+
+t.test('what cannot be patched is refused with a word', async (t) => {
+  const test = await fresh(t, { library: LIBRARY })
+  const ids = await fill(test)
+  const game = ids['Game (USA).sfc']
+  const id = (value: unknown): Part => ({ name: 'patch_file_id', content: String(value) })
+  const cases: [number, RegExp, number | undefined, Part[]][] = [
+    [400, /either patch_file_id/, 4711, []],
+    [400, /either patch_file_id/, 4711, [sent(), id(ids['Fix.bps'])]],
+    [400, /must be an id/, game, [id('x')]],
+    [404, /^ROM file with id 4711 not found$/, 4711, [sent()]],
+    [404, /^Patch file with id 4711 not found$/, game, [id(4711)]],
+    [400, /no format that is known/, game, [sent(PATCH, 'x.zip')]],
+    [400, /no format that is known/, game, [sent(PATCH, '')]],
+    [400, /no format that is known/, game, [id(ids['Fix.txt'])]],
+    [400, /empty/, game, [sent('')]],
+    [400, /none of the formats/, game, [sent('no patch')]],
+    [400, /broken/, game, [sent(PATCH.subarray(0, -1))]]
+  ]
+  for (const [status, words, file, parts] of cases) {
+    const reply = await patch(test, file, parts)
+    t.equal(reply.statusCode, status, reply.body)
+    t.match(reply.json<{ detail: string }>().detail, words)
+  }
+  t.equal((await patch(test, game, [sent()], { authorization: '' })).statusCode, 401)
+})
+
+t.test('a file that is gone from the disk is named', async (t) => {
+  const test = await fresh(t, { library: { roms: { snes: {} } } })
+  const ids = await fill(test)
+  const reply = await patch(test, ids['Game (USA).sfc'], [sent()])
+  t.match([reply.statusCode, reply.json<{ detail: string }>().detail], [404, "ROM file 'Game (USA).sfc' is missing from filesystem"])
+})
+
+t.test('V9: a hidden file is not patched, and a hidden patch is not found', async (t) => {
+  const test = await fresh(t, { library: LIBRARY })
+  const ids = await fill(test)
+  const bob = await test.createUser('bob')
+  const hide = (name: string) => test.app.pg.query(`insert into hidden_entities (entity, entity_id, user_id)
+    select 'roms', r.id, u.id from roms r, users u where u.username = 'bob' and r.fs_name = $1`, [name])
+  await hide('Hack')
+  t.equal((await patch(test, ids['Game (USA).sfc'], [sent()], bob)).statusCode, 200)
+  const reply = await patch(test, ids['Game (USA).sfc'], [{ name: 'patch_file_id', content: String(ids['Fix.bps']) }], bob)
+  t.match(reply.json<{ detail: string }>().detail, /^Patch file with id/)
+  await hide('Game (USA).sfc')
+  t.equal((await patch(test, ids['Game (USA).sfc'], [sent()], bob)).statusCode, 404)
+})
+
+t.test('a file, a patch or a result beyond the limit is refused', async (t) => {
+  const test = await buildTestApp(t, { library: LIBRARY, env: { ROM_PATCHER_MAX_FILE_SIZE_BYTES: '30' } })
+  const ids = await fill(test)
+  const small = ENCODERS.ips?.(BASE, Buffer.concat([BASE, Buffer.alloc(20)])) ?? Buffer.alloc(0)
+  for (const content of [Buffer.concat([Buffer.from('PATCH'), Buffer.alloc(40)]), small]) {
+    const reply = await patch(test, ids['Game (USA).sfc'], [sent(content, 'x.ips')])
+    t.equal(reply.statusCode, 400)
+    t.match(reply.json<{ detail: string }>().detail, /ROM_PATCHER_MAX_FILE_SIZE_BYTES/)
+  }
+})

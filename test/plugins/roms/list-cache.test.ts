@@ -1,0 +1,338 @@
+import { mock } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import fastify from 'fastify'
+import { sql } from 'kysely'
+import pg from 'pg'
+import t from 'tap'
+import { OUT_OF_TIME } from '../../../core/database/errors.ts'
+import { limitRequests } from '../../../core/database/request-time.ts'
+import { createKept } from '../../../plugins/library/library-cache.ts'
+import { type Moment, type VersionKind, selectMoment } from '../../../plugins/library/version-rows.ts'
+import { type TestApp, buildTestApp, shareTestApp } from '../../support.ts'
+import { until } from '../../until.ts'
+import { addRom } from './support.ts'
+
+const fresh = shareTestApp(t)
+type Headers = Record<string, string>
+interface Page { total: number, rom_id_index: number[], items: { id: number }[], filter_values: { regions: string[] } }
+
+async function get<Answer> ({ app }: TestApp, headers: Headers, path: string): Promise<Answer> {
+  const reply = await app.inject({ url: `/api/${path}`, headers })
+  if (reply.statusCode !== 200) throw new Error(reply.body)
+  return reply.json<Answer>()
+}
+
+const idOf = async ({ app }: TestApp, username: string) =>
+  (await app.pg.query<{ id: number }>('select id from users where username = $1', [username])).rows[0]?.id
+
+/** Everything that is kept, as one viewer gets it. */
+async function readAll (test: TestApp, headers: Headers) {
+  const page = await get<Page>(test, headers, 'roms')
+  return {
+    ids: page.rom_id_index,
+    total: page.total,
+    shown: page.items.map(({ id }) => id),
+    regions: page.filter_values.regions,
+    identifiers: await get<number[]>(test, headers, 'roms/identifiers'),
+    filters: (await get<Page['filter_values']>(test, headers, 'roms/filters')).regions,
+    counts: (await get<{ rom_count: number }[]>(test, headers, 'platforms')).map((platform) => platform.rom_count)
+  }
+}
+
+const all = (ids: number[], regions: string[], counts: number[]) =>
+  ({ ids, total: ids.length, shown: ids, regions, identifiers: ids, filters: regions, counts })
+
+t.test('what was worked out for one viewer is given to no other', async (t) => {
+  const test = await fresh(t)
+  const [alice, bob] = [await test.createUser('alice'), await test.createUser('bob')]
+  const a = await addRom(test, { fs_name: 'A (USA).sfc' })
+  const b = await addRom(test, { fs_name: 'B (Japan).gb', platform: 'gb', fields: { min_age: 18 } })
+  const hide = 'insert into hidden_entities (entity, entity_id, user_id) values ($1, $2, $3)'
+  await test.app.pg.query(hide, ['roms', a, await idOf(test, 'alice')])
+  await test.app.pg.query('update users set age_limit = 12 where username = $1', ['bob'])
+  const everything = all([a, b], ['Japan', 'USA'], [1, 1])
+  t.same(await readAll(test, test.admin), everything)
+  t.same(await readAll(test, alice), all([b], ['Japan'], [1, 0]), 'without what is hidden')
+  t.same(await readAll(test, bob), all([a], ['USA'], [0, 1]), 'within the age limit')
+  t.same(await readAll(test, test.admin), everything, 'from what is kept')
+  await test.app.pg.query('update users set age_limit = null where username = $1', ['bob'])
+  t.same(await readAll(test, bob), everything, 'a right that changed is another key')
+})
+
+t.test('a change shows at once in every worker', async (t) => {
+  const test = await fresh(t)
+  const other = await buildTestApp(t, { databaseUrl: test.databaseUrl, withoutAdmin: true })
+  const alice = await test.createUser('alice')
+  const a = await addRom(test, { fs_name: 'A (USA).sfc' })
+  const b = await addRom(test, { fs_name: 'B (USA).sfc' })
+  const expect = async (ids: number[], regions: string[], what: string) => {
+    const expected = all(ids, regions, ids.length === 0 ? [] : [ids.length])
+    for (const one of [test, other]) t.same(await readAll(one, alice), expected, what)
+  }
+  await expect([a, b], ['USA'], 'as it is')
+  await test.app.pg.query("update roms set name_sort_key = 'z', regions = '{EU}' where id = $1", [a])
+  await expect([b, a], ['EU', 'USA'], 'an edit')
+  const c = await addRom(other, { fs_name: 'C (USA).sfc' })
+  await expect([b, c, a], ['EU', 'USA'], 'a ROM more')
+  await test.app.inject({ method: 'PUT', url: `/api/roms/${b}/props`, headers: alice, payload: { hidden: true } })
+  const marked = await readAll(other, alice)
+  t.same([marked.ids, marked.shown, marked.identifiers, marked.counts], [[c, a], [c, a], [c, a], [3]], 'an own mark')
+  t.same((await get<Page>(test, test.admin, 'roms')).rom_id_index, [b, c, a], 'which is of nobody else')
+  t.same((await get<Page>(test, alice, 'roms?statuses=hidden')).rom_id_index, [b])
+  await other.app.inject({ method: 'PUT', url: `/api/roms/${b}/props`, headers: alice, payload: { hidden: false } })
+  await test.app.pg.query('insert into hidden_entities (entity, entity_id, user_id) values ($1, $2, $3)', ['roms', c, await idOf(test, 'alice')])
+  await expect([b, a], ['EU', 'USA'], 'a rule')
+  await test.app.pg.query('delete from platforms')
+  await expect([], [], 'everything gone')
+})
+
+t.test('grouped lists and those of marks follow the marks', async (t) => {
+  const test = await fresh(t)
+  const a = await addRom(test, { fs_name: 'A (USA).sfc', matches: { igdb: 1 } })
+  const b = await addRom(test, { fs_name: 'A (Japan).sfc', matches: { igdb: 1 } })
+  const mark = (id: number, payload: object) => test.app.inject({ method: 'PUT', url: `/api/roms/${id}/props`, headers: test.admin, payload })
+  const list = async (query: string) => (await get<Page>(test, test.admin, `roms?${query}`)).rom_id_index
+  const [shown = 0] = await list('group_by_meta_id=true')
+  const hidden = shown === a ? b : a
+  await mark(hidden, { is_main_sibling: true })
+  t.same(await list('group_by_meta_id=true'), [hidden])
+  t.same(await list('statuses=finished'), [])
+  await mark(a, { status: 'finished', rating: 3 })
+  t.same(await list('statuses=finished'), [a])
+  await mark(b, { status: 'finished', rating: 5 })
+  t.same(await list('order_by=rating&order_dir=desc'), [b, a])
+  await mark(a, { rating: 9 })
+  t.same(await list('order_by=rating&order_dir=desc'), [a, b])
+})
+
+t.test('pages come from the ids of the whole list, whatever else is asked for', async (t) => {
+  const test = await fresh(t)
+  const ids: number[] = []
+  for (const name of ['B', 'A', '7up', 'É', 'B 2']) {
+    ids.push(await addRom(test, { fs_name: `${name}.sfc`, fields: { fs_size_bytes: ids.length } }))
+  }
+  const none = 'with_total=false&with_char_index=false&with_rom_id_index=false&with_filter_values=false'
+  for (const order of ['', 'order_by=created_at', 'order_by=fs_size_bytes&order_dir=desc', 'order_by=id&order_dir=desc', 'genres_logic=none&genres=x']) {
+    const whole = (await get<Page>(test, test.admin, `roms?${order}`)).rom_id_index
+    t.same(whole.toSorted((a, b) => a - b), ids)
+    for (const sidecars of ['', none]) {
+      const pages = [0, 2, 4, 6].map((offset) => get<Page>(test, test.admin, `roms?${order}&limit=2&offset=${offset}&${sidecars}`))
+      t.same((await Promise.all(pages)).flatMap((page) => page.items.map(({ id }) => id)), whole, `${order} ${sidecars}`)
+    }
+  }
+})
+
+t.test('ids are sent as they are kept, plain and in one gzip stream with what comes before them', async (t) => {
+  const test = await fresh(t)
+  const ids = [await addRom(test, { fs_name: 'A.sfc', fields: { name: 'Ä' } }), await addRom(test, { fs_name: 'B.sfc' })]
+  for (const path of ['/api/roms', '/api/roms/identifiers']) {
+    const ask = (encoding: string) => test.app.inject({ url: path, headers: { ...test.admin, 'accept-encoding': encoding } })
+    const plain = await ask('identity')
+    t.equal(plain.headers['content-encoding'], undefined)
+    t.match(path === '/api/roms' ? plain.json<Page>().rom_id_index : plain.json(), ids)
+    for (const again of ['gzip', 'br, gzip;q=0.5']) {
+      const packed = await ask(again)
+      t.match(packed.headers, { 'content-encoding': 'gzip', vary: /Accept-Encoding/, 'content-type': 'application/json; charset=utf-8' })
+      t.equal(gunzipSync(packed.rawPayload).toString(), plain.body)
+    }
+  }
+})
+
+t.test('a change counts when it is committed, and those who write do not wait for each other', async (t) => {
+  const test = await fresh(t)
+  await addRom(test, { fs_name: 'A.sfc' })
+  await addRom(test, { fs_name: 'B.sfc' })
+  const settings = { connectionString: test.databaseUrl, lock_timeout: 5_000 }
+  const clients = [1, 2].map((id) => ({ id, client: new pg.Client(settings) }))
+  t.teardown(() => Promise.all(clients.map(({ client }) => client.end())))
+  const edits = async () => (await selectMoment(test.app.orm.em.fork(), null)).versions.get('edits') ?? 0
+  const before = await edits()
+  for (const { id, client } of clients) {
+    await client.connect()
+    await client.query('begin')
+    await client.query("update roms set name = 'x' where id = $1", [id])
+    await client.query("update roms set name = 'y' where id = $1", [id])
+  }
+  t.equal(await edits(), before, 'nothing is to be seen yet')
+  for (const { client } of clients.toReversed()) {
+    const former = await edits()
+    await client.query('commit')
+    t.equal(await edits(), former + 1, 'once for each transaction')
+  }
+})
+
+t.test('what the scan worker writes counts apart, until a task has ended', async (t) => {
+  const test = await fresh(t)
+  const id = await addRom(test, { fs_name: 'A.sfc' })
+  const worker = new pg.Client({ connectionString: test.databaseUrl, application_name: 'svc worker' })
+  await worker.connect()
+  t.teardown(() => worker.end())
+  const versions = async () => (await selectMoment(test.app.orm.em.fork(), null)).versions
+  const count = async (sql: string) => {
+    const before = await versions()
+    await worker.query(sql)
+    const after = await versions()
+    return (['edits', 'scans'] as const).map((kind) => (after.get(kind) ?? 0) - (before.get(kind) ?? 0))
+  }
+  t.same(await count(`update roms set name = 'x' where id = ${id}`), [0, 1])
+  t.same(await count("insert into tasks (id, title, type, status) values (gen_random_uuid(), 'Scan', 'scan', 'started')"), [0, 0])
+  t.same(await count("update tasks set meta = '{}'"), [0, 0])
+  t.same(await count("update tasks set status = 'finished'"), [1, 0])
+})
+
+const momentOf = (at: number, versions: Partial<Record<VersionKind, number>>): Moment =>
+  ({ at, versions: new Map(Object.entries(versions) as [VersionKind, number][]) })
+const KEY = { viewer: 'one', of: 'all' }
+const createTexts = (maxBytes = 10_000) => createKept<string>({ maxBytes, sizeOf: (text) => text.length })
+
+t.test('a scan that goes on has something made anew only after a while, anybody else at once', async (t) => {
+  const kept = createTexts()
+  let made = 0
+  const ask = (at: number, versions: Partial<Record<VersionKind, number>>) =>
+    kept.get(momentOf(at, versions), { ...KEY, kinds: ['shown'] }, async () => String(++made))
+  t.equal(await ask(0, { edits: 1, scans: 1 }), '1')
+  t.equal(await ask(1_999, { edits: 1, scans: 2 }), '1', 'the scan went on')
+  t.equal(await ask(60_000, { edits: 1, scans: 2 }), '2')
+  t.equal(await ask(90_000, { edits: 1, scans: 2 }), '2', 'nothing changed')
+  t.equal(await ask(90_000, { edits: 2, scans: 2 }), '3', 'somebody changed something')
+  t.equal(await ask(90_000, { edits: 2, scans: 2, shown: 1 }), '4', 'the viewer hid something')
+  t.equal(await ask(90_000, { edits: 2, scans: 2, shown: 1, marks: 1 }), '4', 'which nothing here depends on')
+})
+
+t.test('several who ask at once wait for one, and a failure is kept for nobody', async (t) => {
+  const kept = createTexts()
+  const { promise, reject } = Promise.withResolvers<string>()
+  const first = kept.get(momentOf(0, {}), KEY, () => promise)
+  const second = kept.get(momentOf(0, {}), KEY, async () => 'anew')
+  reject(new Error('out of time'))
+  await t.rejects(first, { message: 'out of time' })
+  t.equal(await second, 'anew', 'who has time left tries again')
+  t.equal(await kept.get(momentOf(0, {}), KEY, async () => 'never made'), 'anew')
+})
+
+t.test('what is made is waited for longer than a request has time for the database', async (t) => {
+  const app = fastify()
+  t.teardown(() => app.close())
+  limitRequests(app, 20)
+  const kept = createTexts()
+  const { promise, resolve } = Promise.withResolvers<string>()
+  app.get('/', ({ databaseTime: time }) => {
+    time.spend(() => { resolve('made') })
+    return kept.get(momentOf(0, {}), KEY, () => promise)
+  })
+  t.match(await app.inject('/'), { statusCode: 200, body: 'made' })
+})
+
+/** Something kept whose making ends when it is told to. */
+function createSlowTexts () {
+  const kept = createTexts()
+  const ends: ((text: string) => void)[] = []
+  function make (): Promise<string> {
+    const { promise, resolve } = Promise.withResolvers<string>()
+    ends.push(resolve)
+    return promise
+  }
+  return {
+    kept,
+    ends,
+    make,
+    ask: (at: number, versions: Partial<Record<VersionKind, number>>) => kept.get(momentOf(at, versions), KEY, make)
+  }
+}
+
+t.test('who waits too long is told so, and what it waited for is there for the next one', async (t) => {
+  const { ends, ask } = createSlowTexts()
+  mock.timers.enable({ apis: ['setTimeout'] })
+  const late = ask(0, {})
+  mock.timers.tick(60_000)
+  mock.timers.reset()
+  await t.rejects(late, { code: OUT_OF_TIME })
+  ends[0]?.('made')
+  t.equal(await ask(0, {}), 'made')
+  t.equal(ends.length, 1)
+})
+
+t.test('one thing is made once at a time, and then for all that changed meanwhile', async (t) => {
+  const { ends, ask } = createSlowTexts()
+  const first = ask(0, { edits: 1 })
+  const [second, third] = [ask(1, { edits: 2 }), ask(2, { edits: 3 })]
+  t.equal(ends.length, 1)
+  ends[0]?.('old')
+  t.equal(await first, 'old')
+  await until(() => ends.length === 2, 'it is made again')
+  ends[1]?.('new')
+  t.same(await Promise.all([second, third]), ['new', 'new'])
+  t.equal(await ask(3, { edits: 3 }), 'new')
+  t.equal(ends.length, 2)
+})
+
+t.test('while a scan goes on nobody waits for what is made anew in time', async (t) => {
+  const { ends, ask } = createSlowTexts()
+  const first = ask(0, { scans: 1 })
+  ends[0]?.('old')
+  t.equal(await first, 'old')
+  t.equal(await ask(1_500, { scans: 2 }), 'old')
+  t.equal(ends.length, 2, 'it is being made')
+  t.equal(await ask(1_600, { scans: 3 }), 'old')
+  t.equal(ends.length, 2, 'once')
+  const late = ask(2_100, { scans: 4 })
+  ends[1]?.('new')
+  t.equal(await late, 'new', 'later than that one waits')
+})
+
+t.test('what is wanted soon is waited for once: whoever comes later goes without until it is there', async (t) => {
+  const { kept, ends, make, ask } = createSlowTexts()
+  const waitMs = 1e9
+  const soon = (at: number) => kept.getSoon(momentOf(at, {}), KEY, make, waitMs)
+  const began = performance.now() - waitMs
+  const first = ask(began, {})
+  t.equal(await soon(performance.now()), null, 'it has been made for that long')
+  ends[0]?.('made')
+  t.equal(await first, 'made')
+  t.equal(await soon(performance.now()), 'made')
+  t.equal(ends.length, 1)
+  const next = kept.getSoon(momentOf(performance.now(), {}), { ...KEY, of: 'other' }, make, waitMs)
+  ends[1]?.('in time')
+  t.equal(await next, 'in time')
+})
+
+t.test('a page does not wait for filter values that take long, and the next has them after a lost connection', async (t) => {
+  const test = await fresh(t)
+  await addRom(test, { fs_name: 'A (USA).sfc' })
+  const { app } = test
+  let areAsleep = true
+  const sleepers = Promise.allSettled([1, 2].map(() => sql`select pg_sleep(100)`.execute(app.longReads)))
+  const endSleepers = () => app.pg.query("select pg_terminate_backend(pid) from pg_stat_activity where query like '%pg_sleep(100)' and datname = current_database()")
+  t.teardown(endSleepers)
+  const read = () => get<Page>(test, test.admin, 'roms?with_total=false&with_char_index=false&with_rom_id_index=false')
+  const page = await read()
+  t.same([page.items.length, page.filter_values.regions], [1, []])
+  void sleepers.then(() => { areAsleep = false })
+  await until(async () => {
+    await endSleepers()
+    return !areAsleep
+  }, 'nobody sleeps')
+  // What waited may have been given the connection that just broke: whoever asked is told to try again.
+  await until(async () => (await read().catch(() => null))?.filter_values.regions[0] === 'USA', 'they are there')
+})
+
+t.test('what is kept has a bound; the longest unused goes first', async (t) => {
+  const kept = createTexts(4_500)
+  const ask = (of: number) => kept.get(momentOf(0, {}), { viewer: 'one', of }, async () => 'x'.repeat(300))
+  let again = false
+  for (const list of [1, 2, 3, 1, 4]) await ask(list)
+  t.ok(kept.bytes() <= 4_500, String(kept.bytes()))
+  await kept.get(momentOf(0, {}), { viewer: 'one', of: 1 }, async () => { again = true; return '' })
+  t.notOk(again)
+  await kept.get(momentOf(0, {}), { viewer: 'one', of: 2 }, async () => { again = true; return '' })
+  t.ok(again)
+})
+
+t.test('of many lists that find nothing, the longest unused go, too', async (t) => {
+  const kept = createTexts(100_000)
+  let made = 0
+  const ask = (of: number) => kept.get(momentOf(0, {}), { viewer: 'one', of }, async () => { made++; return '' })
+  for (let list = 0; list < 1_000; list++) await ask(list)
+  await ask(0)
+  t.equal(made, 1_001)
+})

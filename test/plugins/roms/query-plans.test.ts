@@ -1,0 +1,125 @@
+import type { InjectOptions } from 'fastify'
+import { sql } from 'kysely'
+import pg from 'pg'
+import t from 'tap'
+import { seedLibrary } from '../../bench/seed-library.ts'
+import { virtualId } from '../../../plugins/roms/virtual-collections.ts'
+import { buildTestApp } from '../../support.ts'
+import { until } from '../../until.ts'
+
+/**
+ * As many as make an index the better way by the real costs, and few enough to be made in seconds: the plans are
+ * those of a million.
+ */
+const ROMS = 20_000
+const BARE = 'with_total=false&with_char_index=false&with_filter_values=false&with_rom_id_index=false'
+
+const test = await buildTestApp(t, { env: { SVC_DATABASE_POOL_SIZE: '1' } })
+const client = new pg.Client({ connectionString: test.databaseUrl })
+await client.connect()
+t.teardown(() => client.end())
+await seedLibrary(client, ROMS, 1)
+await client.query(`insert into collections (user_id, name, is_favorite) values (1, 'Favourites', true);
+  insert into collection_roms (collection_id, rom_id) select 1, id from roms where id % 100 = 0;
+  insert into smart_collections (user_id, name, filter_criteria) values (1, 'Zero', '{"franchises": ["Zero"]}');
+  insert into rom_files (rom_id, file_name, file_path, last_modified, category, track_meta)
+    select id, id || '.mp3', fs_path, now(), 'soundtrack', jsonb_build_object('title', name, 'artist', slug, 'album', null, 'genre',
+      'Folk', 'year', 1990 + id % 30, 'track', 1, 'disc', null, 'duration_seconds', id % 300, 'has_embedded_cover', false, 'cover_path', null) from roms where id % 20 = 0;
+  insert into music_playlists (user_id, name) values (1, 'Calm');
+  insert into music_playlist_tracks (playlist_id, file_id, position) select 1, id, id from rom_files where track_meta is not null and id % 3 = 0;
+  insert into music_favorites (user_id, file_id) select 1, id from rom_files where track_meta is not null and id % 5 = 0;
+  analyze rom_files`)
+// What this connection read itself would else be counted some time later.
+await client.query('select pg_stat_force_next_flush()')
+const FRANCHISE = virtualId({ type: 'franchise', name: 'Zero' })
+
+/** How often all rows of a table were read from the first to the last. */
+async function countScans (table: string): Promise<number> {
+  const flush = sql`select pg_stat_force_next_flush()`
+  const all = [test.app.orm.em.fork().getKysely(), test.app.longReads, test.app.longReads]
+  await Promise.all(all.map((db) => flush.execute(db)))
+  const { rows: [row] } = await client.query<{ scans: string }>('select seq_scan as scans from pg_stat_user_tables where relname = $1', [table])
+  return Number(row?.scans)
+}
+
+/** How often a request has all of a table read. */
+async function scansOf (path: string, { table = 'roms', ...more }: InjectOptions & { table?: string } = {}): Promise<number> {
+  const before = await countScans(table)
+  const reply = await test.app.inject({ url: `/api/${path}`, ...more, headers: { ...test.admin, ...more.headers } })
+  if (reply.statusCode >= 300) throw new Error(`${path}: ${reply.body}`)
+  return await countScans(table) - before
+}
+
+const HOT = [
+  `roms?${BARE}`, `roms?${BARE}&platform_ids=3`, `roms?${BARE}&order_dir=desc`, `roms?${BARE}&order_by=id`,
+  ...['created_at', 'updated_at'].flatMap((order) => ['asc', 'desc'].map((dir) => `roms?${BARE}&order_by=${order}&order_dir=${dir}`)),
+  'roms/identifiers', 'roms/random', 'roms/random?platform_ids=5', `roms?${BARE}&offset=15000`,
+  `roms?${BARE}&search_term=dragon+castle`, `roms?${BARE}&search_term=nothing+like+this`, `roms?${BARE}&search_term=4005`,
+  `roms?${BARE}&search_term=c4ca4238a0b923820dcc509a6f75849b`,
+  `roms?${BARE}&tags=Hack`, `roms?${BARE}&companies=Harbor+Works+7`, `roms?${BARE}&franchises=Zero&collections=Amber`,
+  `roms?${BARE}&statuses=finished`, `roms?${BARE}&has_saves=true`, `roms?${BARE}&order_by=last_played`,
+  `roms?${BARE}&updated_after=2999-01-01T00:00:00Z`,
+  `roms?${BARE}&collection_id=1`, `roms?${BARE}&favorite=true`, `roms?${BARE}&virtual_collection_id=${FRANCHISE}`,
+  `roms?${BARE}&smart_collection_id=1`, 'collections', 'collections/1', 'collections/smart/1', 'roms/random?collection_id=1',
+  'music/tracks', 'music/tracks?search=dragon&order_by=platform', 'music/artists', 'music/years?order_by=value', 'music/favorites',
+  'music/playlists', 'music/playlists/1/tracks', 'roms/7', 'roms/7/simple', 'roms/by-hash?md5_hash=c4ca4238a0b923820dcc509a6f75849b', 'roms/by-metadata-provider?igdb_id=5'
+]
+
+t.test('what is asked for often is found by an index', async (t) => {
+  for (const path of HOT) t.equal(await scansOf(path), 0, path)
+})
+
+t.test('what lists need of all ROMs is read from an index, whatever its viewer may see', async (t) => {
+  const limited = await test.createUser('alice')
+  await client.query("update users set age_limit = 12 where username = 'alice'")
+  const paths = ['roms?with_filter_values=false', 'platforms', ...['missing=false', 'has_soundtrack=true', 'library_ids=1', 'order_by=fs_size_bytes', 'duplicate=true',
+    'group_by_meta_id=true'].map((query) => `roms?${BARE}&${query}`)]
+  for (const headers of [test.admin, limited]) {
+    for (const path of paths) t.equal(await scansOf(path, { headers }), 0, path)
+  }
+})
+
+t.test('an order by the ids of a provider is made of an index, and not asked for ROM by ROM', async (t) => {
+  const select = "select idx_scan as scans from pg_stat_user_tables where relname = 'rom_matches'"
+  const countLookups = async () => Number((await client.query<{ scans: string }>(select)).rows[0]?.scans)
+  const before = await countLookups()
+  t.equal(await scansOf(`roms?${BARE}&order_by=igdb_id`, { table: 'rom_matches' }), 0)
+  t.ok(await countLookups() - before < ROMS / 10)
+})
+
+t.test('groups and siblings are found without reading what the sources say of ROMs', async (t) => {
+  for (const path of ['roms?group_by_meta_id=true', 'roms?duplicate=true', 'roms?duplicate=false', 'roms?group_by_meta_id=true&duplicate=true&order_by=id']) {
+    t.equal(await scansOf(path, { table: 'rom_matches' }), 0, path)
+  }
+})
+
+t.test('who has siblings is found once, also where they are grouped', async (t) => {
+  const scans = (path: string) => scansOf(`${path}&order_by=platform_id`, { table: 'rom_games' })
+  const [grouped, siblings] = [await scans('roms?group_by_meta_id=true'), await scans('roms?duplicate=true')]
+  const both = await scans('roms?group_by_meta_id=true&duplicate=true')
+  t.ok(both <= grouped + siblings, `${both} and not ${grouped} + ${siblings}`)
+})
+
+t.test('virtual collections have as much time to be made as lists', async () => {
+  const select = "select from pg_stat_activity where application_name = 'svc lists' and query like '%has_cover%' and datname = current_database()"
+  await until(async () => {
+    await client.query("select move_library_version('edits', 0)")
+    await test.app.inject({ url: '/api/collections/virtual?type=all', headers: test.admin })
+    return (await client.query(select)).rowCount === 1
+  }, 'the connection of lists made them')
+})
+
+t.test('an upload to a platform finds whether that has ROMs by an index', async (t) => {
+  await client.query('update roms set missing_from_fs = true where platform_id = 1')
+  const headers = {
+    'x-upload-platform': '1', 'x-upload-filename': 'New.zip', 'x-upload-total-size': '3', 'x-upload-total-chunks': '1'
+  }
+  t.equal(await scansOf('roms/upload/start', { method: 'POST', headers }), 0)
+})
+
+t.test('what is worked out of the whole library is worked out once', async (t) => {
+  const whole = ['roms', 'roms?group_by_meta_id=true', 'roms?duplicate=true', 'roms?duplicate=false', 'roms?order_by=fs_size_bytes', 'roms?matched=false',
+    'roms?has_soundtrack=true', 'collections/virtual?type=all', `collections/virtual/${FRANCHISE}`, 'roms/filters', 'platforms', 'platforms/identifiers', 'platforms/3']
+  for (const path of whole) await scansOf(path)
+  for (const path of whole) t.equal(await scansOf(path), 0, path)
+})

@@ -1,0 +1,186 @@
+import { deepEqual } from 'node:assert/strict'
+import fc from 'fast-check'
+import { type RawBuilder, sql } from 'kysely'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { ADMIN_ACCESS } from '../../../core/access/grants.ts'
+import { INSERT_ALL_GAMES } from '../../../plugins/migrations/20261122210100-rom-games.ts'
+import { IDENTIFYING } from '../../../plugins/plugins/known-providers.ts'
+import type { Viewer } from '../../../plugins/platforms/visibility.ts'
+import { hasSibling, hasSiblings } from '../../../plugins/roms/filters/siblings.ts'
+import { isRepresentative } from '../../../plugins/roms/lists/grouping.ts'
+import { markedRoms } from '../../../plugins/roms/rows.ts'
+import { isRomVisible } from '../../../plugins/roms/visibility.ts'
+import { type TestApp, shareTestApp } from '../../support.ts'
+import { until } from '../../until.ts'
+import { addRom } from './support.ts'
+
+const fresh = shareTestApp(t)
+
+/** Two of the community are among them; what else has ids, such as a source of covers, makes no ROMs one game. */
+const KEYS = [...IDENTIFYING, 'acme', 'zed']
+const PROVIDERS = ['igdb', 'ra', 'ss', 'acme', 'zed', 'hltb', 'sgdb']
+const NAMES = ['Game (USA)', 'Game (Japan)', 'Game (Europe) (Demo)', 'Game (Beta)', 'Another (USA)', 'Game']
+const REGIONS = ['USA', 'Japan', 'Europe']
+const PRIORITY = ['us', 'eu']
+
+/** One ROM of each group, worked out of all ROMs and matches as they are at this moment. */
+function isFirst (from: RawBuilder<unknown>, condition: RawBuilder<boolean>) {
+  const first = sql`select m.rom_id, min(lpad(array_position(${KEYS}::text[], m.provider)::text, 6, '0') || m.provider_id) as key
+    from rom_matches m where m.provider = any(${KEYS}::text[]) group by m.rom_id`
+  return sql<boolean>`(${condition} and r.id not in (select g.id from (
+    select r.id, row_number() over (partition by r.platform_id, k.key
+      order by coalesce(u.is_main_sibling, false) desc, r.fs_name ~* '[(\\[](demo|beta|proto|sample|kiosk|preview)',
+        array_position('{USA,Europe}'::text[], r.regions[1]) nulls last, r.fs_name_no_ext, r.id) as rank
+    from ${from} join (${first}) k on k.rom_id = r.id where k.key is not null and ${condition}) g where g.rank > 1))`
+}
+
+/** The same for ROMs that have siblings. */
+const isSibling = (viewer: Viewer) => sql<boolean>`r.id in (
+  select unnest(array_agg(r.id)) from rom_matches m join roms r on r.id = m.rom_id
+  where m.provider = any(${KEYS}::text[]) and m.provider_id is not null and ${isRomVisible(viewer)}
+  group by r.platform_id, m.provider, m.provider_id having count(*) > 1)`
+
+type Change = readonly [text: string, values: readonly unknown[]]
+
+const id = fc.integer({ min: 1, max: 7 })
+const ids = fc.uniqueArray(id, { minLength: 1, maxLength: 4 })
+const provider = fc.constantFrom(...PROVIDERS)
+const providers = fc.uniqueArray(provider, { minLength: 1, maxLength: 3 })
+const game = fc.option(fc.constantFrom('1', '2'), { nil: null, freq: 6 })
+const place = fc.record({
+  platform: fc.constantFrom(1, 2), name: fc.constantFrom(...NAMES), region: fc.option(fc.constantFrom(...REGIONS))
+})
+const UNMATCH = 'delete from rom_matches where rom_id = any($1::int[]) and provider = any($2::text[])'
+const UPSERT = `insert into rom_matches (rom_id, provider, provider_id, match) select r.id, p.provider, $3, '{}'
+  from roms r cross join unnest($2::text[]) p (provider) where r.id = any($1::int[])
+  on conflict (rom_id, provider) do update set provider_id = excluded.provider_id, match = excluded.match, updated_at = now()`
+const ADD = `insert into roms (id, platform_id, fs_name, fs_name_no_ext, fs_path, fs_name_no_tags, regions, min_age)
+  select $1::int, $2::int, $3::text || ' ' || $1::int || '.zip', $3, '', $3, $4::text[], $5::int
+  on conflict (id) do update set platform_id = excluded.platform_id, fs_name = excluded.fs_name,
+    fs_name_no_ext = excluded.fs_name_no_ext, regions = excluded.regions`
+const REMATCH = `update rom_matches set provider = $2 where rom_id = $1
+  and not exists (select from rom_matches m where m.rom_id = $1 and m.provider = $2)
+  and provider = (select min(m.provider) from rom_matches m where m.rom_id = $1)`
+const MARK = `insert into rom_users (rom_id, user_id, is_main_sibling) values ($1, 1, true)
+  on conflict (rom_id, user_id) do update set is_main_sibling = not rom_users.is_main_sibling`
+
+/** Every third is for adults. */
+const addAs = (rom: number, platform: number, name: string | undefined, region: string | null | undefined) =>
+  [rom, platform, name, region === null ? [] : [region, 'World'], rom % 3 === 0 ? 18 : null]
+
+const alike = (text: string): fc.Arbitrary<Change> => fc.constant([text, []])
+
+/** What scans, people and people with a database client do. */
+const change: fc.Arbitrary<Change> = fc.oneof(
+  { weight: 6, arbitrary: fc.tuple(ids, providers, game).map((values): Change => [UPSERT, values]) },
+  { weight: 3, arbitrary: fc.tuple(ids, providers).map((values): Change => [UNMATCH, values]) },
+  {
+    weight: 3, arbitrary: fc.tuple(id, place).map(([rom, { platform, name, region }]): Change =>
+      [ADD, addAs(rom, platform, name, region)])
+  },
+  fc.tuple(id, provider).map((values): Change => [REMATCH, values]),
+  alike('update rom_matches set updated_at = now(), provider_id = provider_id'),
+  alike('update roms set regions = regions, fs_name = fs_name, updated_at = now()'),
+  id.map((rom): Change => ['delete from roms where id = $1', [rom]]),
+  id.map((rom): Change => [MARK, [rom]]),
+  id.map((rom): Change =>
+    ["insert into hidden_entities (entity, entity_id, user_id) values ('roms', $1, 1) on conflict do nothing", [rom]])
+)
+
+/** A library of seven ROMs, each of one of two games. */
+async function refill ({ app }: TestApp): Promise<void> {
+  await app.pg.query('delete from hidden_entities; delete from rom_users; delete from former_roms; delete from roms')
+  for (let rom = 1; rom <= 7; rom++) {
+    await app.pg.query(ADD, addAs(rom, rom > 5 ? 2 : 1, NAMES[rom % NAMES.length], REGIONS[rom % 3]))
+  }
+  await app.pg.query(`insert into rom_matches (rom_id, provider, provider_id, match)
+    select id, case when id % 4 = 0 then 'acme' else 'igdb' end, 1 + id % 2, '{}' from roms`)
+}
+
+async function select ({ app }: TestApp, condition: RawBuilder<boolean>): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`select r.id from ${markedRoms(1)} where ${condition} order by r.id`
+    .execute(app.orm.em.fork().getKysely())
+  return rows.map((row) => row.id)
+}
+
+/** Everything, what is not hidden from somebody, and what is not for adults either. */
+const limited: Viewer = { id: 1, access: { ...ADMIN_ACCESS, is_admin: false, group_id: 1 } }
+const VIEWERS: Viewer[] = [null, limited, { id: 1, access: { ...limited.access, age_limit: 12 } }]
+
+async function checkAll (test: TestApp): Promise<void> {
+  const check = async (is: RawBuilder<boolean>, wanted: RawBuilder<boolean>, what: string) => {
+    deepEqual(await select(test, is), await select(test, wanted), what)
+  }
+  for (const viewer of VIEWERS) {
+    const visible = isRomVisible(viewer)
+    for (const condition of [visible, sql<boolean>`(${visible} and r.regions && '{Japan}')`]) {
+      const isChosen = isRepresentative(markedRoms(1), condition, KEYS, PRIORITY)
+      await check(sql<boolean>`(${condition} and ${isChosen})`, isFirst(markedRoms(1), condition), 'one of each group')
+    }
+    const siblings = sql<boolean>`(${visible} and ${isSibling(viewer)})`
+    for (const having of [hasSiblings, hasSibling]) {
+      await check(sql<boolean>`(${visible} and ${having(KEYS, viewer)})`, siblings, having.name)
+    }
+  }
+}
+
+t.test('groups and siblings follow every change of ROMs and matches, as each viewer sees them', async (t) => {
+  const test = await fresh(t)
+  const { pg: pool } = test.app
+  await pool.query("insert into platforms (id, slug, fs_slug, name) values (1, 'snes', 'snes', 'SNES'), (2, 'gb', 'gb', 'Game Boy')")
+  const kept = async () => (await pool.query('select * from rom_games order by rom_id')).rows
+  await fc.assert(fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 12 }), async (changes) => {
+    await refill(test)
+    for (const [text, values] of changes) {
+      // A scan that gives a ROM its id back takes it from there.
+      await pool.query('delete from former_roms')
+      await pool.query(text, [...values])
+    }
+    await checkAll(test)
+    const following = await kept()
+    await pool.query('delete from rom_games')
+    await pool.query(INSERT_ALL_GAMES)
+    deepEqual(following, await kept(), 'as of a library that is seen for the first time')
+  }), { numRuns: 15 })
+})
+
+t.test('the order in which providers are asked who is the same game is the one that is kept', async (t) => {
+  const test = await fresh(t)
+  const all = [...test.app.roms.providers.identifying]
+  const matches = Object.fromEntries([...all, 'acme', 'zed'].toReversed().map((key) => [key, 1]))
+  const rom = await addRom(test, { fs_name: 'Game.sfc', matches })
+  const { rows } = await test.app.pg.query('select ids, other_ids from rom_games where rom_id = $1', [rom])
+  t.same(rows, [{ ids: all.map((key) => `${key}:1`), other_ids: ['acme:1', 'zed:1'] }], 'others by name')
+})
+
+/** Two changes of one ROM at once, of which the second has to wait for the first. */
+async function changeAtOnce (t: Test, { app, databaseUrl }: TestApp, [first, second]: [string, string]): Promise<void> {
+  const [one, other] = [1, 2].map(() => new pg.Client({ connectionString: databaseUrl }))
+  if (one === undefined || other === undefined) throw new Error('There are two clients')
+  t.teardown(() => Promise.all([one.end(), other.end()]))
+  for (const client of [one, other]) await client.connect()
+  await one.query('begin')
+  await one.query(first)
+  const later = other.query(second)
+  const isWaiting = async () => (await app.pg.query(`select from pg_stat_activity where wait_event_type = 'Lock'
+    and datname = current_database()`)).rows.length === 1
+  await until(isWaiting, 'the second to wait')
+  await one.query('commit')
+  await later
+}
+
+t.test('two who change one ROM at once leave what both wrote', async (t) => {
+  const test = await fresh(t)
+  const match = (rom: number, key: string) => `insert into rom_matches (rom_id, provider, provider_id, match) values (${rom}, '${key}', '1', '{}')`
+  const a = await addRom(test, { fs_name: 'A (Japan).sfc' })
+  const b = await addRom(test, { fs_name: 'B.sfc', matches: { igdb: 1 } })
+  const c = await addRom(test, { fs_name: 'C.sfc', matches: { igdb: 1 } })
+  await changeAtOnce(t, test, [match(a, 'ss'), match(a, 'igdb')])
+  await changeAtOnce(t, test, [`update roms set regions = '{USA}' where id = ${b}`, match(b, 'ra')])
+  await changeAtOnce(t, test, [match(c, 'ss'), `update roms set regions = '{Europe}' where id = ${c}`])
+  const { rows } = await test.app.pg.query('select ids, region from rom_games order by rom_id')
+  t.same(rows, [
+    { ids: ['igdb:1', 'ss:1'], region: 'Japan' }, { ids: ['igdb:1', 'ra:1'], region: 'USA' }, { ids: ['igdb:1', 'ss:1'], region: 'Europe' }
+  ])
+})

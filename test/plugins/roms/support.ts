@@ -1,0 +1,72 @@
+import type { RequiredEntityData } from '@mikro-orm/core'
+import { Platform } from '../../../plugins/platforms/entities.ts'
+import { Rom, RomFile, RomMatch } from '../../../plugins/roms/entities.ts'
+import { nameSortKey, parseName } from '../../../plugins/library/names.ts'
+import type { TestApp } from '../../support.ts'
+
+export interface RomSeed {
+  fs_name: string
+  platform?: string
+  /** Provider → id, or id and raw record. */
+  matches?: Record<string, string | number | { id: string | number, metadata: Record<string, unknown> }>
+  /** Paths below the platform's folder; without it the ROM is one file of its own name. */
+  files?: string[]
+  fields?: Partial<RequiredEntityData<Rom>>
+  file?: Partial<RequiredEntityData<RomFile>>
+}
+
+/** Puts a ROM into the database as a scan of `roms/<platform>/<fs_name>` would. */
+export async function addRom ({ app }: TestApp, seed: RomSeed): Promise<number> {
+  const em = app.orm.em.fork()
+  const { platform } = await app.platforms.ensure(em, seed.platform ?? 'snes')
+  const folder = `roms/${platform.fs_slug}`
+  const isFolder = seed.files !== undefined
+  const { fs_name_no_ext: stem, fs_name_no_tags: name, fs_extension: extension, regions, languages, tags } =
+    parseName(seed.fs_name, { isFolder })
+  const rom = em.create(Rom, {
+    platform: em.getReference(Platform, platform.id),
+    fs_name: seed.fs_name,
+    fs_path: folder,
+    fs_name_no_ext: stem,
+    fs_name_no_tags: name,
+    fs_extension: extension,
+    regions,
+    languages,
+    tags,
+    is_folder: isFolder,
+    has_multiple_files: isFolder,
+    name,
+    name_sort_key: nameSortKey(name),
+    is_identified: seed.matches !== undefined,
+    ...seed.fields
+  })
+  for (const path of seed.files?.map((file) => `${seed.fs_name}/${file}`) ?? [seed.fs_name]) {
+    const slash = path.lastIndexOf('/')
+    em.create(RomFile, {
+      rom,
+      file_name: path.slice(slash + 1),
+      file_path: slash === -1 ? folder : `${folder}/${path.slice(0, slash)}`,
+      last_modified: new Date('2024-01-02T03:04:05Z'),
+      is_top_level: path.split('/').length <= 2,
+      ...seed.file
+    })
+  }
+  await em.flush()
+  for (const [provider, match] of Object.entries(seed.matches ?? {})) {
+    const { id, metadata } = typeof match === 'object' ? match : { id: match, metadata: {} }
+    em.create(RomMatch, { rom, provider, provider_id: String(id), match: { id, metadata } })
+  }
+  await em.flush()
+  return rom.id
+}
+
+/** How many statements the ORM's pool is asked for while something runs. */
+export async function countQueries ({ app }: TestApp, work: () => Promise<unknown>): Promise<number> {
+  const pool = await app.orm.em.getConnection().getNativeClient()
+  let queries = 0
+  const count = () => { queries++ }
+  pool.on('acquire', count)
+  await work()
+  pool.off('acquire', count)
+  return queries
+}

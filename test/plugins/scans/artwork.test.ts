@@ -1,0 +1,157 @@
+import { access, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import sharp from 'sharp'
+import t from 'tap'
+import { startServer } from '../../core/http/server.ts'
+import { resetScripts, scriptOf } from '../fixtures/script.ts'
+import { buildScanTest } from './support.ts'
+
+const picture = (width: number, height: number, format: 'png' | 'jpeg' = 'png') =>
+  sharp({ create: { width, height, channels: 3, background: '#336699' } }).toFormat(format).toBuffer()
+const PNG = await picture(300, 400)
+const TALL = await picture(600, 1_200, 'jpeg')
+const PDF = Buffer.from('%PDF-1.7\nsmall\n%%EOF\n')
+
+const FILES: Record<string, [type: string, content: Buffer]> = {
+  '/cover.png': ['image/png', PNG],
+  '/tall.bin': ['application/octet-stream', TALL],
+  '/page.png': ['text/html', Buffer.from('<html>Sign in first</html>')],
+  '/lie.png': ['image/png', Buffer.from('<html>Sign in first</html>')],
+  '/vector.svg': ['image/svg+xml', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')],
+  '/cut.png': ['image/png', PNG.subarray(0, PNG.length / 2)],
+  '/manual.pdf': ['application/pdf', PDF],
+  '/manual.html': ['application/octet-stream', Buffer.from('<html>')]
+}
+
+const server = await startServer(t, (request, response) => {
+  const [type, content] = FILES[request.url ?? ''] ?? []
+  if (request.url === '/broken.png') {
+    response.writeHead(200, { 'content-type': 'image/png', 'content-length': '100000' })
+    response.write(PNG)
+    response.destroy()
+  } else if (content === undefined) {
+    response.writeHead(404).end()
+  } else {
+    response.writeHead(200, { 'content-type': type }).end(content)
+  }
+})
+const stranger = await startServer(t, (_request, response) => { response.writeHead(200, { 'content-type': 'image/png' }).end(PNG) })
+
+const test = await buildScanTest(t, {
+  config: { filesystem: { skip_hash_calculation: true }, plugins: { pictures: { base_url: server.url } } }
+})
+const { put, scan, rom, dataDir } = test
+const alpha = scriptOf('alpha')
+const pictures = scriptOf('pictures')
+const resources = join(dataDir, 'resources')
+let count = 0
+
+t.beforeEach(resetScripts)
+
+const exists = (path: string | null) => access(join(resources, path ?? 'nowhere')).then(() => true, () => false)
+
+/** What lies in a ROM's folder, at any depth. */
+async function listFiles (): Promise<string[]> {
+  const entries = await readdir(resources, { recursive: true, withFileTypes: true }).catch(() => [])
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+}
+
+async function scanOne (media: { kind: 'cover' | 'screenshot' | 'manual' | 'video', url: string }[], payload: object = {}) {
+  const folder = `platform ${count++}`
+  await put({ [`roms/${folder}/Game.bin`]: 'game' })
+  pictures.identify = () => ({ id: 'p', media })
+  const status = await scan({ platform_fs_slugs: [folder], ...payload })
+  return { folder, status, stored: await rom(folder, 'Game.bin') }
+}
+
+t.test('a cover from a private service that its owner configured is fetched, with a small copy', async (t) => {
+  const { stored } = await scanOne([{ kind: 'cover', url: `${server.url}/cover.png` }])
+  t.match(stored, { url_cover: `${server.url}/cover.png`, path_cover_large: /\/cover\/big\.png$/, path_cover_small: /\/cover\/small\.png$/ })
+  const small = await sharp(join(resources, stored.path_cover_small ?? '')).metadata()
+  t.match(small, { width: 120, height: 160 }, '40 % of a cover that is not tall')
+  t.match(await sharp(join(resources, stored.path_cover_large ?? '')).metadata(), { width: 300, height: 400 })
+})
+
+t.test('a tall cover shrinks to a fifth, and its extension follows its content', async (t) => {
+  const { stored } = await scanOne([{ kind: 'cover', url: `${server.url}/tall.bin` }])
+  t.match(stored.path_cover_large, /big\.jpg$/)
+  t.match(await sharp(join(resources, stored.path_cover_small ?? '')).metadata(), { width: 120, height: 240, format: 'jpeg' })
+})
+
+t.test('what is no picture, whatever it is called, is refused and leaves no file', async (t) => {
+  for (const name of ['page.png', 'lie.png', 'vector.svg', 'cut.png', 'broken.png', 'absent.png']) {
+    const before = await listFiles()
+    const { stored, status } = await scanOne([{ kind: 'cover', url: `${server.url}/${name}` }])
+    t.equal(status.status, 'finished', name)
+    t.match(stored, { path_cover_large: null, path_cover_small: null }, name)
+    t.same(await listFiles(), before, name)
+  }
+})
+
+t.test('one bad screenshot costs itself alone', async (t) => {
+  const { stored } = await scanOne(['cover.png', 'page.png', 'tall.bin'].map((name) => ({ kind: 'screenshot', url: `${server.url}/${name}` })))
+  t.match(stored.path_screenshots, [/screenshots\/0\.png$/, /screenshots\/2\.jpg$/])
+  for (const path of stored.path_screenshots) t.ok(await exists(path), path)
+})
+
+t.test('V14: a manual is a PDF or nothing', async (t) => {
+  const { stored } = await scanOne([{ kind: 'manual', url: `${server.url}/manual.pdf` }])
+  t.ok(await exists(stored.path_manual))
+  const { stored: other } = await scanOne([{ kind: 'manual', url: `${server.url}/manual.html` }])
+  t.equal(other.path_manual, null)
+})
+
+t.test('addresses in the local network that nobody configured are not reached', async (t) => {
+  const { stored, status } = await scanOne([{ kind: 'cover', url: `${stranger.url}/cover.png` }])
+  t.equal(status.status, 'finished')
+  t.equal(stored.path_cover_large, null)
+  t.same(stranger.requests, [])
+})
+
+t.test('artwork that lies in the library is copied; nothing outside of it is', async (t) => {
+  await put({ 'roms/art/images/Game.png': PNG, 'roms/art/Game.bin': 'game' })
+  pictures.identify = () => ({ id: 'p', media: [{ kind: 'cover', url: 'file://roms/art/images/Game.png' }] })
+  await scan({ platform_fs_slugs: ['art'] })
+  t.ok(await exists((await rom('art', 'Game.bin')).path_cover_large))
+  for (const path of ['../data/secret.png', '/etc/hostname', 'roms/art/../../../x.png']) {
+    const { stored } = await scanOne([{ kind: 'cover', url: `file://${path}` }])
+    t.equal(stored.path_cover_large, null, path)
+  }
+})
+
+t.test('a stored cover is kept by update, and dropped with all else by complete', async (t) => {
+  const { folder, stored } = await scanOne([{ kind: 'cover', url: `${server.url}/cover.png` }])
+  alpha.identify = () => ({ id: 1, media: [{ kind: 'cover', url: `${server.url}/tall.bin` }] })
+  await scan({ type: 'unmatched', apis: ['alpha'], platform_fs_slugs: [folder] })
+  t.match(await rom(folder, 'Game.bin'), { url_cover: `${server.url}/cover.png`, path_cover_large: stored.path_cover_large })
+  await scan({ type: 'complete', apis: ['alpha'], platform_fs_slugs: [folder] })
+  t.match(await rom(folder, 'Game.bin'), { url_cover: `${server.url}/tall.bin`, path_cover_large: /big\.jpg$/ })
+  t.notOk(await exists(stored.path_cover_large), 'the file of the old cover is gone')
+  await scan({ type: 'complete', apis: [], platform_fs_slugs: [folder] })
+  t.match(await rom(folder, 'Game.bin'), { url_cover: null, path_cover_large: null, path_cover_small: null })
+  t.same((await listFiles()).filter((file) => file.includes(`/${stored.id}/`)), [])
+})
+
+t.test('a scan of hashes fetches no media', async (t) => {
+  const { stored } = await scanOne([{ kind: 'cover', url: `${server.url}/cover.png` }], { type: 'hashes' })
+  t.match(stored, { url_cover: `${server.url}/cover.png`, path_cover_large: null })
+})
+
+t.test('a cover whose file was lost is fetched again by the next lookup', async (t) => {
+  const { folder, stored } = await scanOne([{ kind: 'cover', url: `${server.url}/cover.png` }])
+  await rm(join(resources, stored.path_cover_large ?? ''))
+  alpha.identify = () => ({ id: 1 })
+  await scan({ type: 'unmatched', apis: ['alpha'], platform_fs_slugs: [folder] })
+  t.ok(await exists((await rom(folder, 'Game.bin')).path_cover_large))
+})
+
+t.test('a PICO-8 cartridge is its own cover until a source has one', async (t) => {
+  await put({ 'roms/pico-8/Cart.p8.png': PNG, 'roms/pico-8/Other.p8.png': Buffer.from('no picture') })
+  await scan({ platform_fs_slugs: ['pico-8'], apis: [] })
+  const own = await rom('pico-8', 'Cart.p8.png')
+  t.match(own, { url_cover: 'file://roms/pico-8/Cart.p8.png', path_cover_large: /big\.png$/, path_cover_small: /small\.png$/ })
+  t.match(await rom('pico-8', 'Other.p8.png'), { path_cover_large: null })
+  pictures.identify = () => ({ id: 'p', media: [{ kind: 'cover', url: `${server.url}/tall.bin` }] })
+  await scan({ type: 'unmatched', platform_fs_slugs: ['pico-8'], apis: ['pictures'] })
+  t.match(await rom('pico-8', 'Cart.p8.png'), { url_cover: `${server.url}/tall.bin`, path_cover_large: /big\.jpg$/ })
+})

@@ -1,0 +1,264 @@
+import { spawnSync } from 'node:child_process'
+import { mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import sharp from 'sharp'
+import t from 'tap'
+import { resetScripts, scriptOf } from '../fixtures/script.ts'
+import { until } from '../../until.ts'
+import { type ScanTest, buildScanTest } from './support.ts'
+
+const test = await buildScanTest(t, { providers: ['alpha'] })
+const { put, scan, rom, roms, libraryDir, sql, error, start, finished, problems } = test
+const alpha = scriptOf('alpha')
+const at = (path: string) => join(libraryDir, path)
+const missing = async (on: Pick<ScanTest, 'roms'>, folder: string) =>
+  (await on.roms(folder)).map((one) => one.missing_from_fs)
+
+t.beforeEach(resetScripts)
+
+/** What unmounting shows: the folder under the mount point, which is another one. */
+async function unmount (path: string): Promise<() => Promise<void>> {
+  const away = join(test.dataDir, `away-${path.replaceAll('/', '-')}`)
+  await rename(at(path), away)
+  await mkdir(at(path))
+  return async () => {
+    await rm(at(path), { recursive: true })
+    await rename(away, at(path))
+  }
+}
+
+t.test('a platform whose disk is not mounted loses nothing, and the scan says what to do', async (t) => {
+  await put({ 'roms/snes/One.sfc': 'one', 'roms/snes/Two.sfc': 'two', 'roms/nes/Three.nes': 'three' })
+  await scan()
+  const mount = await unmount('roms/snes')
+  await put({ 'roms/snes/gamelist.xml': '<gameList/>' })
+  const [first] = await roms('snes')
+  for (const payload of [{}, { type: 'complete' }, { platform_fs_slugs: ['snes'] }, { roms_ids: [first?.id ?? 0] }]) {
+    const status = await scan(payload)
+    t.equal(status.status, 'finished')
+    t.match(problems(status), [
+      /^roms\/snes: .*empty, and it is not the folder that held its 2 ROMs.*Mount the disk, or delete the folder/
+    ], JSON.stringify(payload))
+    t.same(await missing(test, 'snes'), [false, false])
+  }
+  t.same(await missing(test, 'nes'), [false], 'the others are scanned')
+  await mount()
+  t.match(await scan(), { meta: { scan_stats: { new_roms: 0, updated_roms: 0 }, problems: [] } })
+})
+
+t.test('a platform that was emptied on purpose has only missing ROMs', async (t) => {
+  await put({ 'roms/gb/One.gb': 'one of gb', 'roms/gb/Two.gb': 'two of gb' })
+  await scan({ platform_fs_slugs: ['gb'] })
+  await rm(at('roms/gb/One.gb'))
+  await rm(at('roms/gb/Two.gb'))
+  t.same((await scan({ platform_fs_slugs: ['gb'] })).meta.problems, [])
+  t.same(await missing(test, 'gb'), [true, true])
+})
+
+t.test('a folder that is deleted instead of mounted takes its ROMs along', async (t) => {
+  await put({ 'roms/gba/One.gba': 'one of gba' })
+  await scan({ platform_fs_slugs: ['gba'] })
+  await unmount('roms/gba')
+  await scan()
+  t.same(await missing(test, 'gba'), [false])
+  await rm(at('roms/gba'), { recursive: true })
+  await scan()
+  t.same(await missing(test, 'gba'), [true])
+})
+
+t.test('a link to a disk that is not mounted is no deleted platform', async (t) => {
+  const disk = join(test.dataDir, 'disk')
+  await mkdir(disk)
+  await writeFile(join(disk, 'One.pce'), 'one of pce')
+  await symlink(disk, at('roms/pcengine'))
+  await scan()
+  await rename(disk, `${disk}-away`)
+  const status = await scan()
+  t.match(status.meta.problems, [{ platform: 'pcengine', path: 'roms/pcengine', reason: /link leads to no folder; mount its disk/ }])
+  t.same(await missing(test, 'pcengine'), [false])
+  await rm(at('roms/pcengine'))
+  await scan()
+  t.same(await missing(test, 'pcengine'), [true])
+})
+
+t.test('a disk that is lost while its platform is read is one problem, and no hash is lost', async (t) => {
+  await put(Object.fromEntries(Array.from({ length: 600 }, (_none, index) => [`roms/md/Game ${index}.md`, `game ${index}`])))
+  await scan({ platform_fs_slugs: ['md'], apis: [] })
+  const hashes = () => sql("select fs_name, sha1_hash, missing_from_fs from roms where fs_path = 'roms/md' order by id")
+  const before = await hashes()
+  let mount: (() => Promise<void>) | null = null
+  // Lookups hold the first batch up, so that the disk is gone when the second one is read.
+  alpha.identify = async () => {
+    mount ??= await unmount('roms/md')
+    return null
+  }
+  const status = await scan({ type: 'complete', platform_fs_slugs: ['md'] })
+  t.equal(status.status, 'finished')
+  t.match(problems(status), [/^roms\/md: .*vanished while it was scanned; nothing was marked missing/])
+  t.same(await hashes(), before)
+  if (mount !== null) await (mount as () => Promise<void>)()
+})
+
+t.test('firmware whose disk is not mounted is not missing', async (t) => {
+  await put({ 'bios/ps/scph1001.bin': 'firmware', 'roms/ps/One.bin': 'one of ps' })
+  await scan({ platform_fs_slugs: ['ps'] })
+  const mount = await unmount('bios')
+  const status = await scan({ platform_fs_slugs: ['ps'] })
+  t.match(problems(status), [/^bios: it holds nothing any more, but 1 of its files are known.*Mount its disk/])
+  const firmware = () => sql('select file_name, missing_from_fs from firmware')
+  t.same(await firmware(), [{ file_name: 'scph1001.bin', missing_from_fs: false }])
+  await mount()
+  await rm(at('bios/ps/scph1001.bin'))
+  await scan({ platform_fs_slugs: ['ps'] })
+  t.same(await firmware(), [{ file_name: 'scph1001.bin', missing_from_fs: true }])
+})
+
+t.test('a library that vanishes while it is scanned fails the scan and nothing is marked', async (t) => {
+  await put({ 'roms/aa/One.bin': 'one of aa', 'roms/zz/Two.bin': 'two of zz' })
+  await scan()
+  const count = async () => (await sql('select id from roms where missing_from_fs')).length
+  const before = await count()
+  const ways: [string, string, RegExp][] = [
+    // Between the two steps of its going away it may be seen not to be there at all.
+    ['.', 'zz', /vanished while it was scanned. Nothing was marked missing.*mounted, then scan again|does not exist/],
+    ['roms', 'zz', /vanished while it was scanned/]
+  ]
+  for (const [path, folder, message] of ways) {
+    await put({ [`roms/aa/New ${folder} ${path === '.' ? 'library' : path}.bin`]: `new ${path}` })
+    let mount: (() => Promise<void>) | null = null
+    alpha.identify = async () => {
+      if (path === '.') {
+        await rename(libraryDir, `${libraryDir}-away`)
+        await mkdir(libraryDir)
+        mount = async () => {
+          await rm(libraryDir, { recursive: true })
+          await rename(`${libraryDir}-away`, libraryDir)
+        }
+      } else {
+        mount = await unmount(path)
+      }
+      return null
+    }
+    const id = await start({ apis: ['alpha'] })
+    t.equal((await finished(id)).status, 'failed', path)
+    t.match(await error(id), message, path)
+    t.equal(await count(), before, path)
+    await until(() => mount !== null, 'the library was away')
+    if (mount !== null) await (mount as () => Promise<void>)()
+  }
+})
+
+t.test('a database whose disk is full fails the scan in a sentence, and the next scan finishes what it left', async (t) => {
+  const full = (table: string) => sql(`create trigger full_disk before insert on ${table} for each row execute function full_disk()`)
+  const room = (table: string) => sql(`drop trigger full_disk on ${table}`)
+  await sql(`create function full_disk() returns trigger language plpgsql as $$ begin
+    raise exception 'could not extend file "base/1/2": No space left on device' using errcode = 'disk_full'; end $$`)
+  await put({ 'roms/n64/One.z64': 'one of n64', 'roms/n64/Two.z64': 'two of n64' })
+  alpha.identify = (game) => ({ id: 7, name: `Real ${game.fs_name}` })
+  for (const table of ['roms', 'rom_matches']) {
+    await full(table)
+    const id = await start({ platform_fs_slugs: ['n64'] })
+    const status = await finished(id)
+    t.equal(status.status, 'failed', table)
+    t.match(await error(id), /^The disk of the database is full \(.*could not extend file.*\). Free space there, then scan again/)
+    await room(table)
+  }
+  t.equal((await roms('n64')).filter((one) => one.is_identified).length, 0)
+  t.match(await scan({ platform_fs_slugs: ['n64'] }), { status: 'finished', meta: { scan_stats: { new_roms: 0, identified_roms: 2 } } })
+  t.match(await rom('n64', 'One.z64'), { name: 'Real One.z64', is_identified: true })
+  const calls = alpha.calls.length
+  await scan()
+  await scan({ platform_fs_slugs: ['n64'] })
+  t.equal(alpha.calls.filter(({ rom: name }) => name.endsWith('.z64')).length, calls, 'once')
+})
+
+const picture = (width: number, height: number) =>
+  sharp({ create: { width, height, channels: 3, background: '#336699', noise: { type: 'gaussian', mean: 128, sigma: 60 } } })
+    .png().toBuffer()
+const games = (folder: string, count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_none, n) => [`roms/${folder}/Game ${n}.bin`, `${folder} ${n}`]))
+const resources = join(test.dataDir, 'resources')
+
+/** Every game has the same cover, whether it is looked for or asked for again. */
+function giveCover (path: string): void {
+  const match = { id: 8, media: [{ kind: 'cover' as const, url: `file://${path}` }] }
+  alpha.identify = () => match
+  alpha.getById = () => match
+}
+
+async function listFiles (): Promise<string[]> {
+  const entries = await readdir(resources, { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name)).sort()
+}
+
+/** The files that rows name. */
+async function listNamed (folder: string): Promise<string[]> {
+  const paths = (await roms(folder)).flatMap((one) => [one.path_cover_large, one.path_cover_small])
+  return paths.filter((path) => path !== null).map((path) => join(resources, path)).sort()
+}
+
+t.test('artwork that cannot be stored is one problem for each platform, and no row names a file', async (t) => {
+  await put({ 'roms/art/images/Cover.png': await picture(30, 40), ...games('art', 3), ...games('deco', 3) })
+  await rm(resources, { recursive: true, force: true })
+  await writeFile(resources, 'a file in the way')
+  giveCover('roms/art/images/Cover.png')
+  const status = await scan({ platform_fs_slugs: ['art', 'deco'] })
+  t.equal(status.status, 'finished')
+  t.match(status.meta.problems, ['art', 'deco'].map((platform) => ({
+    platform,
+    reason: new RegExp(`^3 artwork files of '${platform}' could not be stored: .*Check ${resources} .*, then run an update scan$`)
+  })))
+  t.same(await listNamed('art'), [])
+  await rm(resources)
+  const halfWritten = join(resources, '.unfinished', crypto.randomUUID())
+  await mkdir(halfWritten, { recursive: true })
+  await writeFile(join(halfWritten, '1.part'), 'what a killed scan left')
+  await scan({ type: 'update', platform_fs_slugs: ['art'] })
+  t.equal((await listNamed('art')).length, 6)
+  t.same(await listNamed('art'), await listFiles())
+})
+
+const FULL_DISKS: [what: string, options: string, reason: string][] = [
+  ['bytes beyond the reserve', `size=${1024 * 1024 + 640}k`, 'less than 1 GiB is free on the disk'],
+  ['places for files', 'size=2g,nr_inodes=60', 'the disk is full \\(ENOSPC\\)']
+]
+for (const [what, options, why] of FULL_DISKS) {
+  t.test(`a disk without ${what} ends the artwork, not the scan, and leaves nothing half-written`, async (t) => {
+    await rm(resources, { recursive: true, force: true })
+    await mkdir(resources)
+    const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', resources], { encoding: 'utf8' })
+    if (mount.status !== 0) {
+      t.comment(`a small disk needs a user who may mount one: ${mount.stderr ?? mount.error?.message}`)
+      t.end()
+      return
+    }
+    try {
+      await put({ 'roms/wii/images/Cover.png': await picture(100, 140), ...games('wii', 20) })
+      giveCover('roms/wii/images/Cover.png')
+      const status = await scan({ type: 'complete', platform_fs_slugs: ['wii'] })
+      t.equal(status.status, 'finished')
+      t.match(status.meta.problems, [{
+        platform: 'wii',
+        reason: new RegExp(`^\\d+ artwork files of 'wii' could not be stored: ${why}\\. Free space under .*resources, then`)
+      }])
+      const named = await listNamed('wii')
+      t.ok(named.length > 0 && named.length < 40, `${named.length} files found room`)
+      t.same(named, await listFiles())
+      for (const file of named) await sharp(file).stats()
+    } finally {
+      spawnSync('umount', [resources])
+    }
+  })
+}
+
+t.test('a scan that finds everything as it was writes no row of a platform, and locks none', async (t) => {
+  await put({ 'roms/snes/One.sfc': 'one', 'roms/nes/Two.nes': 'two' })
+  await scan()
+  // Another one in place of a row, or a lock of it, shows in what PostgreSQL keeps with it.
+  const versions = async () => await sql(`select tableoid::regclass::text as of, xmin::text, xmax::text from platforms
+    union all select tableoid::regclass::text, xmin::text, xmax::text from platform_folders order by 1, 2`)
+  const before = await versions()
+  t.ok(before.length >= 4)
+  await scan()
+  t.same(await versions(), before)
+})

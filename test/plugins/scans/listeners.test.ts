@@ -1,0 +1,38 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { io } from 'socket.io-client'
+import t from 'tap'
+import { createListeners } from '../../../plugins/scans/progress/listeners.ts'
+import { buildTestApp } from '../../support.ts'
+import { until } from '../../until.ts'
+
+const LISTENERS = 25
+
+t.test('the more listen to a scan, the fewer events each of them gets', async (t) => {
+  const { app } = await buildTestApp(t)
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  const alone = createListeners(app, app.log)
+  t.teardown(() => { alone.close() })
+  t.ok(alone.areThere(), 'somebody may be, until they were counted')
+  await alone.counted
+  t.notOk(alone.areThere(), 'nobody is, and nothing is prepared for them')
+  t.equal(alone.perSecond('roms'), 40)
+  t.equal(alone.take(200), 200)
+
+  for (let count = 0; count < LISTENERS; count++) {
+    const socket = io(`http://127.0.0.1:${port}`, { path: '/ws/socket.io', transports: ['websocket'], forceNew: true })
+    t.teardown(() => { socket.disconnect() })
+    await once(socket as never, 'connect')
+  }
+  const many = createListeners(app, app.log)
+  t.teardown(() => { many.close() })
+  await many.counted
+  t.ok(many.areThere())
+  t.equal(many.perSecond('stats'), 4, 'a few make no difference')
+  t.equal(many.perSecond('roms'), 1_000 / LISTENERS - 4, 'ROMs may have what the totals leave')
+  t.equal(many.take(200), 1_000 / LISTENERS, 'nor does any wait until all others had a heap of them')
+  await until(() => many.take(1) === 1, 'the next event, once those are written')
+  many.tell(10_000)
+  t.equal(many.take(1), 0, 'and what could not wait makes the others wait')
+})

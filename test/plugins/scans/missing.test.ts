@@ -1,0 +1,187 @@
+import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { resetScripts, scriptOf } from '../fixtures/script.ts'
+import { buildScanTest } from './support.ts'
+
+const test = await buildScanTest(t, { providers: ['alpha'] })
+const { put, scan, rom, roms, libraryDir, sql, error, start, finished } = test
+const alpha = scriptOf('alpha')
+
+t.beforeEach(resetScripts)
+
+const at = (path: string) => join(libraryDir, path)
+const move = (from: string, to: string) => rename(at(`roms/${from}`), at(`roms/${to}`))
+
+t.test('a library that was never filled says where ROMs go', async (t) => {
+  const id = await start()
+  t.equal((await finished(id)).status, 'failed')
+  t.match(await error(id), /holds no platform folders. Put ROMs into .*roms\/<platform>\/ and scan again/)
+})
+
+t.test('a library of platform folders alone is told how a link makes it one, and the link does', async (t) => {
+  await mkdir(at('wonderswan'))
+  await writeFile(at('wonderswan/Alpha.ws'), 'alpha')
+  const id = await start()
+  t.equal((await finished(id)).status, 'failed')
+  t.match(await error(id), /such as "wonderswan", as in the ROM folder of ES-DE, .* ln -s ".*" library\/roms, .* mount the folder at \/library\/roms/)
+  const own = join(t.testdir({}), 'ROMs')
+  await mkdir(own)
+  await rename(at('wonderswan'), join(own, 'wonderswan'))
+  await symlink(own, at('roms'))
+  await scan({ apis: [] })
+  t.match(await roms('wonderswan'), [{ fs_name: 'Alpha.ws', missing_from_fs: false }])
+  await rm(at('roms'))
+  await sql('delete from platforms')
+})
+
+t.test('a renamed file keeps its row and what was found about it', async (t) => {
+  await put({ 'roms/snes/Old Name.sfc': 'content', 'roms/snes/Plain.sfc': 'plain' })
+  alpha.identify = (game) => game.fs_name.startsWith('Old') ? { id: 5, name: 'Its real name' } : null
+  await scan({ platform_fs_slugs: ['snes'] })
+  const [old, plain] = await roms('snes')
+  await move('snes/Old Name.sfc', 'snes/New Name (USA).sfc')
+  await move('snes/Plain.sfc', 'snes/Plainer.sfc')
+  resetScripts()
+  const status = await scan({ platform_fs_slugs: ['snes'] })
+  t.match(await roms('snes'), [
+    { id: old?.id, fs_name: 'New Name (USA).sfc', name: 'Its real name', ids: { alpha: '5' }, missing_from_fs: false, regions: ['USA'] },
+    { id: plain?.id, fs_name: 'Plainer.sfc', name: 'Plainer' }
+  ])
+  t.match(status.meta.scan_stats, { new_roms: 0, updated_roms: 2, scanned_roms: 2 })
+  t.same(alpha.calls, [], 'it is not looked up again')
+})
+
+t.test('a renamed file is not taken for one of two that were alike, nor one empty file for another', async (t) => {
+  await put({ 'roms/nes/Twin 1.nes': 'same', 'roms/nes/Twin 2.nes': 'same', 'roms/nes/Empty 1.nes': '' })
+  await scan({ platform_fs_slugs: ['nes'] })
+  for (const name of ['Twin 1', 'Twin 2', 'Empty 1']) await rm(at(`roms/nes/${name}.nes`))
+  await put({ 'roms/nes/Third.nes': 'same', 'roms/nes/Empty 2.nes': '' })
+  const status = await scan({ platform_fs_slugs: ['nes'] })
+  t.equal(status.meta.scan_stats.new_roms, 2)
+  t.same((await roms('nes')).filter((one) => one.missing_from_fs).map((one) => one.fs_name),
+    ['Empty 1.nes', 'Twin 1.nes', 'Twin 2.nes'])
+})
+
+t.test('a ROM that moved to another platform keeps its row and its artwork', async (t) => {
+  await put({
+    'roms/genesis/Mover.md': 'moves', 'roms/genesis/Twin.md': 'stays', 'roms/genesis/Rest.md': 'rest', 'bios/x/y': ''
+  })
+  await scan({ platform_fs_slugs: ['genesis'] })
+  const [mover, rest, twin] = await roms('genesis')
+  const folder = join(test.config.data_dir, 'resources', 'roms')
+  const [old] = await sql<{ id: number }>("select id from platforms where fs_slug = 'genesis'")
+  const path = `roms/${old?.id}/${mover?.id}/cover/big.png`
+  await mkdir(join(folder, `${old?.id}/${mover?.id}/cover`), { recursive: true })
+  await writeFile(join(folder, `${old?.id}/${mover?.id}/cover/big.png`), 'a picture')
+  await sql('update roms set path_cover_large = $2, path_screenshots = $3 where id = $1', [mover?.id, path, [path]])
+  await mkdir(at('roms/megadrive-games'))
+  await move('genesis/Mover.md', 'megadrive-games/Moved.md')
+  await put({ 'roms/megadrive-games/Twin.md': 'stays' })
+  const status = await scan({ platform_fs_slugs: ['megadrive-games'] })
+  t.match(status.meta.scan_stats, { new_roms: 1, updated_roms: 1 })
+  const [moved, copy] = await roms('megadrive-games')
+  t.match(moved, { id: mover?.id, fs_name: 'Moved.md', missing_from_fs: false })
+  t.not(copy?.id, twin?.id, 'a copy is a ROM of its own')
+  t.match(await roms('genesis'), [{ id: rest?.id }, { id: twin?.id }])
+  t.not(moved?.path_cover_large, path)
+  t.same(moved?.path_screenshots, [moved?.path_cover_large])
+  t.equal(await readFile(join(folder, '..', moved?.path_cover_large ?? ''), 'utf8'), 'a picture')
+})
+
+t.test('a renamed platform folder keeps its ROMs', async (t) => {
+  await put({ 'roms/sms/One.sms': 'one of sms', 'roms/sms/Two.sms': 'two of sms' })
+  await scan({ platform_fs_slugs: ['sms'] })
+  const before = await roms('sms')
+  await rename(at('roms/sms'), at('roms/mastersystem'))
+  const status = await scan()
+  t.same((await roms('mastersystem')).map(({ id }) => id), before.map(({ id }) => id))
+  t.same(await roms('sms'), [])
+  t.match(status.meta.scan_stats, { new_roms: 0, updated_roms: 2 })
+})
+
+t.test('a renamed ROM of a platform without hashes is known by its files', async (t) => {
+  await put({ 'roms/switch/Old.nsp': 'first', 'roms/switch/Folder/game.nsp': 'second' })
+  await scan({ platform_fs_slugs: ['switch'] })
+  const before = await roms('switch')
+  await move('switch/Old.nsp', 'switch/New.nsp')
+  await move('switch/Folder', 'switch/Game')
+  await scan({ platform_fs_slugs: ['switch'] })
+  const after = await roms('switch')
+  t.same(after.map(({ fs_name: name, id }) => [name, id]),
+    [['Game', before[0]?.id], ['New.nsp', before[1]?.id]])
+})
+
+t.test('a renamed file is matched from scratch by a complete scan, in its old row', async (t) => {
+  await put({ 'roms/gba/Before.gba': 'content' })
+  await scan({ platform_fs_slugs: ['gba'] })
+  const { id } = await rom('gba', 'Before.gba')
+  await move('gba/Before.gba', 'gba/After.gba')
+  alpha.identify = () => ({ id: 6, name: 'Found' })
+  await scan({ type: 'complete', platform_fs_slugs: ['gba'] })
+  t.match(await roms('gba'), [{ id, fs_name: 'After.gba', name: 'Found' }])
+})
+
+t.test('a file that vanished is marked, and found again when it is back', async (t) => {
+  await put({ 'roms/gb/Stays.gb': 'stays', 'roms/gb/Goes.gb': 'goes' })
+  await scan({ platform_fs_slugs: ['gb'] })
+  const { id } = await rom('gb', 'Goes.gb')
+  await move('gb/Goes.gb', '../elsewhere.gb')
+  const gone = await scan({ platform_fs_slugs: ['gb'] })
+  t.equal((await rom('gb', 'Goes.gb')).missing_from_fs, true)
+  t.equal((await rom('gb', 'Stays.gb')).missing_from_fs, false)
+  t.equal(gone.meta.scan_stats.scanned_roms, 1)
+  await move('../elsewhere.gb', 'gb/Goes.gb')
+  await scan({ type: 'unmatched', apis: [], platform_fs_slugs: ['gb'] })
+  t.match(await rom('gb', 'Goes.gb'), { id, missing_from_fs: false })
+})
+
+t.test('a platform whose folder is gone is marked with its ROMs, and back with its folder', async (t) => {
+  await put({ 'roms/psx/Disc.bin': 'disc' })
+  await scan({ platform_fs_slugs: ['psx'] })
+  await move('psx', '../psx')
+  const { id } = await rom('psx', 'Disc.bin')
+  const named = await scan({ roms_ids: [id] })
+  t.match(named, { status: 'finished', meta: { scan_stats: { scanned_roms: 1 } } })
+  t.equal((await rom('psx', 'Disc.bin')).missing_from_fs, true, 'also when just it is scanned')
+  await scan({ platform_fs_slugs: ['gb'] })
+  t.match(await sql("select missing_from_fs from platforms where fs_slug = 'psx'"), [{ missing_from_fs: true }])
+  await move('../psx', 'psx')
+  await scan()
+  t.match(await sql("select missing_from_fs from platforms where fs_slug = 'psx'"), [{ missing_from_fs: false }])
+  t.equal((await rom('psx', 'Disc.bin')).missing_from_fs, false)
+})
+
+t.test('a library that is empty, or not there, fails the scan and nothing is marked missing', async (t) => {
+  const present = async () => sql('select id from roms where not missing_from_fs order by id')
+  const before = await present()
+  const [one] = await roms('psx')
+  const ways: [string, () => Promise<unknown>, () => Promise<unknown>, RegExp][] = [
+    ['the ROM folder is empty', async () => {
+      await rename(at('roms'), at('away'))
+      await mkdir(at('roms'))
+    }, async () => {
+      await rm(at('roms'), { recursive: true })
+      await rename(at('away'), at('roms'))
+    }, /holds no platform folders any more, but \d+ platforms are known.*mounted/],
+    ['the library is empty', async () => {
+      await rename(libraryDir, `${libraryDir}-away`)
+      await mkdir(libraryDir)
+    }, async () => {
+      await rm(libraryDir, { recursive: true })
+      await rename(`${libraryDir}-away`, libraryDir)
+    }, /holds no platform folders any more.*mounted/],
+    ['the library is not there', () => rename(libraryDir, `${libraryDir}-away`),
+      () => rename(`${libraryDir}-away`, libraryDir), /Cannot read the library folder.*it does not exist.*SVC_LIBRARY_DIR/]
+  ]
+  for (const [what, takeAway, bringBack, message] of ways) {
+    await takeAway()
+    for (const payload of [{}, { type: 'complete' }, { roms_ids: [one?.id ?? 0] }]) {
+      const id = await start(payload)
+      t.equal((await finished(id)).status, 'failed', `${what} ${JSON.stringify(payload)}`)
+      t.match(await error(id), message, `${what} ${JSON.stringify(payload)}`)
+    }
+    await bringBack()
+    t.same(await present(), before, what)
+  }
+})

@@ -1,0 +1,300 @@
+import { CredentialsRefusedError, type Match, RateLimitedError } from '@svc/plugin-sdk'
+import t from 'tap'
+import type { Circuit } from '../../../plugins/circuits/schemas.ts'
+import type { PluginView } from '../../../plugins/plugins/schemas.ts'
+import { resetScripts, scriptOf } from '../fixtures/script.ts'
+import { buildScanTest } from './support.ts'
+
+const test = await buildScanTest(t, {
+  config: {
+    filesystem: { skip_hash_calculation: true },
+    scan: { priority: { metadata: ['beta', 'alpha'], artwork: ['alpha', 'beta'], screenshot: ['digest'], manual: ['beta'] } }
+  }
+})
+const { app, admin, put, scan, rom, roms, sql } = test
+const alpha = scriptOf('alpha')
+const beta = scriptOf('beta')
+const digest = scriptOf('digest')
+const pictures = scriptOf('pictures')
+let count = 0
+
+t.beforeEach(resetScripts)
+
+/** Makes a platform folder of its own for a test, with these files. */
+async function platform (...names: string[]): Promise<string> {
+  const folder = `platform ${count++}`
+  await put(Object.fromEntries(names.map((name) => [`roms/${folder}/${name}`, name])))
+  return folder
+}
+
+/** Names of so many files. */
+const games = (count: number) => Array.from({ length: count }, (_none, index) => `Game ${index}.bin`)
+
+/** What `GET /api/plugins` says of a provider's circuit. */
+async function circuitOf (key: string): Promise<Circuit | null | undefined> {
+  const rows = (await app.inject({ url: '/api/plugins', headers: admin })).json<PluginView[]>()
+  return rows.find((row) => row.key === key)?.circuit
+}
+
+const reasons = (status: Awaited<ReturnType<typeof scan>>) => status.meta.problems.map((problem) => problem.reason)
+
+t.test('a name that is longer than names can be is cut, and its match counts', async (t) => {
+  const folder = await platform('Long.bin')
+  alpha.identify = () => ({ id: 1, name: `${'n'.repeat(349)}🌊`, sort_name: 's'.repeat(501) })
+  t.same(reasons(await scan({ platform_fs_slugs: [folder] })), [])
+  const rows = await sql("select name, length(name_sort_key) as sort_length from roms where fs_name = 'Long.bin'")
+  t.match(rows, [{ name: 'n'.repeat(349), sort_length: 500 }], 'no half of a character is left')
+})
+
+t.test('each field comes from the first source in its own order that has a value', async (t) => {
+  await put({ 'roms/snes/Merge.sfc': 'merge' })
+  // An address that is refused at once.
+  const media = (key: string): Match['media'] => [
+    { kind: 'cover', url: `http://127.0.0.1:1/${key}.png` }, { kind: 'screenshot', url: `http://127.0.0.1:1/${key}-1.png` },
+    { kind: 'manual', url: `http://127.0.0.1:1/${key}.pdf` }
+  ]
+  alpha.identify = () => ({ id: 1, name: 'By Alpha', summary: 'Alpha says', average_rating: 80, genres: ['A'], media: media('alpha') })
+  beta.identify = () => ({ id: 'b', name: 'By Beta', summary: '', average_rating: 60, player_count: '1', media: media('beta') })
+  digest.identify = () => ({ id: 2, name: 'By Digest', genres: ['D'], player_count: '1-4', media: media('digest') })
+  await scan({ platform_fs_slugs: ['snes'] })
+  const [row] = await sql("select name, summary, genres, player_count, average_rating, url_cover, url_screenshots, url_manual from roms where fs_name = 'Merge.sfc'")
+  t.same(row, {
+    name: 'By Beta',
+    summary: 'Alpha says',
+    genres: ['A'],
+    player_count: '1-4',
+    average_rating: 70,
+    url_cover: 'http://127.0.0.1:1/alpha.png',
+    url_screenshots: ['http://127.0.0.1:1/digest-1.png'],
+    url_manual: 'http://127.0.0.1:1/beta.pdf'
+  })
+})
+
+t.test('the strictest minimum age of all sources counts, and none where none has one', async (t) => {
+  const folder = await platform('rated.sfc', 'unrated.sfc')
+  const ages = async () => await sql(`select fs_name, min_age from roms r join platforms p on p.id = r.platform_id
+    where p.fs_slug = $1 order by fs_name`, [folder])
+  alpha.identify = ({ fs_name: name }) => ({ id: 1, ...name === 'rated.sfc' && { min_age: 16 } })
+  digest.identify = ({ fs_name: name }) => ({ id: 2, ...name === 'rated.sfc' && { min_age: 18 } })
+  pictures.identify = () => ({ id: 3 })
+  await scan({ platform_fs_slugs: [folder] })
+  t.same(await ages(), [{ fs_name: 'rated.sfc', min_age: 18 }, { fs_name: 'unrated.sfc', min_age: null }])
+})
+
+t.test('a match of a source of artwork alone leaves a ROM unidentified', async (t) => {
+  const folder = await platform('Only.bin')
+  pictures.identify = () => ({ id: 'p' })
+  const status = await scan({ platform_fs_slugs: [folder] })
+  t.match(await rom(folder, 'Only.bin'), { is_identified: false, ids: { pictures: 'p' }, name: 'Only' })
+  t.equal(status.meta.scan_stats.identified_roms, 0)
+})
+
+t.test('an id in the file name is asked for first, and searched for only when it leads nowhere', async (t) => {
+  const folder = await platform('Right (Alpha-41).bin', 'Wrong (alpha-42).bin')
+  alpha.getById = (id) => id === 41 ? { id: 41, name: 'Forty-one' } : null
+  alpha.identify = () => ({ id: 5, name: 'Searched' })
+  digest.identify = () => ({ id: 1, ids: { alpha: 77 } })
+  await scan({ platform_fs_slugs: [folder], apis: ['alpha'] })
+  t.match(await rom(folder, 'Right (Alpha-41).bin'), { name: 'Forty-one', ids: { alpha: '41' } })
+  t.match(await rom(folder, 'Wrong (alpha-42).bin'), { name: 'Searched', ids: { alpha: '5' } })
+  t.same(alpha.calls.map(({ method, id }) => `${method} ${id}`).sort(), ['getById 41', 'getById 42', 'identify null'])
+})
+
+t.test('the id that a match by hash brings is used by the source it belongs to; a tag in the name goes first', async (t) => {
+  const folder = await platform('Linked.bin', 'Tagged (alpha-9).bin')
+  digest.identify = async () => ({ id: 1, ids: { alpha: 77 } })
+  alpha.getById = (id) => ({ id: Number(id), name: `Number ${id}` })
+  await scan({ platform_fs_slugs: [folder], apis: ['alpha', 'digest'] })
+  t.match(await rom(folder, 'Linked.bin'), { name: 'Number 77', ids: { alpha: '77', digest: '1' } })
+  t.match(await rom(folder, 'Tagged (alpha-9).bin'), { name: 'Number 9' })
+})
+
+t.test('a source is told its own id of the platform, and is not asked about one it does not know', async (t) => {
+  await put({ 'roms/nes/Known.nes': 'x', 'roms/c64/Unknown.d64': 'x' })
+  const seen: unknown[] = []
+  beta.identify = ({ platform }) => {
+    seen.push(platform)
+    return null
+  }
+  await scan({ platform_fs_slugs: ['nes', 'c64'], apis: ['beta'] })
+  t.match(seen, [{ slug: 'nes', fs_slug: 'nes', ids: ['NES'], fs_path: 'roms/nes' }])
+})
+
+t.test('a source that throws costs its own match, and the scan says so', async (t) => {
+  const folder = await platform('One.bin', 'Two.bin')
+  alpha.identify = () => { throw new Error('the table is upside down') }
+  digest.identify = () => ({ id: 3, name: 'Digested' })
+  const status = await scan({ platform_fs_slugs: [folder], apis: ['alpha', 'digest'] })
+  t.equal(status.status, 'finished')
+  t.same((await roms(folder)).map((one) => one.name), ['Digested', 'Digested'])
+  t.equal(status.meta.scan_stats.failed_lookups, 2)
+  t.match(reasons(status), [/^provider alpha failed 2 times, at first with: the table is upside down$/])
+})
+
+t.test('a source that throws something that is no error costs its own match as well', async (t) => {
+  const folder = await platform('One.bin')
+  // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+  alpha.identify = () => Promise.reject('just a text')
+  const status = await scan({ platform_fs_slugs: [folder], apis: ['alpha'] })
+  t.match(reasons(status), [/just a text/])
+})
+
+t.test('a source that never answers is given up after its time, and no longer waited for when that goes on', async (t) => {
+  const folder = await platform(...games(40))
+  alpha.identify = () => new Promise(() => {})
+  digest.identify = () => ({ id: 3 })
+  const status = await scan({ platform_fs_slugs: [folder], apis: ['alpha', 'digest'] })
+  t.equal((await roms(folder)).filter((one) => one.is_identified).length, 40)
+  t.ok(alpha.calls.length >= 8 && alpha.calls.length < 16, `${alpha.calls.length} calls`)
+  t.equal(status.meta.scan_stats.failed_lookups, 40, 'those that were not made count as well')
+  t.match(reasons(status), [
+    `provider alpha failed ${alpha.calls.length} times, at first with: Provider 'alpha' did not answer within 0.3 s`,
+    new RegExp(`^provider alpha was left out ${40 - alpha.calls.length} times: it failed 8 times in a row, at last with: ` +
+      "Provider 'alpha' did not answer within 0.3 s; it is asked again from 20[-0-9]+T[:.0-9]+\\+00:00 on$")
+  ])
+})
+
+t.test('the circuit of a source that failed is open until the next scan, whose first call tries it', async (t) => {
+  t.match(await circuitOf('alpha'), {
+    state: 'open', reason: /^it failed 8 times in a row/, failures_in_a_row: 8, opened_at: /^20/, retry_at: /^20/
+  })
+  const folder = await platform(...games(12))
+  const first = Promise.withResolvers<Match>()
+  alpha.identify = () => first.promise
+  setImmediate(() => { first.resolve({ id: 6 }) })
+  const status = await scan({ platform_fs_slugs: [folder], apis: ['alpha'] })
+  t.equal(status.meta.scan_stats.identified_roms, 12, 'the others wait for that call')
+  t.same(reasons(status), [])
+  t.same(await circuitOf('alpha'), {
+    state: 'closed', reason: null, failures_in_a_row: 0, opened_at: null, retry_at: null
+  })
+})
+
+t.test('nonsense from a source is refused with what is wrong about it', async (t) => {
+  const nonsense: [unknown, RegExp][] = [
+    [{ id: 1, name: 5 }, /name/], [{ name: 'no id' }, /id/], ['text', /shape/], [[], /id|shape/], [{ id: 'text' }, /not the integer/],
+    [{ id: 1e300 }, /1e\+300/], [{ id: 1, first_release_date: 1e300 }, /date/],
+    [{ id: 1, average_rating: Number.NaN }, /average_rating/], [{ id: 1, media: [{ kind: 'poster', url: 'x' }] }, /media/]
+  ]
+  for (const [answer, expected] of nonsense) {
+    const folder = await platform('One.bin')
+    alpha.identify = () => answer as Match
+    const status = await scan({ platform_fs_slugs: [folder], apis: ['alpha'] })
+    t.match(reasons(status), [expected], JSON.stringify(answer))
+    t.same((await rom(folder, 'One.bin')).ids, {}, JSON.stringify(answer))
+  }
+})
+
+t.test('an undefined id of another source does not spoil a match', async (t) => {
+  const folder = await platform('One.bin')
+  alpha.identify = () => ({ id: 1, name: 'By Alpha', summary: undefined, ids: { beta: undefined } })
+  const status = await scan({ platform_fs_slugs: [folder], apis: ['alpha'] })
+  t.same(reasons(status), [])
+  t.match(await rom(folder, 'One.bin'), { name: 'By Alpha', ids: { alpha: '1' } })
+})
+
+t.test('regions and languages of the file name win over those of a source', async (t) => {
+  const folder = await platform('Tagged (USA) (En).bin', 'Untagged.bin')
+  alpha.identify = ({ fs_name: name }) => ({ id: name === 'Untagged.bin' ? 1 : 2, regions: ['Japan'], languages: ['Japanese'] })
+  for (const type of ['quick', 'update']) {
+    await scan({ platform_fs_slugs: [folder], type, apis: ['alpha'] })
+    const rows = await sql(`select regions, languages from roms r join platforms p on p.id = r.platform_id
+      where p.fs_slug = $1 order by r.fs_name`, [folder])
+    t.same(rows, [{ regions: ['USA'], languages: ['English'] }, { regions: ['Japan'], languages: ['Japanese'] }], type)
+  }
+})
+
+t.test('a source is told each title of a name that holds several', async (t) => {
+  const folder = await platform('Minato no Uta ~ Harbor Song (Japan).bin')
+  let titles: readonly string[] = []
+  alpha.identify = (game) => {
+    titles = game.titles
+    return null
+  }
+  await scan({ platform_fs_slugs: [folder], apis: ['alpha'] })
+  t.same(titles, ['Minato no Uta', 'Harbor Song', 'Minato no Uta ~ Harbor Song'])
+})
+
+t.test('texts that the database cannot hold are stored without what it refuses', async (t) => {
+  const folder = await platform('One.bin', 'Two.bin')
+  alpha.identify = (game) => ({
+    id: game.fs_name === 'One.bin' ? 1 : 2,
+    name: 'Nul\0 and half \ud83c',
+    summary: 'a path C:\\u0000 stays',
+    metadata: { 'key\0': ['\0', { deep: '\udc00' }] },
+    media: [{ kind: 'cover', url: 'javascript:alert(1)' }]
+  })
+  await scan({ platform_fs_slugs: [folder], apis: ['alpha'] })
+  t.match(await roms(folder), [
+    { name: 'Nul and half \ufffd', summary: 'a path C:\\u0000 stays', url_cover: null }, { is_identified: true }
+  ])
+})
+
+t.test('a source that asks for a pause is asked again after it, and the others go on meanwhile', async (t) => {
+  await put(Object.fromEntries(games(60).map((name) => [`roms/snes/${name}`, name])))
+  let refusals = 0
+  let meanwhile: number[] | null = null
+  alpha.identify = () => {
+    if (++refusals <= 4) throw new RateLimitedError('slow down', 500)
+    meanwhile ??= [beta.calls.length, pictures.calls.length]
+    return { id: refusals }
+  }
+  const status = await scan({ platform_fs_slugs: ['snes'], apis: ['alpha', 'beta', 'pictures'] })
+  t.same(meanwhile, [60, 60], 'the others were through when the pause ended')
+  t.equal(alpha.calls.length, 64, 'all calls at once were refused, and no more were made')
+  t.equal(status.meta.scan_stats.identified_roms, 60)
+  t.equal(status.meta.scan_stats.failed_lookups, 0)
+  t.same(reasons(status), [])
+})
+
+t.test('a source that slows down again and again loses no lookup', async (t) => {
+  const folder = await platform(...games(6))
+  alpha.identify = () => {
+    if (alpha.calls.length % 3 !== 0) throw new RateLimitedError('slow down', 1)
+    return { id: alpha.calls.length }
+  }
+  const status = await scan({ platform_fs_slugs: [folder], apis: ['alpha'] })
+  t.equal(status.meta.scan_stats.identified_roms, 6)
+  t.same(reasons(status), [])
+})
+
+// What follows leaves the circuit of one source open for the rest of the file.
+
+t.test('a source that asks for a very long pause is left out until then', async (t) => {
+  const folder = await platform(...games(12))
+  digest.identify = () => { throw new RateLimitedError('come back tomorrow', 86_400_000) }
+  for (const [type, calls] of [['quick', 4], ['unmatched', 0]]) {
+    digest.calls = []
+    const status = await scan({ platform_fs_slugs: [folder], type, apis: ['digest'] })
+    t.equal(status.status, 'finished')
+    t.match(reasons(status), [/left out 12 times: it asks for a pause of 86400 s: come back tomorrow; it is asked again from/])
+    t.equal(status.meta.scan_stats.failed_lookups, 12)
+    t.equal(digest.calls.length, calls, 'only those that were under way, and none in the next scan')
+  }
+  t.match(await circuitOf('digest'), { state: 'open', failures_in_a_row: 0, retry_at: /^20/ })
+})
+
+t.test('a source that refuses its credentials is tried once per scan, and the setting is named', async (t) => {
+  const folder = await platform(...games(12))
+  pictures.identify = () => { throw new CredentialsRefusedError('the token of Pictures is wrong') }
+  for (const [type, calls] of [['quick', 4], ['unmatched', 1]]) {
+    pictures.calls = []
+    const status = await scan({ platform_fs_slugs: [folder], type, apis: ['pictures'] })
+    t.match(reasons(status).at(-1),
+      /left out \d+ times: .* the token of Pictures is wrong; set PICTURES_TOKEN and restart the server$/)
+    t.equal(pictures.calls.length, calls)
+  }
+  t.match(await circuitOf('pictures'), { state: 'open', reason: /PICTURES_TOKEN/, opened_at: /^20/, retry_at: null })
+  pictures.calls = []
+  pictures.identify = () => ({ id: 'p' })
+  const status = await scan({ platform_fs_slugs: [folder], type: 'unmatched', apis: ['pictures'] })
+  t.same([reasons(status), pictures.calls.length], [[], 12], 'a key that was renewed there is used again')
+  t.match(await circuitOf('pictures'), { state: 'closed' })
+})
+
+t.test('a plugin that was not asked, or is no source, has no circuit', async (t) => {
+  const rows = (await app.inject({ url: '/api/plugins', headers: admin })).json<PluginView[]>()
+  t.same(rows.map(({ key, circuit }) => [key, circuit?.state ?? null]), [
+    ['alpha', 'closed'], ['beta', 'closed'], ['digest', 'open'], ['pictures', 'closed']
+  ])
+})

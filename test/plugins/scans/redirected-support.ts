@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import type { PluginPackage } from '../../../core/loader/packages.ts'
+import { type PlannedResponse, fitsRequest, loadResponses } from '../../../sdk/testing/responses.ts'
+import { type LocalServer, readRequest, startServer } from '../../core/http/server.ts'
+
+const urlOf = (path: string) => new URL(path, import.meta.url).href
+
+/** A provider that comes with the server, as a package whose requests go to the server of the test. */
+export function redirectedPackage (t: Test, key: string): PluginPackage {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-redirected-'))
+  t.teardown(() => { rmSync(folder, { recursive: true }) })
+  const entry = join(folder, 'index.mjs')
+  writeFileSync(entry, `import provider from '${urlOf(`../../providers/${key}/src/index.ts`)}'
+import { redirectedProvider } from '${urlOf('fixtures/redirected.ts')}'
+export default redirectedProvider(provider)
+`)
+  return {
+    folder,
+    name: `@svc/provider-${key}`,
+    version: '1.0.0',
+    manifest: { kind: 'provider', key, sdk: '^1' },
+    entry,
+    origin: 'built-in',
+    problem: null
+  }
+}
+
+/** A source that can be told to fail. */
+export interface Source extends LocalServer {
+  /** What answers all requests in place of the fixtures; null for those. */
+  failure: ((response: ServerResponse) => void) | null
+}
+
+/** Answers a request whose path begins with the host that is meant. */
+export async function answerPlanned (
+  asked: IncomingMessage, response: ServerResponse, planned: readonly PlannedResponse[]
+): Promise<void> {
+  const { url = '', method = 'GET' } = asked
+  const request = { url: `https:/${url}`, method, headers: {}, body: await readRequest(asked) }
+  const { status = 200, headers = {}, json, text, bytes } = planned.find((one) => fitsRequest(one, request)) ??
+    { status: 404, text: 'nothing planned' }
+  response.writeHead(status, { ...headers }).end(bytes ?? (json === undefined ? text : JSON.stringify(json)))
+}
+
+export const loadFixtures = (key: string): PlannedResponse[] =>
+  loadResponses(new URL(`../../../providers/${key}/test/fixtures`, import.meta.url))
+
+/** Answers from the fixtures of a provider; what `more` plans goes first. */
+export async function startSource (t: Test, key: string, more: readonly PlannedResponse[] = []): Promise<Source> {
+  const planned = [...more, ...loadFixtures(key)]
+  const server = await startServer(t, async (asked, response) => {
+    if (source.failure !== null) {
+      source.failure(response)
+      return
+    }
+    await answerPlanned(asked, response, planned)
+  })
+  const source: Source = { ...server, failure: null }
+  return source
+}

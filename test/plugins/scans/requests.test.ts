@@ -1,0 +1,261 @@
+import { once } from 'node:events'
+import { rename } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { type Socket, io } from 'socket.io-client'
+import t, { type Test } from 'tap'
+import { resetScripts, scriptOf } from '../fixtures/script.ts'
+import { until } from '../../until.ts'
+import { type ScanTest, buildScanTest } from './support.ts'
+
+interface Received { event: string, payload: unknown }
+interface Client { socket: Socket, received: Received[], of (event: string): unknown[] }
+
+const test = await buildScanTest(t, { providers: ['alpha', 'beta'] })
+const { app, admin, put, start, finished, scan, sql, libraryDir } = test
+const alpha = scriptOf('alpha')
+await app.listen({ port: 0, host: '127.0.0.1' })
+const base = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+
+t.beforeEach(resetScripts)
+
+/** Signs in as a browser does and gives back its cookies. */
+async function logIn (authorization: string): Promise<string> {
+  const answer = await fetch(`${base}/api/login`, { method: 'POST', headers: { authorization } })
+  if (!answer.ok) throw new Error(`login refused: ${await answer.text()}`)
+  return answer.headers.getSetCookie().map((cookie) => cookie.split(';')[0]).join('; ')
+}
+
+async function connect (t: Test, cookie: string | null): Promise<Client> {
+  const socket = io(base, {
+    path: '/ws/socket.io', transports: ['websocket'], forceNew: true,
+    ...(cookie === null ? {} : { extraHeaders: { cookie } })
+  })
+  t.teardown(() => { socket.disconnect() })
+  const received: Received[] = []
+  socket.onAny((event: string, payload: unknown) => { received.push({ event, payload }) })
+  await once(socket as never, 'connect')
+  return {
+    socket, received, of: (event) => received.filter((one) => one.event === event).map((one) => one.payload)
+  }
+}
+
+const ended = ({ of }: Client) => until(() => of('scan:done').length + of('scan:done_ko').length > 0, 'the scan ends')
+
+/** Keeps a scan running until it is let go. */
+function holdScan (): () => void {
+  const { promise, resolve } = Promise.withResolvers<null>()
+  alpha.identify = () => promise
+  return () => { resolve(null) }
+}
+
+const post = (payload?: object | string, headers: Record<string, string> = admin) => app.inject({
+  method: 'POST', url: '/api/tasks/scan', headers, ...(payload === undefined ? {} : { payload })
+})
+
+t.test('a scan without a body is a quick one of the whole library, answered at once with its task', async (t) => {
+  await put({ 'roms/snes/Quill (USA).sfc': 'quill' })
+  const answer = await post()
+  t.equal(answer.statusCode, 202)
+  const body = answer.json<{ task_id: string }>()
+  t.match(body, { task_name: 'Quick Scan', task_key: null, status: 'queued', task_id: /^[0-9a-f-]{36}$/, created_at: /\+00:00$/ })
+  t.match(await finished(body.task_id), { status: 'finished', task_type: 'scan', meta: { scan_stats: { new_roms: 1 } } })
+})
+
+t.test('an unknown key, type or source is refused and named', async (t) => {
+  const wrong: [object, (string | number)[], RegExp][] = [
+    [{ colour: 'red' }, ['body', 'colour'], /Unknown key 'colour'/],
+    [{ type: 'fast' }, ['body', 'type'], /new_platforms, quick/],
+    [{ apis: ['alpha', 'nowhere'] }, ['body', 'apis', 1], /alpha/],
+    [{ platforms: ['snes'] }, ['body', 'platforms', 0], /integer/],
+    [{ roms_ids: 5 }, ['body', 'roms_ids'], /array/]
+  ]
+  for (const [payload, loc, msg] of wrong) {
+    const answer = await post(payload)
+    t.equal(answer.statusCode, 422, JSON.stringify(payload))
+    t.match(answer.json(), { detail: [{ loc, msg }] }, JSON.stringify(payload))
+  }
+})
+
+t.test('the key that older clients send is taken, and sources that are not installed are skipped', async (t) => {
+  const status = await scan({ playmatch_enabled: false, apis: ['igdb', 'playmatch'], launchbox_remote_enabled: false })
+  t.equal(status.status, 'finished')
+  t.same(alpha.calls, [])
+})
+
+t.test('only who may run tasks starts a scan', async (t) => {
+  const user = await test.createUser('reader')
+  t.equal((await post({}, user)).statusCode, 403)
+  t.equal((await app.inject({ method: 'POST', url: '/api/tasks/scan' })).statusCode, 403)
+})
+
+t.test('while a library scan runs another is refused, and one of named ROMs waits its turn', async (t) => {
+  await put({ 'roms/nes/Held.nes': 'held' })
+  const letGo = holdScan()
+  const running = await start({ platform_fs_slugs: ['nes'] })
+  await until(() => alpha.calls.length > 0, 'the scan runs')
+  t.match(await post(), { statusCode: 409, body: /A scan is already in progress/ })
+  const [rom] = await sql<{ id: number }>("select id from roms where fs_name = 'Quill (USA).sfc'")
+  const named = await start({ roms_ids: [rom?.id ?? 0] })
+  letGo()
+  t.equal((await finished(running)).status, 'finished')
+  t.match(await finished(named), { status: 'finished', meta: { scan_stats: { scanned_roms: 1 } } })
+})
+
+t.test('of many requests at once exactly one library scan is taken', async (t) => {
+  await put({ 'roms/gg/Held.gg': 'held' })
+  const letGo = holdScan()
+  const answers = await Promise.all(Array.from({ length: 20 }, () => post()))
+  letGo()
+  const statuses = answers.map((answer) => answer.statusCode).sort()
+  t.same(statuses, [202, ...Array.from({ length: 19 }, () => 409)])
+  await finished(answers.find((answer) => answer.statusCode === 202)?.json<{ task_id: string }>().task_id ?? '')
+})
+
+t.test('a scan of named ROMs goes ahead of a library scan that waits', async (t) => {
+  await put({ 'roms/gb/Held.gb': 'held' })
+  const letGo = holdScan()
+  const [rom] = await sql<{ id: number }>("select id from roms where fs_name = 'Quill (USA).sfc'")
+  const first = await start({ roms_ids: [rom?.id ?? 0], type: 'complete', apis: ['alpha'] })
+  await until(() => alpha.calls.length > 0, 'the first scan runs')
+  const library = await start({ platform_fs_slugs: ['gb'] })
+  const second = await start({ roms_ids: [rom?.id ?? 0] })
+  letGo()
+  await Promise.all([first, library, second].map(finished))
+  const order = await sql<{ id: string }>('select id from tasks where id = any($1::uuid[]) order by started_at', [[first, library, second]])
+  t.same(order.map((task) => task.id), [first, second, library])
+})
+
+t.test('a browser starts a scan over its socket and sees it to the end', async (t) => {
+  await put({ 'roms/gba/Amber (USA).gba': 'amber', 'roms/gba/Birch.gba': 'birch', 'bios/gba/gba_bios.bin': 'bios' })
+  alpha.identify = (rom) => rom.fs_name.startsWith('Amber') ? { id: 3, name: 'Amber by Alpha' } : null
+  const browser = await connect(t, await logIn(admin.authorization))
+  const guest = await connect(t, null)
+  browser.socket.emit('scan', { type: 'quick', platform_fs_slugs: ['gba'] })
+  await ended(browser)
+  t.match(browser.of('scan:scanning_platform'), [{
+    id: Number, slug: 'gba', fs_slug: 'gba', name: 'Game Boy Advance', display_name: 'Game Boy Advance', is_identified: true,
+    new_firmware_count: 1
+  }])
+  const roms = browser.of('scan:scanning_rom') as Record<string, unknown>[]
+  t.match(roms.find((rom) => rom.is_identifying === true), { fs_name: 'Amber (USA).gba', is_new: true, alpha_id: null })
+  const last = roms.findLast((rom) => rom.fs_name === 'Amber (USA).gba')
+  t.match(last, { name: 'Amber by Alpha', is_identifying: false, alpha_id: 3, is_identified: true })
+  t.match(roms.findLast((rom) => rom.fs_name === 'Birch.gba'), { is_identifying: false, is_identified: false })
+  for (const name of ['files', 'rom_user', 'sibling_roms', 'created_at', 'updated_at']) t.notOk(name in (last ?? {}), name)
+  const stats = browser.of('scan:update_stats') as Record<string, number>[]
+  for (const [index, now] of stats.entries()) {
+    for (const [name, value] of Object.entries(stats[index - 1] ?? {})) t.ok((now[name] ?? 0) >= value, `${name} only grows`)
+  }
+  t.same(browser.of('scan:done'), [stats.at(-1)])
+  t.match(stats.at(-1), { new_roms: 2, identified_roms: 1, scanned_firmware: 1, new_firmware: 1, total_platforms: 1 })
+  await until(() => guest.of('scan:done').length === 1, 'every socket is told')
+})
+
+t.test('who starts and stops scans over a socket is on record, and who may not is not', async (t) => {
+  await sql('delete from audit_events')
+  const browser = await connect(t, await logIn(admin.authorization))
+  const reader = await connect(t, await logIn((await test.createUser('unrecorded')).authorization))
+  reader.socket.emit('scan', { type: 'quick' })
+  await until(() => reader.of('scan:done_ko').length === 1, 'the reader is refused')
+  browser.socket.emit('scan', { type: 'quick' })
+  await ended(browser)
+  browser.socket.emit('scan:stop')
+  const scans = () => sql("select event, username, details from audit_events where event like 'scan.%' order by id")
+  await until(async () => (await scans()).length === 2, 'both are on record')
+  t.same(await scans(), [
+    { event: 'scan.started', username: 'admin', details: { by: 'socket' } },
+    { event: 'scan.stopped', username: 'admin', details: { by: 'socket' } }
+  ])
+})
+
+t.test('as soon as clients are told that a scan is done, the next can be asked for', async (t) => {
+  const browser = await connect(t, await logIn(admin.authorization))
+  for (let round = 0; round < 5; round++) {
+    browser.received.length = 0
+    browser.socket.emit('scan')
+    await ended(browser)
+    t.same(browser.of('scan:done_ko'), [])
+  }
+})
+
+t.test('a refused scan is answered to the asking socket alone', async (t) => {
+  const reader = await test.createUser('watcher')
+  const [browser, other, guest] = await Promise.all([
+    connect(t, await logIn(admin.authorization)), connect(t, await logIn(reader.authorization)), connect(t, null)
+  ])
+  const refusals: [Client, string, unknown, RegExp][] = [
+    [browser, 'scan', { type: 'fast', colour: 1 }, /^(?=.*type: must be equal to one of the allowed values: new_platforms, quick.*, not "fast")(?=.*colour: Unknown key 'colour')/],
+    [browser, 'scan', { apis: 'alpha' }, /apis: /],
+    [browser, 'scan', ['quick'], /payload: /],
+    [other, 'scan', {}, /not authorized/],
+    [guest, 'scan', {}, /not authorized/],
+    [guest, 'scan:stop', {}, /not authorized/]
+  ]
+  for (const [client, event, payload, expected] of refusals) {
+    client.socket.emit(event, payload)
+    await until(() => client.received.length > 0, 'an answer')
+    t.match(client.of('scan:done_ko'), [expected])
+    for (const one of [browser, other, guest].filter((one) => one !== client)) t.same(one.received, [])
+    client.received.length = 0
+  }
+})
+
+t.test('a second library scan over a socket is refused to the asking socket alone', async (t) => {
+  await put({ 'roms/gbc/Held.gbc': 'held' })
+  const [browser, other] = await Promise.all([
+    connect(t, await logIn(admin.authorization)), connect(t, await logIn(admin.authorization))
+  ])
+  const letGo = holdScan()
+  browser.socket.emit('scan', { platform_fs_slugs: ['gbc'] })
+  await until(() => alpha.calls.length > 0, 'the scan runs')
+  other.socket.emit('scan', {})
+  await until(() => other.of('scan:done_ko').length > 0, 'an answer')
+  t.same(other.of('scan:done_ko'), ['A scan is already in progress'])
+  t.same(browser.of('scan:done_ko'), [])
+  letGo()
+  await ended(browser)
+})
+
+t.test('stopping ends the running scan although a provider never answers, keeps what is done and drops what waits', async (t) => {
+  await put(Object.fromEntries(Array.from({ length: 30 }, (_none, index) => [`roms/psx/Game ${index}.bin`, `${index}`])))
+  let answers = 0
+  alpha.identify = () => ++answers > 5 ? new Promise(() => {}) : { id: answers, name: `Found ${answers}` }
+  const browser = await connect(t, await logIn(admin.authorization))
+  browser.socket.emit('scan', { platform_fs_slugs: ['psx'], apis: ['alpha'] })
+  await until(() => answers > 8, 'the scan is in the middle')
+  const [rom] = await sql<{ id: number }>("select id from roms where fs_name = 'Quill (USA).sfc'")
+  const waiting = await start({ roms_ids: [rom?.id ?? 0] })
+  browser.socket.emit('scan:stop')
+  await ended(browser)
+  t.match(browser.of('scan:done'), [{ new_roms: 30, scanned_roms: 30 }])
+  t.equal((await finished(waiting)).status, 'canceled')
+  t.match(await sql("select status from tasks where type = 'scan' order by created_at desc offset 1 limit 1"), [{ status: 'stopped' }])
+  const found = (await test.roms('psx')).filter((one) => one.is_identified)
+  t.equal(found.length, 5, 'what was found is kept')
+})
+
+t.test('with nothing to stop nothing is answered', async (t) => {
+  const browser = await connect(t, await logIn(admin.authorization))
+  browser.socket.emit('scan:stop')
+  browser.socket.emit('scan', { type: 'nonsense' })
+  await until(() => browser.received.length > 0, 'the answer to what came after')
+  t.match(browser.received, [{ event: 'scan:done_ko', payload: /^type: / }])
+})
+
+t.test('a scan that fails is told to everybody, with what to do', async (t) => {
+  const guest = await connect(t, null)
+  await rename(libraryDir, `${libraryDir}-away`)
+  const status = await scan()
+  await rename(`${libraryDir}-away`, libraryDir)
+  t.equal(status.status, 'failed')
+  await until(() => guest.of('scan:done_ko').length > 0, 'all are told')
+  t.match(guest.of('scan:done_ko'), [/Cannot read the library folder.*SVC_LIBRARY_DIR/])
+})
+
+t.test('without a scan worker scans and tasks are refused', async (t) => {
+  const lonely: ScanTest = await buildScanTest(t, { providers: [], worker: false })
+  for (const url of ['/api/tasks/scan', '/api/tasks/run/cleanup_missing_roms']) {
+    const answer = await lonely.app.inject({ method: 'POST', url, headers: lonely.admin })
+    t.match(answer, { statusCode: 503, body: /No scan worker is running/ }, url)
+  }
+})

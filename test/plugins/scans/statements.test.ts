@@ -1,0 +1,86 @@
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { createRomStore } from '../../../plugins/scans/rom-rows.ts'
+import { createTableStatistics } from '../../../plugins/scans/store/statistics-rows.ts'
+import { shareTestApp } from '../../support.ts'
+
+const fresh = shareTestApp(t)
+
+const ADD = `insert into roms (platform_id, fs_name, fs_path, fs_name_no_tags, fs_name_no_ext, crc_hash, md5_hash, sha1_hash)
+  select $1, n || '.sfc', 'roms', n::text, n::text, 'c', 'm', lpad(n::text, 40, '0') from generate_series(1, $2::int) n`
+
+/** ROMs of which PostgreSQL knows nothing yet, and one connection, so that what it counts can be asked for. */
+async function fill (t: Test, roms: number) {
+  const { app } = await fresh(t)
+  // The database was another file's before, and rows that are deleted leave what PostgreSQL knew of them.
+  await app.pg.query('truncate roms cascade')
+  await app.pg.query('alter table roms set (autovacuum_enabled = false)')
+  const pool = new pg.Pool({ connectionString: app.pg.options.connectionString, max: 1 })
+  t.teardown(() => pool.end())
+  const { rows: [platform] } = await pool.query<{ id: number }>(
+    "insert into platforms (slug, fs_slug, name) values ('snes', 'snes', 'SNES') returning id")
+  const id = platform?.id ?? 0
+  await pool.query(ADD, [id, roms])
+  return { pool, id }
+}
+
+async function countScans (pool: pg.Pool): Promise<number> {
+  await pool.query('select pg_stat_force_next_flush()')
+  const { rows: [row] } = await pool.query<{ scans: number }>(
+    "select seq_scan::int as scans from pg_stat_user_tables where relname = 'roms'")
+  return row?.scans ?? 0
+}
+
+async function readSize (pool: pg.Pool): Promise<number> {
+  const { rows: [row] } = await pool.query<{ size: number }>("select reltuples as size from pg_class where oid = 'roms'::regclass")
+  return row?.size ?? 0
+}
+
+t.test('ROMs that moved are looked up by the index while PostgreSQL knows nothing of the table', async (t) => {
+  const { pool, id } = await fill(t, 20_000)
+  const sums = Array.from({ length: 500 }, (_none, index) => String(19_900 + index).padStart(40, '0'))
+  const before = await countScans(pool)
+  const found = await createRomStore(pool).listElsewhere({ id: id + 1, library_id: 1 }, [...sums, ...sums])
+  t.equal(found.length, 101, 'each once')
+  t.equal(await countScans(pool), before)
+  t.strictSame(await createRomStore(pool).listElsewhere({ id, library_id: 1 }, sums), [], 'those of the platform itself have not moved')
+})
+
+t.test('known ROMs have the providers that matched them, without those whose id another one told', async (t) => {
+  const { pool, id } = await fill(t, 3)
+  const { rows: [rom] } = await pool.query<{ id: number }>("select id from roms where fs_name = '2.sfc'")
+  await pool.query(`insert into rom_matches (rom_id, provider, provider_id, match)
+    values ($1, 'igdb', '1', '{}'), ($1, 'moby', '2', '{"is_linked": true}'), ($1, 'ss', '3', '{}')`, [rom?.id])
+  const known = await createRomStore(pool).listKnown({ id, library_id: 1 }, new Date())
+  t.strictSame(new Map(known.map(({ fs_name: name, providers }) => [name, providers.sort()])),
+    new Map([['1.sfc', []], ['2.sfc', ['igdb', 'ss']], ['3.sfc', []]]))
+})
+
+t.test('PostgreSQL looks at what a scan looks rows up by, and leaves the rest of their columns for later', async (t) => {
+  const { pool } = await fill(t, 3_000)
+  const statistics = createTableStatistics(pool, { warn: () => {} })
+  statistics.added(3_000)
+  await statistics.settle()
+  const { rows } = await pool.query<{ column: string }>(
+    "select attname as column from pg_stats where tablename = 'roms' and schemaname = 'public' order by 1")
+  t.strictSame(rows.map(({ column }) => column), ['fs_name', 'id', 'library_id', 'platform_id', 'sha1_hash'])
+})
+
+t.test('PostgreSQL looks at a table that a scan made much larger, and at no other', async (t) => {
+  const { pool } = await fill(t, 3_000)
+  const complaints: unknown[] = []
+  const log = { warn: (...said: unknown[]) => { complaints.push(said) } }
+  const first = createTableStatistics(pool, log)
+  first.added(1_000)
+  await first.settle()
+  t.ok(await readSize(pool) < 3_000)
+  first.added(1_500)
+  await first.settle()
+  t.equal(await readSize(pool), 3_000)
+  await pool.query('delete from roms where id in (select id from roms limit 100)')
+  const second = createTableStatistics(pool, log)
+  second.added(2_500)
+  await second.settle()
+  t.equal(await readSize(pool), 3_000, 'a few more than are known are not looked for')
+  t.strictSame(complaints, [])
+})

@@ -1,0 +1,323 @@
+import { chmod, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { parse } from 'yaml'
+import { readPriorities } from '../../../plugins/matching/merge-matches.ts'
+import { type TestApp, buildTestApp, shareTestApp } from '../../support.ts'
+import { addRom } from '../roms/support.ts'
+
+const fresh = shareTestApp(t)
+
+type Shown = Record<string, unknown>
+
+const SCAN = {
+  metadata_priority: ['igdb', 'ss'],
+  artwork_priority: ['sgdb', 'igdb'],
+  region_priority: ['us'],
+  language_priority: ['en'],
+  media: ['box2d'],
+  gamelist_export: false,
+  pegasus_export: false,
+  gamelist_thumbnail: 'box2d',
+  gamelist_image: 'screenshot'
+}
+
+function open (test: TestApp) {
+  const { app, admin, config } = test
+  const file = join(config.data_dir, 'config.yml')
+  return {
+    file,
+    write: (text: string) => writeFile(file, text),
+    text: () => readFile(file, 'utf8'),
+    show: async (headers: object = admin) => (await app.inject({ url: '/api/config', headers: { ...headers } })).json<Shown>(),
+    async call (method: 'POST' | 'PUT' | 'DELETE', path: string, payload?: object, headers = admin) {
+      const reply = await app.inject({ method, url: `/api/config/${path}`, headers, ...(payload === undefined ? {} : { payload }) })
+      return { status: reply.statusCode, body: reply.json<{ detail: string } | null>() }
+    }
+  }
+}
+
+t.test('whoever has no credential is told all that there is to tell, but nothing of this library, its network or secrets', async (t) => {
+  const { write, show } = open(await fresh(t))
+  await write(`
+exclude: { platforms: [secret-folder] }
+system: { platforms: { Hidden: snes }, versions: { Other: arcade } }
+emulatorjs: { debug: true, netplay: { ice_servers: [{ urls: 'turn:10.0.0.1', credential: hunter2 }] } }
+`)
+  const stranger = await show({})
+  t.same(Object.keys(stranger).sort(), Object.keys(await show()).sort(), 'the same shape')
+  t.match(stranger, {
+    CONFIG_FILE_PARSE_ERROR: null,
+    EXCLUDED_PLATFORMS: [],
+    EXCLUDED_SINGLE_EXT: [],
+    PLATFORMS_BINDING: {},
+    PLATFORMS_VERSIONS: {},
+    EJS_NETPLAY_ICE_SERVERS: [],
+    EJS_DEBUG: true,
+    SCAN_LANGUAGE_PRIORITY: ['en']
+  })
+  t.notMatch(JSON.stringify(stranger), /secret-folder|Hidden|Other|10\.0\.0\.1|hunter2/)
+})
+
+t.test('a guest of a kiosk has no credential either', async (t) => {
+  const test = await buildTestApp(t, { env: { KIOSK_MODE: 'true' } })
+  await open(test).write('system: { platforms: { Mine: snes } }')
+  t.same((await open(test).show({})).PLATFORMS_BINDING, {})
+})
+
+t.test('a token that may not read platforms opens nothing of this library', async (t) => {
+  const test = await fresh(t)
+  const { write, show } = open(test)
+  await write('system: { platforms: { Mine: snes } }')
+  const shownTo = async (scopes: string[]) => {
+    const { raw_token: token } = (await test.app.inject({
+      method: 'POST', url: '/api/client-tokens', headers: test.admin, payload: { name: scopes.join(), scopes }
+    })).json<{ raw_token: string }>()
+    return (await show({ authorization: `Bearer ${token}` })).PLATFORMS_BINDING
+  }
+  t.same(await shownTo(['me.read']), {})
+  t.same(await shownTo(['platforms.read']), { Mine: 'snes' })
+})
+
+t.test('the settings in effect are told, the built-in ones among them', async (t) => {
+  const { write, show } = open(await fresh(t))
+  t.match(await show(), {
+    CONFIG_FILE_MOUNTED: true,
+    CONFIG_FILE_WRITABLE: true,
+    SKIP_HASH_CALCULATION: false,
+    EJS_CACHE_LIMIT: null,
+    EJS_SETTINGS: {},
+    EJS_CONTROLS: {},
+    SCAN_REGION_PRIORITY: ['us', 'wor', 'ss', 'eu', 'jp'],
+    SCAN_ARTWORK_PRIORITY_OVERRIDES: {},
+    GAMELIST_AUTO_EXPORT_ON_SCAN: false,
+    GAMELIST_MEDIA_THUMBNAIL: 'box2d',
+    GAMELIST_MEDIA_IMAGE: 'screenshot'
+  })
+  await write(`
+exclude: { platforms: [zzz, '@eaDir'], roms: { single_file: { extensions: [.TXT, db] } } }
+filesystem: { skip_hash_calculation: true }
+scan: { priority: { cover: [], manual: [ss] }, gamelist: { export: true, media: { thumbnail: box3d, image: hologram } } }
+emulatorjs:
+  cache_limit: 5
+  netplay: { enabled: true, ice_servers: [{ urls: 'turn:turn.example', credential: hunter2 }] }
+  settings: { default: { volume: 0.5, rewind: true, shader: crt } }
+  controls: { snes9x: { 0: { 8: { value: x, value2: BUTTON_2 } } } }
+`)
+  const shown = await show()
+  t.match(shown, {
+    SKIP_HASH_CALCULATION: true,
+    EJS_CACHE_LIMIT: 5,
+    EJS_NETPLAY_ENABLED: true,
+    SCAN_ARTWORK_PRIORITY_OVERRIDES: { url_cover: [], url_manual: ['ss'] },
+    GAMELIST_AUTO_EXPORT_ON_SCAN: true,
+    GAMELIST_MEDIA_THUMBNAIL: 'box3d',
+    GAMELIST_MEDIA_IMAGE: 'screenshot'
+  })
+  t.same(shown.EJS_NETPLAY_ICE_SERVERS, [{ urls: 'turn:turn.example', credential: 'hunter2' }])
+  t.same(shown.EJS_SETTINGS, { default: { volume: '0.5', rewind: 'true', shader: 'crt' } })
+  t.same(shown.EJS_CONTROLS, { snes9x: { _0: { 8: { value: 'x', value2: 'BUTTON_2' } }, _1: {}, _2: {}, _3: {} } })
+  const { EXCLUDED_PLATFORMS: folders, EXCLUDED_SINGLE_EXT: extensions } = shown as Record<string, string[]>
+  t.equal(folders?.at(-1), 'zzz')
+  t.equal(folders?.filter((folder) => folder === '@eaDir').length, 1)
+  t.same(extensions, [...new Set([...(shown.DEFAULT_EXCLUDED_EXTENSIONS as string[]), 'txt'])].sort())
+})
+
+t.test('nobody is told what the folder of a hidden platform is bound to', async (t) => {
+  const test = await fresh(t)
+  const { write, show } = open(test)
+  const alice = await test.createUser('alice')
+  await addRom(test, { fs_name: 'a.sfc', platform: 'secret' })
+  await write('system: { platforms: { secret: snes, open: snes } }')
+  await test.app.pg.query(`insert into hidden_entities (entity, entity_id, user_id)
+    select 'platforms', p.id, u.id from platforms p, users u where p.fs_slug = 'secret' and u.username = 'alice'`)
+  t.same((await show(alice)).PLATFORMS_BINDING, { open: 'snes' })
+  t.same((await show()).PLATFORMS_BINDING, { secret: 'snes', open: 'snes' })
+})
+
+for (const [path, key] of [['platforms', 'PLATFORMS_BINDING'], ['versions', 'PLATFORMS_VERSIONS']] as const) {
+  t.test(`a folder is named once among ${path}, until that is taken back`, async (t) => {
+    const { call, show, text, write } = open(await fresh(t))
+    await write('# mine\nlater: 1\n')
+    t.same(await call('POST', `system/${path}`, { fs_slug: 'My Disks', slug: 'psx' }), { status: 200, body: null })
+    t.same((await show())[key], { 'My Disks': 'psx' })
+    t.equal((await call('POST', `system/${path}`, { fs_slug: 'my disks', slug: 'ps2' })).status, 200)
+    t.same((await show())[key], { 'My Disks': 'psx' }, 'the first stays')
+    t.match(await text(), /^# mine\n[^]*^later: 1$/m)
+    t.equal((await call('DELETE', `system/${path}/nothing`)).status, 200)
+    t.equal((await call('DELETE', `system/${path}/My%20Disks`)).status, 200)
+    t.same((await show())[key], {})
+    t.match(await text(), /^# mine\n[^]*^later: 1$/m)
+    t.equal((await call('POST', `system/${path}`, { fs_slug: '', slug: 'ps2' })).status, 422)
+  })
+}
+
+t.test('what is bound is what the folder is read as from now on, without a restart', async (t) => {
+  const test = await fresh(t)
+  t.equal(test.app.platforms.resolve('disks').slug, 'disks')
+  await open(test).call('POST', 'system/platforms', { fs_slug: 'disks', slug: 'psx' })
+  t.equal(test.app.platforms.resolve('disks').slug, 'psx')
+})
+
+t.test('what is excluded is left out from now on; what is built in is not written, and not taken back', async (t) => {
+  const test = await fresh(t)
+  const { call, show, text } = open(test)
+  const add = (type: string, value: string) => call('POST', 'exclude', { exclusion_type: type, exclusion_value: value })
+  t.notOk(test.app.library.rules.isExcludedSingle('readme.txt'))
+  for (const value of ['.TXT', 'txt', 'db']) t.equal((await add('EXCLUDED_SINGLE_EXT', value)).status, 200)
+  t.same(parse(await text()), { exclude: { roms: { single_file: { extensions: ['txt'] } } } })
+  t.ok(test.app.library.rules.isExcludedSingle('readme.txt'))
+  t.equal((await call('DELETE', 'exclude/EXCLUDED_SINGLE_EXT/db')).status, 200)
+  t.ok(((await show()).EXCLUDED_SINGLE_EXT as string[]).includes('db'))
+  t.equal((await call('DELETE', 'exclude/EXCLUDED_SINGLE_EXT/.TXT')).status, 200)
+  t.notOk(test.app.library.rules.isExcludedSingle('readme.txt'))
+  t.match(await add('EXCLUDED_EVERYTHING', 'x'), { status: 422 })
+  t.match(await add('EXCLUDED_SINGLE_EXT', '.'), { status: 422 })
+})
+
+t.test('an entry is taken out by its name as it came, or as it means when it is encoded', async (t) => {
+  const { call, show } = open(await fresh(t))
+  const add = (value: string) => call('POST', 'exclude', { exclusion_type: 'EXCLUDED_MULTI_FILES', exclusion_value: value })
+  const isThere = async (value: string) => ((await show()).EXCLUDED_MULTI_FILES as string[]).includes(value)
+  for (const [value, sent] of [
+    ['a b', 'a%20b'], ['a%20b', 'a%20b'], ['a/b', 'a/b'], ['a/b', 'a%2Fb'], ['disc ?', 'disc%20%3F'], ['disc?.bin', 'disc?.bin'],
+    ['[!a]*', '[!a]*'], ['#recycled', '%23recycled'], ['Pokémon', 'Pok%C3%A9mon']
+  ] as const) {
+    t.equal((await add(value)).status, 200)
+    t.ok(await isThere(value), value)
+    t.equal((await call('DELETE', `exclude/EXCLUDED_MULTI_FILES/${sent}`)).status, 200)
+    t.notOk(await isThere(value), sent)
+  }
+  await add('a b')
+  await add('a%20b')
+  await call('DELETE', 'exclude/EXCLUDED_MULTI_FILES/a%20b')
+  t.ok(await isThere('a b'), 'the name as it came goes first')
+})
+
+t.test('the scan section is replaced, but for what this does not know', async (t) => {
+  const { call, show, text, write } = open(await fresh(t))
+  await write('scan:\n  workers: 7 # few\n  priority:\n    region_mode: prefer_config\n    cover: [ss]\n    screenshot: [ss]\n')
+  const change = {
+    ...SCAN,
+    metadata_priority: ['ss', 'igdb', 'ss', 'demozoo'],
+    cover_priority: null,
+    manual_priority: [],
+    region_priority: [' EU ', 'us', 'eu', ''],
+    media: ['box2d', 'video', 'box2d'],
+    gamelist_export: true,
+    gamelist_thumbnail: 'miximage',
+    something: 'else'
+  }
+  t.same(await call('PUT', 'scan', change), { status: 200, body: null })
+  t.match(await show(), {
+    SCAN_METADATA_PRIORITY: ['ss', 'igdb', 'demozoo'],
+    SCAN_ARTWORK_PRIORITY: ['sgdb', 'igdb'],
+    SCAN_REGION_PRIORITY: ['eu', 'us'],
+    SCAN_MEDIA: ['box2d', 'video', 'box2d'],
+    GAMELIST_AUTO_EXPORT_ON_SCAN: true,
+    GAMELIST_MEDIA_THUMBNAIL: 'miximage'
+  })
+  t.same((await show()).SCAN_ARTWORK_PRIORITY_OVERRIDES, { url_manual: [] })
+  t.match(parse(await text()), { scan: { workers: 7, priority: { region_mode: 'prefer_config' } } })
+  t.match(await text(), 'workers: 7 # few')
+  for (const wrong of [
+    { metadata_priority: ['igdb', 'gamefaqs'] }, { media: ['hologram'] }, { gamelist_image: 'box3d' }, { gamelist_export: 'yes' },
+    { region_priority: undefined }
+  ]) t.equal((await call('PUT', 'scan', { ...SCAN, ...wrong })).status, 422, JSON.stringify(wrong))
+  t.match((await call('PUT', 'scan', { ...SCAN, manual_priority: ['gamefaqs'] })).body,
+    { detail: [{ loc: ['body', 'manual_priority', 0], msg: /^'gamefaqs' is no source; name some of igdb, / }] })
+})
+
+t.test('an order of its own for one kind of picture counts in place of that of artwork, also when it is empty', async (t) => {
+  const { config } = await fresh(t)
+  const providers = new Map(['first', 'second', 'third'].map((key) => [key, { definition: { key } }]))
+  const orderOf = (cover?: string[]) => {
+    const priority = { ...config.scan.priority, artwork: ['third'], ...(cover === undefined ? {} : { cover }) }
+    return readPriorities({ ...config, scan: { ...config.scan, priority } }, providers).cover
+  }
+  t.same(orderOf(), ['third', 'first', 'second'])
+  t.same(orderOf(['second']), ['second', 'first', 'third'])
+  t.same(orderOf([]), ['first', 'second', 'third'])
+})
+
+t.test('another order of regions makes other groups at once, in lists that were asked for before', async (t) => {
+  const test = await fresh(t)
+  const { call } = open(test)
+  await addRom(test, { fs_name: 'Game (Japan).sfc', matches: { igdb: 1 } })
+  await addRom(test, { fs_name: 'Game (USA).sfc', matches: { igdb: 1 } })
+  const list = async () => (await test.app.inject({ url: '/api/roms?group_by_meta_id=true', headers: test.admin }))
+    .json<{ items: { fs_name: string }[] }>().items.map((item) => item.fs_name)
+  t.same(await list(), ['Game (USA).sfc'])
+  await call('PUT', 'scan', { ...SCAN, region_priority: ['jp', 'us'] })
+  t.same(await list(), ['Game (Japan).sfc'])
+})
+
+t.test('a file that may not be written is not changed, and that is said', async (t) => {
+  const { call, show, text, write, file } = open(await fresh(t))
+  await write('exclude: { platforms: [there] }\n')
+  await chmod(file, 0o444)
+  t.match(await show(), { CONFIG_FILE_MOUNTED: true, CONFIG_FILE_WRITABLE: false })
+  const refused = { status: 500, body: { detail: 'Config file is not writable. Check config.yml permissions' } }
+  const exclusion = { exclusion_type: 'EXCLUDED_PLATFORMS', exclusion_value: 'new' }
+  t.same(await call('POST', 'exclude', exclusion), refused)
+  t.same(await call('DELETE', 'exclude/EXCLUDED_PLATFORMS/there'), refused)
+  t.same(await call('DELETE', 'system/platforms/x'), refused)
+  t.same(await call('POST', 'system/versions', { fs_slug: 'a', slug: 'b' }), refused)
+  t.same(await call('PUT', 'scan', SCAN), refused)
+  t.equal((await call('POST', 'exclude', { ...exclusion, exclusion_value: 'there' })).status, 200, 'what is there already is no change')
+  t.equal(await text(), 'exclude: { platforms: [there] }\n')
+})
+
+t.test('a file that cannot be used is told of without what it holds, and is not changed', async (t) => {
+  const { call, show, text, write } = open(await fresh(t))
+  await write('exclude: { platforms: [before] }\n')
+  t.ok(((await show()).EXCLUDED_PLATFORMS as string[]).includes('before'))
+  const broken = 'mail: { password: hunter2 }\nexclude: { platforms: [a\n'
+  await write(broken)
+  const shown = await show()
+  t.match(shown.CONFIG_FILE_PARSE_ERROR, /^<data>\/config\.yml is not valid YAML: .* line/)
+  t.notMatch(JSON.stringify(shown), 'hunter2')
+  t.ok((shown.EXCLUDED_PLATFORMS as string[]).includes('before'), 'what was set before applies')
+  t.equal((await show({})).CONFIG_FILE_PARSE_ERROR, null)
+  t.match(await call('PUT', 'scan', SCAN), { status: 409, body: { detail: /^config\.yml cannot be changed here: .* Correct the file by hand$/ } })
+  t.equal(await text(), broken)
+})
+
+t.test('what a variable says is not changed in the file', async (t) => {
+  const test = await buildTestApp(t, { env: { SCAN_REGION_PRIORITY: 'jp,us' } })
+  const { call, show, text } = open(test)
+  t.match(await call('PUT', 'scan', { ...SCAN, region_priority: ['eu'] }),
+    { status: 409, body: { detail: /^scan\.priority\.region is set by the variable SCAN_REGION_PRIORITY / } })
+  t.equal((await call('PUT', 'scan', { ...SCAN, region_priority: ['jp', 'us'] })).status, 200, 'saying the same is no change')
+  t.same((await show()).SCAN_REGION_PRIORITY, ['jp', 'us'])
+  t.equal(parse(await text()).scan.priority.region, undefined)
+})
+
+t.test('writes at the same time lose nothing, and leave nothing beside the file', async (t) => {
+  const test = await fresh(t)
+  const { call, show } = open(test)
+  const names = Array.from({ length: 12 }, (_none, index) => `folder-${index}`)
+  const replies = await Promise.all(names.map((name) =>
+    call('POST', 'exclude', { exclusion_type: 'EXCLUDED_PLATFORMS', exclusion_value: name })))
+  t.same(new Set(replies.map(({ status }) => status)), new Set([200]))
+  const shown = (await show()).EXCLUDED_PLATFORMS as string[]
+  t.same(names.filter((name) => !shown.includes(name)), [])
+  t.same(await readdir(test.config.data_dir), ['config.yml'])
+})
+
+t.test('a link to the file stays one, and the file keeps its rights', async (t) => {
+  const test = await fresh(t)
+  const { call, file } = open(test)
+  const real = join(test.libraryDir, 'mine.yml')
+  await writeFile(real, '# mine\n', { mode: 0o640 })
+  await rm(file, { force: true })
+  await symlink(real, file)
+  t.equal((await call('PUT', 'scan', SCAN)).status, 200)
+  t.match(await readFile(real, 'utf8'), /^# mine\n[^]*region: *\n? *- us/)
+})
+
+t.test('only those who may write platforms change settings', async (t) => {
+  const test = await fresh(t)
+  const { call } = open(test)
+  t.equal((await call('PUT', 'scan', SCAN, await test.createUser('alice'))).status, 403)
+})

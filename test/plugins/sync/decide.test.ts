@@ -1,0 +1,183 @@
+import fc from 'fast-check'
+import t from 'tap'
+import {
+  type Action, type Decision, type Situation, type StoredContent, decide, isHashOf, narrow
+} from '../../../plugins/sync/decide.ts'
+
+/** Content by a letter: the SHA-1 and the MD5 are made of it, so that equal letters are equal content. */
+const content = (letter: string, at = 0): StoredContent =>
+  ({ sha1: letter.repeat(40), content_hash: letter.repeat(32), updated_at: at })
+const [A, B, C] = [content('a'), content('b'), content('c')]
+const server = (of: StoredContent, extra: object = {}) => ({ ...of, updated_at: 0, conflict_of: null, ...extra })
+const device = (hash: string | null, changedAt = 0) => ({ hash, changed_at: changedAt })
+
+const NOTHING: Situation = {
+  device: null, server: null, base: null, former: null, is_deleted: false, is_deleted_content: false,
+  is_missing: false, is_missing_content: false, is_untracked: false, last_synced_at: null, restores_unlisted: false
+}
+const of = (situation: Partial<Situation>): Decision => decide({ ...NOTHING, ...situation })
+
+/** The table of the reference; each row by SHA-1 and by MD5. */
+type Row = [row: string, (hashOf: (of: StoredContent) => string) => Partial<Situation>, Action, agreed?: StoredContent]
+const ROWS: Row[] = [
+  ['1: both are the same', (h) => ({ device: device(h(A)), server: server(A) }), 'noop', A],
+  ['1: also when the base is another', (h) => ({ device: device(h(A)), server: server(A), base: B }), 'noop', A],
+  ['2: new on the server', () => ({ server: server(A) }), 'download'],
+  ['3: removed on the device', () => ({ server: server(A), base: A }), 'noop'],
+  ['3: but wanted back', () => ({ server: server(A), base: A, restores_unlisted: true }), 'download'],
+  ['4: removed on the device, changed on the server', () => ({ server: server(B), base: A }), 'download'],
+  ['5: changed on the device', (h) => ({ device: device(h(B)), server: server(A), base: A }), 'upload'],
+  ['5: back to what the server had before', (h) => ({ device: device(h(B)), server: server(A), base: content('a', 5), former: content('b', 4) }), 'upload'],
+  ['7: the owner took back what the server had since', (h) => ({ device: device(h(B)), server: server(A), base: A, former: content('b', 1) }), 'download', content('b', 1)],
+  ['6: changed on the server', (h) => ({ device: device(h(A)), server: server(B), base: A }), 'download'],
+  ['7: an older version', (h) => ({ device: device(h(A)), server: server(B), former: A }), 'download', A],
+  ['7: also when the base is a third', (h) => ({ device: device(h(A)), server: server(B), base: C, former: A }), 'download', A],
+  ['8: changed on both', (h) => ({ device: device(h(A)), server: server(B), base: C }), 'conflict'],
+  ['8: different, and never agreed on', (h) => ({ device: device(h(A)), server: server(B) }), 'conflict'],
+  ['8: a copy of a conflict makes no other', (h) => ({ device: device(h(A)), server: server(B, { conflict_of: 1 }) }), 'upload'],
+  ['9: what was deleted', (h) => ({ device: device(h(A)), is_deleted: true, is_deleted_content: true }), 'delete'],
+  ['9: what was agreed on before', (h) => ({ device: device(h(A)), base: A, is_deleted: true }), 'delete'],
+  ['10: deleted, but changed on the device', (h) => ({ device: device(h(B)), base: A, is_deleted: true }), 'upload'],
+  ['11: not on the server', (h) => ({ device: device(h(A)) }), 'upload'],
+  ['11: changed since it once was', (h) => ({ device: device(h(A)), base: B }), 'upload'],
+  ['11: the disk lost it', (h) => ({ device: device(h(A)), base: A, is_missing: true }), 'upload'],
+  ['11: the limit of a history took it', (h) => ({ device: device(h(A)), base: A, former: A }), 'upload'],
+  ['deleted so long ago that nothing of it is left', (h) => ({ device: device(h(A)), base: A }), 'noop'],
+  ['the disk lost what the device has, and an older one is left', (h) => ({ device: device(h(A)), server: server(B), base: A, is_missing: true, is_missing_content: true }), 'conflict'],
+  ['not tracked', (h) => ({ device: device(h(B)), server: server(A), base: A, is_untracked: true }), 'noop'],
+  ['not tracked and not listed', () => ({ server: server(A), is_untracked: true }), 'noop'],
+  ['on neither side', () => ({}), 'noop']
+]
+
+t.test('each row of the table is decided as it says, by either hash', async (t) => {
+  for (const [row, situation, action, agreed] of ROWS) {
+    for (const hashOf of [(one: StoredContent) => one.sha1, (one: StoredContent) => one.content_hash ?? '']) {
+      t.match(of(situation(hashOf)), { action, agreed: agreed ?? null }, row)
+    }
+  }
+})
+
+t.test('a device may hash in a way of its own', async (t) => {
+  const base = { ...A, content_hash: B.content_hash }
+  t.match(of({ device: device(B.content_hash), server: server(A), base }), { action: 'noop', agreed: null })
+  t.equal(of({ device: device(B.content_hash), server: server(C), base }).action, 'download')
+  t.equal(of({ device: device(C.content_hash), server: server(A), base }).action, 'upload')
+})
+
+t.test('a hash that the server has no counterpart of is compared with what was agreed on, never the times', async (t) => {
+  const unhashed = server({ ...A, content_hash: null }, { updated_at: 2 })
+  for (const changed of [1, 2, 3]) {
+    for (const last of [null, 1, 2, 3]) {
+      const sides = { device: device(B.content_hash, changed), server: unhashed, last_synced_at: last }
+      t.equal(of(sides).action, 'conflict', 'never agreed on')
+      t.equal(of({ ...sides, base: { ...A, content_hash: B.content_hash } }).action, 'noop', 'as agreed on')
+      t.equal(of({ ...sides, base: B }).action, 'download', 'as agreed on, and changed on the server')
+      t.equal(of({ ...sides, base: { ...A, content_hash: null } }).action, 'conflict', 'nobody knows')
+      t.equal(of({ ...sides, base: { ...A, content_hash: C.content_hash } }).action, 'conflict', 'not as agreed on')
+    }
+  }
+})
+
+const CLOCK: [row: string, c: number, s: number, l: number | null, Action][] = [
+  ['2', 3, 2, 1, 'conflict'], ['3', 3, 1, 1, 'upload'], ['3', 3, 1, 2, 'upload'], ['4', 1, 3, 1, 'download'],
+  ['4', 1, 3, 2, 'download'], ['5', 1, 1, 1, 'noop'], ['5', 1, 2, 3, 'noop'], ['6', 2, 1, null, 'upload'],
+  ['7', 1, 2, null, 'download'], ['8', 1, 1, null, 'conflict']
+]
+
+t.test('a device that names no hash is decided about by the times', async (t) => {
+  for (const [row, changed, updated, last, action] of CLOCK) {
+    const sides = { device: device(null, changed), server: server(A, { updated_at: updated }) }
+    t.equal(of({ ...sides, last_synced_at: last, base: B }).action, action, `row ${row}: C ${changed}, S ${updated}, L ${last}`)
+  }
+  const unhashed = server({ ...A, content_hash: null })
+  t.equal(of({ device: device(null), server: unhashed }).action, 'noop', 'row 9: neither has a hash')
+  t.equal(of({ device: device(B.sha1), server: unhashed, base: A }).action, 'upload', 'a SHA-1 always has one')
+  t.equal(of({ device: device(null) }).action, 'upload', 'not on the server')
+  t.equal(of({ device: device(null), is_deleted: true }).action, 'upload', 'deleted there, and nobody knows what this is')
+})
+
+t.test('a device that only receives or only sends is told nothing else, but for a conflict whose other side would be lost', async (t) => {
+  const decisions = ['upload', 'download', 'conflict', 'noop', 'delete'] as const
+  const narrowed = (direction: 'pull' | 'push' | 'both') =>
+    decisions.map((action) => narrow({ action, reason: '', agreed: null }, direction).action)
+  t.same(narrowed('both'), decisions)
+  t.same(narrowed('pull'), ['noop', 'download', 'conflict', 'noop', 'delete'])
+  t.same(narrowed('push'), ['upload', 'noop', 'upload', 'noop', 'noop'])
+})
+
+const letters = fc.constantFrom(...'abc')
+const contents = fc.record({ letter: letters, hasMd5: fc.boolean(), at: fc.nat(4) })
+  .map(({ letter, hasMd5, at }) => hasMd5 ? content(letter, at) : { ...content(letter, at), content_hash: null })
+const hashes = fc.oneof(letters.map((letter) => letter.repeat(40)), letters.map((letter) => letter.repeat(32)))
+const times = fc.integer({ min: 0, max: 4 })
+const serverFiles = fc.record({ of: contents, updated: times, isCopy: fc.boolean() })
+  .map(({ of, updated, isCopy }) => server(of, { updated_at: updated, conflict_of: isCopy ? 1 : null }))
+const situations: fc.Arbitrary<Situation> = fc.record({
+  device: fc.option(fc.record({ hash: fc.option(hashes), changed_at: times })),
+  server: fc.option(serverFiles),
+  base: fc.option(contents),
+  former: fc.option(contents),
+  is_deleted: fc.boolean(),
+  is_deleted_content: fc.boolean(),
+  is_missing: fc.boolean(),
+  is_missing_content: fc.boolean(),
+  is_untracked: fc.boolean(),
+  last_synced_at: fc.option(times),
+  restores_unlisted: fc.boolean()
+}).map((one) => {
+  // What the past has of the device's file is its content.
+  const hash = one.device?.hash ?? null
+  const former = one.former !== null && hash !== null && isHashOf(hash, one.former) ? one.former : null
+  return {
+    ...one,
+    former,
+    is_deleted_content: one.is_deleted && one.is_deleted_content && hash !== null,
+    is_missing_content: one.is_missing && one.is_missing_content && hash !== null
+  }
+})
+
+t.test('whatever is known, one of the actions is decided, and the same again', async () => {
+  fc.assert(fc.property(situations, (situation) => {
+    const decision = decide(situation)
+    return decision.reason.length > 0 && JSON.stringify(decide(situation)) === JSON.stringify(decision)
+  }), { numRuns: 2_000 })
+})
+
+t.test('a download takes the place of nothing but content that both sides have or had', async () => {
+  fc.assert(fc.property(situations, (situation) => {
+    const { device: file, base, former } = situation
+    if (decide(situation).action !== 'download' || file === null || file.hash === null) return true
+    const isKnown = [base, former].some((one) => one !== null && isHashOf(file.hash ?? '', one))
+    return isKnown && !situation.is_missing_content
+  }), { numRuns: 5_000 })
+})
+
+t.test('an upload takes the place of nothing that this device has not had, but of copies of conflicts', async () => {
+  fc.assert(fc.property(situations, (situation) => {
+    const { device: file, server: stored, base } = situation
+    if (decide(situation).action !== 'upload' || stored === null || (file?.hash ?? null) === null) return true
+    const { sha1, content_hash: md5 } = stored
+    return stored.conflict_of !== null || base?.sha1 === sha1 || (md5 !== null && base?.content_hash === md5)
+  }), { numRuns: 5_000 })
+})
+
+t.test('a file is deleted only where its content is kept among what was deleted, or was agreed on', async () => {
+  fc.assert(fc.property(situations, (situation) => {
+    if (decide(situation).action !== 'delete') return true
+    const { device: file, server: stored, base } = situation
+    const isAgreed = base !== null && isHashOf(file?.hash ?? '', base)
+    return stored === null && situation.is_deleted && (situation.is_deleted_content || isAgreed)
+  }), { numRuns: 2_000 })
+})
+
+t.test('with the sides changed over, an upload is a download and the rest is as before', async () => {
+  const opposite: Record<Action, Action> = {
+    upload: 'download', download: 'upload', conflict: 'conflict', noop: 'noop', delete: 'delete'
+  }
+  fc.assert(fc.property(letters, letters, fc.option(letters), (d, s, b) => {
+    const base = b === null ? null : content(b)
+    const one = of({ device: device(content(d).sha1), server: server(content(s)), base })
+    const other = of({ device: device(content(s).sha1), server: server(content(d)), base })
+    return other.action === opposite[one.action]
+  }))
+})

@@ -1,0 +1,397 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { link, mkdir, mkdtemp, readFile, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { type IncomingMessage, request as sendRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import fc from 'fast-check'
+import { io } from 'socket.io-client'
+import t from 'tap'
+import { loadConfig } from '../../../core/config/config.ts'
+import type { Chunk } from '../../../plugins/uploads/rows.ts'
+import { createStaging, placeOf } from '../../../plugins/uploads/staging.ts'
+import { until } from '../../until.ts'
+import { signIn } from '../auth/support.ts'
+import { buildScanTest } from '../scans/support.ts'
+import { buildWorker } from '../tasks/workers-support.ts'
+
+const test = await buildScanTest(t, { providers: [], env: { ROM_UPLOAD_QUOTA_BYTES: '6200000000000', MAX_ROM_UPLOAD_SIZE_BYTES: '9000000000000' } })
+const { app, admin, createUser, libraryDir, put, roms, sql, scan } = test
+const other = await buildWorker(test, 2)
+t.teardown(() => other.close())
+await other.ready()
+for (const one of [app, other]) await one.listen({ port: 0, host: '127.0.0.1' })
+const zoe = await createUser('zoe')
+const addresses = [app, other].map((one) => `http://127.0.0.1:${(one.server.address() as AddressInfo).port}`)
+let turn = 0
+/** The address of the web worker whose turn it is. */
+const base = () => addresses[turn++ % addresses.length] ?? ''
+
+await put({ 'roms/snes/First.sfc': 'first', 'bios/x': '' })
+await scan()
+const platform = async (slug = 'snes') =>
+  (await sql<{ id: number }>('select id from platforms where fs_slug = $1', [slug]))[0]?.id ?? 0
+const path = (...names: string[]) => join(libraryDir, 'roms', 'snes', ...names)
+const latin = (text: string) => Buffer.from(text).toString('latin1')
+
+interface Answer { status: number, body: { detail?: unknown, upload_id?: string } & Record<string, unknown> }
+async function call (method: string, route: string, headers: Record<string, string>, body?: Buffer): Promise<Answer> {
+  const sent = body === undefined ? {} : { body: new Uint8Array(body) }
+  const answer = await fetch(`${base()}/api/roms${route}`, { method, headers: { ...admin, ...headers }, ...sent })
+  const text = await answer.text()
+  return { status: answer.status, body: text === '' ? {} : JSON.parse(text) as Answer['body'] }
+}
+
+async function startUpload (
+  name: string, size: number, chunks: number, more: Record<string, string> = {}
+): Promise<Answer> {
+  return await call('POST', '/upload/start', {
+    'x-upload-platform': String(await platform()),
+    'x-upload-filename': latin(name),
+    'x-upload-total-size': String(size),
+    'x-upload-total-chunks': String(chunks),
+    ...more
+  })
+}
+const send = (id: string, index: number, body: Buffer, more: Record<string, string> = {}) =>
+  call('PUT', `/upload/${id}`, { 'content-type': 'application/octet-stream', 'x-chunk-index': String(index), ...more }, body)
+const complete = (id: string, more: Record<string, string> = {}) => call('POST', `/upload/${id}/complete`, more)
+
+async function begin (name: string, size: number, chunks: number): Promise<string> {
+  const { status, body } = await startUpload(name, size, chunks)
+  if (status !== 201 || body.upload_id === undefined) throw new Error(`${status} ${JSON.stringify(body)}`)
+  return body.upload_id
+}
+
+/** Bytes that are nowhere alike. */
+function content (size: number): Buffer {
+  const bytes = Buffer.alloc(size)
+  for (let at = 0; at < size; at++) bytes[at] = (at * 7 + (at >> 8) * 13 + (at >> 16)) & 255
+  return bytes
+}
+const cut = (bytes: Buffer, size: number) =>
+  Array.from({ length: Math.ceil(bytes.length / size) }, (_none, i) => bytes.subarray(i * size, (i + 1) * size))
+const sha1 = (bytes: Buffer) => createHash('sha1').update(bytes).digest('hex')
+const scanned = (name: string) => until(async () => (await roms('snes')).find((rom) => rom.fs_name === name && rom.sha1_hash !== ''), `the ROM ${name}`)
+const staged = async () => (await readdir(path())).filter((name) => name.endsWith('.part'))
+
+t.test('chunks in any order and repeated, of whatever sizes, give the same bytes', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-chunks-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  let count = 0
+  const sizes = fc.oneof(
+    fc.tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 40 }))
+      .map(([size, full, last]) => [...Array.from({ length: full }, () => size), Math.min(size, last)]),
+    fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 9 })
+  )
+  const upload = sizes.chain((list) => fc.record({
+    list: fc.constant(list),
+    order: fc.shuffledSubarray(list.map((_size, index) => index), { minLength: list.length })
+      .chain((all) => fc.array(fc.constantFrom(...all), { maxLength: 6 }).map((again) => [...all, ...again])),
+    silent: fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 2 })
+  }))
+  await fc.assert(fc.asyncProperty(upload, async ({ list, order, silent }) => {
+    const total = list.reduce((sum, size) => sum + size, 0)
+    const bytes = content(total)
+    const starts = list.map((_size, index) => list.slice(0, index).reduce((sum, size) => sum + size, 0))
+    const staging = createStaging(folder, `00000000-0000-0000-0000-${String(count++).padStart(12, '0')}`)
+    const facts = { total_size: total, total_chunks: list.length, chunk_size: null as number | null }
+    const chunks = new Map<number, Chunk>()
+    for (const number of order) {
+      const size = list[number] ?? 0
+      const start = starts[number] ?? 0
+      const piece = Readable.from([bytes.subarray(start, start + size)])
+      const isSilent = silent.includes(number)
+      if (!isSilent && number < list.length - 1) facts.chunk_size ??= size
+      const place = isSilent ? null : placeOf(facts, number, size)
+      if (place === null) await staging.writeApart(number, piece, () => {})
+      else await staging.writeInPlace(place, piece, () => {})
+      chunks.set(number, { number, size, is_apart: place === null })
+    }
+    const all = [...chunks.values()].sort((a, b) => a.number - b.number)
+    const result = await readFile(await staging.assemble(facts, all))
+    const again = await readFile(await staging.assemble(facts, all))
+    await staging.discard()
+    return result.equals(bytes) && again.equals(bytes) && (await readdir(folder)).length === 0
+  }), { numRuns: 40 })
+})
+
+t.test('a ROM that comes in chunks to any worker is scanned, alone, and an open page hears of it', async (t) => {
+  const bytes = content(1_000_003)
+  const chunks = cut(bytes, 300_000)
+  await put({ 'roms/snes/Not asked for.sfc': 'no scan looks at it' })
+  const socket = io(base(), { path: '/ws/socket.io', transports: ['websocket'], forceNew: true, extraHeaders: await signIn(app, 'admin') })
+  t.teardown(() => socket.disconnect())
+  await once(socket as never, 'connect')
+  const heard = new Promise((resolve) => {
+    socket.on('scan:scanning_rom', (rom: { fs_name: string }) => { if (rom.fs_name === 'Läng (Europe).sfc') resolve(rom) })
+  })
+  const id = await begin('Läng (Europe).sfc', bytes.length, chunks.length)
+  for (const [order, index] of [3, 1, 0, 2, 1].entries()) {
+    const { status, body } = await send(id, index, chunks[index] ?? Buffer.alloc(0))
+    t.match({ status, body }, { status: 200, body: { received: Math.min(order + 1, 4), total: 4 } })
+  }
+  t.match((await call('GET', `/upload/${id}`, {})).body, {
+    upload_id: id, file_name: 'Läng (Europe).sfc', total_size: bytes.length, total_chunks: 4, received_chunks: [0, 1, 2, 3]
+  })
+  t.same(await complete(id, { 'content-type': 'application/json' }), { status: 201, body: {} })
+  t.ok(bytes.equals(await readFile(path('Läng (Europe).sfc'))))
+  t.match(await scanned('Läng (Europe).sfc'), { sha1_hash: sha1(bytes), regions: ['Europe'], missing_from_fs: false })
+  t.match(await heard, { fs_name: 'Läng (Europe).sfc', is_new: true })
+  t.notOk((await roms('snes')).some((rom) => rom.fs_name === 'Not asked for.sfc'))
+  t.same(await staged(), [])
+  t.equal((await complete(id)).status, 404, 'a second completion')
+  t.equal((await call('POST', `/upload/${id}/cancel`, {})).status, 204)
+})
+
+t.test('an upload goes on after its connection was cut in the middle of a chunk', async (t) => {
+  const bytes = content(700_000)
+  const [first = bytes, second = bytes, third = bytes] = cut(bytes, 300_000)
+  const id = await begin('Cut.sfc', bytes.length, 3)
+  t.equal((await send(id, 0, first)).status, 200)
+  const request = sendRequest(`${base()}/api/roms/upload/${id}`, {
+    method: 'PUT', headers: { ...admin, 'x-chunk-index': '1', 'content-length': String(second.length) }
+  })
+  request.on('error', () => { /* cut off, as it is meant to be */ })
+  request.write(second.subarray(0, 200_000))
+  // Some of it is on the server's disk by then.
+  await until(async () => (await readFile(path(`.${id}.part`))).length > 300_000, 'the first bytes of the chunk')
+  request.destroy()
+  t.match(await complete(id), { status: 400, body: { detail: 'Missing chunks: [1, 2]' } })
+  t.match((await call('GET', `/upload/${id}`, {})).body, { received_chunks: [0] })
+  t.equal((await send(id, 2, third)).status, 200)
+  t.match((await send(id, 1, second)).body, { received: 3 })
+  t.equal((await complete(id)).status, 201)
+  t.match(await scanned('Cut.sfc'), { sha1_hash: sha1(bytes) })
+})
+
+t.test('a chunk whose bytes are not what its digest says is asked for again', async (t) => {
+  const bytes = content(64)
+  const digest = `sha-256=:${createHash('sha256').update(bytes).digest('base64')}:`
+  const id = await begin('Sum.sfc', 64, 1)
+  t.match(await send(id, 0, Buffer.alloc(64), { 'content-digest': digest }), { status: 400, body: { detail: /sha-256/ } })
+  t.match(await complete(id), { status: 400, body: { detail: 'Missing chunks: [0]' } })
+  t.equal((await send(id, 0, bytes, { 'content-digest': 'sha-256=nothing' })).status, 400)
+  t.equal((await send(id, 0, bytes, { 'content-digest': `md5=:AAAA:, ${digest}` })).status, 200)
+  t.equal((await complete(id)).status, 201)
+  t.ok(bytes.equals(await readFile(path('Sum.sfc'))))
+})
+
+t.test('what cannot become a ROM is refused before a byte of it is sent', async (t) => {
+  const status = async (...more: [name: string, headers?: Record<string, string>]) =>
+    (await startUpload(more[0], 10, 2, more[1])).status
+  const names = ['../up.sfc', '..', '.', '', 'a/b.sfc', 'a\\b.sfc', '/etc/passwd', 'C:x.sfc', `${'x'.repeat(253)}.sfc`, 'new\u0085line.sfc', 'half.part', 'gamelist.xml', '.svc-trash', '.SVC-convert-1-00000000']
+  for (const name of names) t.equal(await status(name), 400, name)
+  t.match(await startUpload('First.sfc', 10, 2), { status: 400, body: { detail: 'File First.sfc already exists' } })
+  t.match(await startUpload('X.sfc', 10, 2, { 'x-upload-platform': '999' }), { status: 400, body: { detail: 'Platform not found' } })
+  t.equal((await startUpload('X.sfc', 10, 2, zoe)).status, 403, 'without the scope')
+  for (const [header, value] of [['x-upload-platform', '0'], ['x-upload-total-size', '0'], ['x-upload-total-chunks', 'x']] as const) {
+    t.equal(await status('X.sfc', { [header]: value }), 422, header)
+  }
+  t.equal((await startUpload('X.sfc', 200_000_000, 2)).status, 400, 'chunks of more than 64 MiB')
+  t.match(await startUpload('X.sfc', 6_000_000_000_000, 100_000), { status: 507, body: { detail: /1 GiB is free/ } })
+  t.match(await startUpload('X.sfc', 6_500_000_000_000, 100_000), { status: 507, body: { detail: /ROM_UPLOAD_QUOTA_BYTES/ } })
+  t.match(await startUpload('X.sfc', 9_000_000_000_001, 100_000), { status: 413, body: { detail: /MAX_ROM_UPLOAD_SIZE_BYTES/ } })
+  t.equal((await call('GET', '/upload/nonsense', {})).status, 400)
+  t.equal((await call('GET', '/upload/00000000-0000-4000-8000-000000000000', {})).status, 404)
+  t.same(await staged(), [])
+})
+
+t.test('a platform that is hidden from who uploads is not found', async (t) => {
+  const editor = await createUser('editor')
+  const [{ id } = { id: 0 }] = await sql<{ id: number }>("select id from users where username = 'editor'")
+  const rules = { overrides: [{ entity: 'roms', action: 'write', granted: true }] }
+  t.equal((await app.inject({ method: 'PUT', url: `/api/permissions/users/${id}`, headers: admin, payload: rules })).statusCode, 200)
+  await until(async () => (await startUpload('Seen.sfc', 10, 1, editor)).status === 201, 'an upload of who may')
+  await sql("insert into hidden_entities (entity, entity_id, user_id) values ('platforms', $1, $2)", [await platform(), id])
+  t.match(await startUpload('X.sfc', 10, 2, editor), { status: 400, body: { detail: 'Platform not found' } })
+  await sql('delete from rom_uploads')
+})
+
+t.test('nobody has more uploads under way than are allowed', async (t) => {
+  const [{ id } = { id: 0 }] = await sql<{ id: number }>("select id from users where username = 'admin'")
+  await sql(`insert into rom_uploads (id, user_id, platform_id, fs_path, file_name, total_size, total_chunks)
+    select gen_random_uuid(), $1, $2, 'roms/snes', 'x', 1, 1 from generate_series(1, 100)`, [id, await platform()])
+  t.match(await startUpload('X.sfc', 10, 1), { status: 409, body: { detail: /MAX_OPEN_ROM_UPLOADS/ } })
+  await sql('delete from rom_uploads')
+})
+
+t.test('uploads that one user begins at once have one quota', async (t) => {
+  const [{ id } = { id: 0 }] = await sql<{ id: number }>("select id from users where username = 'admin'")
+  // Nothing is awaited of them: the disk of a test has no room for so much.
+  await sql(`with made as (insert into rom_uploads (id, user_id, platform_id, fs_path, file_name, total_size, total_chunks)
+      values (gen_random_uuid(), $1, $2, 'roms/snes', 'x', $3, 1) returning id)
+    insert into rom_upload_chunks (upload_id, number, size, is_apart) select id, 0, $3, false from made`, [id, await platform(), 6_199_999_999_950])
+  const answers = await Promise.all(Array.from({ length: 12 }, (_, index) => startUpload(`Many ${index}.sfc`, 10, 1)))
+  t.same(answers.map(({ status }) => status).sort(), [...Array<number>(5).fill(201), ...Array<number>(7).fill(507)])
+  t.match(answers.find(({ status }) => status === 507), { body: { detail: /ROM_UPLOAD_QUOTA_BYTES/ } })
+  await sql('delete from rom_uploads')
+})
+
+t.test('without a setting one user may have 128 GiB under way', async (t) => {
+  t.equal(loadConfig({ SVC_DATA_DIR: t.testdir({}) }).config.uploads.quota_bytes, 128 * 1024 ** 3)
+})
+
+t.test('a chunk that does not belong to the upload is refused', async (t) => {
+  const id = await begin('Odd.sfc', 10, 2)
+  t.match(await send(id, 2, content(5)), { status: 400, body: { detail: /no chunk 2/ } })
+  t.equal((await send(id, -1, content(5))).status, 422)
+  t.equal((await send(id, 0, Buffer.alloc(0))).status, 400)
+  const large = sendRequest(`${base()}/api/roms/upload/${id}`, {
+    method: 'PUT', headers: { ...admin, 'x-chunk-index': '0', 'content-length': String(64 * 1024 ** 2 + 1) }
+  })
+  large.on('error', () => { /* given up by this test */ }).flushHeaders()
+  const [answer] = await once(large, 'response') as [IncomingMessage]
+  t.equal(answer.statusCode, 413)
+  large.destroy()
+  const [{ id: user } = { id: 0 }] = await sql<{ id: number }>("select id from users where username = 'zoe'")
+  await sql('update rom_uploads set user_id = $2 where id = $1', [id, user])
+  t.equal((await send(id, 0, content(5))).status, 403)
+  for (const step of ['complete', 'cancel']) t.equal((await call('POST', `/upload/${id}/${step}`, {})).status, 403)
+  await sql('delete from rom_uploads where id = $1', [id])
+  t.equal((await send(id, 0, content(5))).status, 404)
+})
+
+t.test('chunks that are not what was announced end the upload', async (t) => {
+  const id = await begin('Short.sfc', 10, 2)
+  t.equal((await send(id, 0, content(5))).status, 200)
+  t.equal((await send(id, 1, content(4))).status, 200)
+  t.match(await complete(id), { status: 400, body: { detail: /9 bytes together, not 10/ } })
+  t.equal((await complete(id)).status, 404)
+  t.same(await staged(), [])
+})
+
+t.test('a file that took the name meanwhile is never replaced, and one worker at a time completes', async (t) => {
+  const [one, two] = [await begin('Twice.sfc', 10, 1), await begin('Twice.sfc', 10, 1)]
+  for (const id of [one, two]) t.equal((await send(id, 0, content(10))).status, 200)
+  await sql('update rom_uploads set assembled_by = $2 where id = $1', [one, app.workers.id])
+  t.equal((await complete(one)).status, 409, 'another worker that is alive')
+  await sql("update rom_uploads set assembled_by = 'dead' where id = $1", [one])
+  const answers = await Promise.all([complete(one), complete(two)])
+  t.same(answers.map(({ status }) => status).sort(), [201, 409])
+  await scanned('Twice.sfc')
+  const open = answers[0]?.status === 409 ? one : two
+  t.match(await complete(open), { status: 409, body: { detail: 'File Twice.sfc already exists' } })
+  t.equal((await call('POST', `/upload/${open}/cancel`, {})).status, 204)
+  t.same(await staged(), [])
+})
+
+t.test('an upload that is cancelled while it is completed is there whole, or not at all', async (t) => {
+  for (let round = 0; round < 6; round++) {
+    const name = `Cancelled ${round}.sfc`
+    const id = await begin(name, 2_000, 2)
+    const chunks = cut(content(2_000), 1_000)
+    for (const [index, chunk] of chunks.entries()) t.equal((await send(id, index, chunk)).status, 200)
+    const [completed, cancelled] = await Promise.all([complete(id), call('POST', `/upload/${id}/cancel`, {})])
+    t.equal(cancelled.status, 204)
+    const files = await readdir(path())
+    t.equal(files.includes(name), completed.status === 201, `answered ${completed.status}`)
+    if (completed.status !== 201) continue
+    t.ok(content(2_000).equals(await readFile(path(name))))
+    await scanned(name)
+  }
+  t.same(await staged(), [])
+})
+
+t.test('chunks on a disk that is away while an upload is completed are waited for', async (t) => {
+  const id = await begin('Waits.sfc', 10, 1)
+  t.equal((await send(id, 0, content(10))).status, 200)
+  await rename(path(), `${path()}-away`)
+  await mkdir(path())
+  t.match(await complete(id), { status: 409, body: { detail: /mount its disk/ } })
+  await rm(path(), { recursive: true })
+  await rename(`${path()}-away`, path())
+  t.equal((await complete(id)).status, 201)
+  await scanned('Waits.sfc')
+})
+
+t.test('who is asked again to complete what a killed process had put in its place says that it is done', async (t) => {
+  const bytes = content(30)
+  const id = await begin('Killed.sfc', 30, 3)
+  for (const [index, chunk] of cut(bytes, 10).entries()) await send(id, index, chunk)
+  await link(path(`.${id}.part`), path('Killed.sfc'))
+  t.equal((await complete(id)).status, 201)
+  t.ok(bytes.equals(await readFile(path('Killed.sfc'))))
+  t.match(await scanned('Killed.sfc'), { sha1_hash: sha1(bytes) })
+})
+
+t.test('a link in the place of what is staged is not followed', async (t) => {
+  const secret = join(libraryDir, 'secret')
+  await writeFile(secret, 'untouched')
+  const id = await begin('Link.sfc', 10, 1)
+  await symlink(secret, path(`.${id}.part`))
+  t.equal((await send(id, 0, content(10))).status, 409)
+  t.equal(await readFile(secret, 'utf8'), 'untouched')
+  t.equal((await call('POST', `/upload/${id}/cancel`, {})).status, 204)
+})
+
+t.test('nothing is taken for a platform whose disk seems not to be mounted', async (t) => {
+  await put({ 'roms/gba/Away.gba': 'away' })
+  await scan({ platform_fs_slugs: ['gba'] })
+  await rm(join(libraryDir, 'roms', 'gba'), { recursive: true })
+  const answer = await startUpload('X.gba', 10, 1, { 'x-upload-platform': String(await platform('gba')) })
+  t.match(answer, { status: 409, body: { detail: /mount its disk/ } })
+  await scan({ platform_fs_slugs: [] })
+  const id = (await startUpload('Back.gba', 10, 1, { 'x-upload-platform': String(await platform('gba')) })).body.upload_id ?? ''
+  t.equal((await send(id, 0, content(10))).status, 200)
+  t.equal((await complete(id)).status, 201)
+  await until(async () => (await sql("select 1 from platforms where fs_slug = 'gba' and not missing_from_fs")).length === 1, 'the platform')
+})
+
+t.test('an upload that nobody completes within a day is removed, and no other', async (t) => {
+  const [old, fresh] = [await begin('Old.sfc', 20, 2), await begin('Fresh.sfc', 20, 2)]
+  for (const id of [old, fresh]) t.equal((await send(id, 0, content(10))).status, 200)
+  await sql("update rom_uploads set created_at = now() - interval '25 hours' where id = $1", [old])
+  t.equal((await send(old, 1, content(10))).status, 404)
+  const stray = '.11111111-1111-4111-8111-111111111111.part'
+  const late = '.22222222-2222-4222-8222-222222222222.part'
+  await put({ [`roms/snes/${stray}`]: 'x', [`roms/snes/${late}`]: 'x', 'roms/snes/.mine.part': 'x' })
+  const longAgo = new Date(Date.now() - 25 * 3_600_000)
+  for (const name of [stray, '.mine.part', `.${fresh}.part`]) await utimes(path(name), longAgo, longAgo)
+  const { task_id: task } = (await app.inject({ method: 'POST', url: '/api/tasks/run/cleanup_uploads', headers: admin }))
+    .json<{ task_id: string }>()
+  t.match(await test.finished(task), { status: 'finished', meta: { cleanup_stats: { uploads: 1, files: 2 } } })
+  t.same((await staged()).sort(), ['.mine.part', `.${fresh}.part`, late].sort())
+  t.equal((await send(fresh, 1, content(10))).status, 200)
+  for (const name of ['.mine.part', late]) await rm(path(name))
+  t.equal((await call('POST', `/upload/${fresh}/cancel`, {})).status, 204)
+})
+
+t.test('a ROM comes in one request as well, of a form or as the body, and a broken one leaves nothing', async (t) => {
+  const headers = async (name: string, type: string) =>
+    ({ 'x-upload-platform': String(await platform()), 'x-upload-filename': latin(name), 'content-type': type })
+  const bytes = content(5_000)
+  const form = Buffer.concat([Buffer.from('--x\r\ncontent-disposition: form-data; name="x-upload-platform"\r\n\r\n1\r\n--x\r\n' +
+    'content-disposition: form-data; name="Grün.sfc"; filename="Grün.sfc"\r\n\r\n'), bytes, Buffer.from('\r\n--x--\r\n')])
+  t.same(await call('POST', '', await headers('Grün.sfc', 'multipart/form-data; boundary=x'), form), { status: 200, body: {} })
+  t.match(await scanned('Grün.sfc'), { sha1_hash: sha1(bytes) })
+  t.equal((await call('POST', '', await headers('Plain.sfc', 'application/json'), bytes)).status, 200)
+  t.ok(bytes.equals(await readFile(path('Plain.sfc'))))
+  t.match(await call('POST', '', await headers('Plain.sfc', 'text/plain'), bytes), { status: 400, body: { detail: 'File Plain.sfc already exists' } })
+  t.equal((await call('POST', '', await headers('Empty.sfc', 'text/plain'))).status, 400)
+  t.equal((await call('POST', '', await headers('Other.sfc', 'multipart/form-data; boundary=x'), form)).status, 400)
+  t.equal((await call('POST', '', { 'x-upload-platform': '1' }, bytes)).status, 422)
+  t.same(await staged(), [])
+  await scanned('Plain.sfc')
+})
+
+t.test('a ROM that was missing is known again when it is uploaded, by its name or its content', async (t) => {
+  const bytes = content(900)
+  await put({ 'roms/snes/Lost.sfc': bytes, 'roms/snes/Moved.sfc': content(901) })
+  await scan({ platform_fs_slugs: ['snes'] })
+  const before = await roms('snes')
+  const idOf = (name: string) => before.find((rom) => rom.fs_name === name)?.id ?? 0
+  for (const name of ['Lost.sfc', 'Moved.sfc']) await rm(path(name))
+  await scan({ platform_fs_slugs: ['snes'] })
+  for (const [name, body] of [['Lost.sfc', bytes], ['Elsewhere.sfc', content(901)]] as const) {
+    const id = await begin(name, body.length, 1)
+    t.equal((await send(id, 0, body)).status, 200)
+    t.equal((await complete(id)).status, 201)
+    await until(async () => (await roms('snes')).some((rom) => rom.fs_name === name && !rom.missing_from_fs), name)
+  }
+  const after = await roms('snes')
+  t.equal(after.find((rom) => rom.fs_name === 'Lost.sfc')?.id, idOf('Lost.sfc'))
+  t.equal(after.find((rom) => rom.fs_name === 'Elsewhere.sfc')?.id, idOf('Moved.sfc'))
+})

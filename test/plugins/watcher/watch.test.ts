@@ -1,0 +1,335 @@
+import { appendFile, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { type OpenWatch, openWatch } from '../../../plugins/watcher/open-watch.ts'
+import { type LibraryWatchOptions, watchLibrary } from '../../../plugins/watcher/library-watch.ts'
+import { exclusionRules } from '../library/generate-library.ts'
+import { asOtherUser } from '../library/other-user.ts'
+import { until } from '../../until.ts'
+
+const SETTINGS = { roms_folder: 'roms', firmware_folder: 'bios', structure: {} }
+const rules = exclusionRules({ platforms: ['old-*'] })
+
+/** A watched library; `told` collects what it tells. */
+async function watch (t: Test, libraryDir: string, options: Partial<LibraryWatchOptions> = {}) {
+  const changed = new Set<string | null>()
+  const written = new Set<string>()
+  const logged: string[] = []
+  const log = (...args: unknown[]) => { logged.push(String(args.at(-1))) }
+  const library = watchLibrary({
+    libraryDir, readSettings: () => SETTINGS, readRules: () => rules, log: { info: log, warn: log, error: log },
+    onChange: (fsSlug) => { changed.add(fsSlug) }, onWrite: (fsSlug) => { written.add(fsSlug) }, ...options
+  })
+  t.teardown(() => library.close())
+  await library.idle()
+  let probes = 0
+
+  return {
+    changed,
+    written,
+    logged,
+    library,
+    /** Does something and waits until all of it was told: a later event in `probe` comes after those before it. */
+    async after (work: () => Promise<unknown>, probe = 'roms/zx'): Promise<(string | null)[]> {
+      changed.clear()
+      written.clear()
+      await work()
+      const slug = probe.split('/').at(-1) ?? ''
+      await writeFile(join(libraryDir, probe, `probe${++probes}`), '')
+      await until(() => changed.has(slug), 'the probe')
+      await library.idle()
+      changed.delete(slug)
+      return [...changed].sort()
+    }
+  }
+}
+
+const LIBRARY = {
+  roms: { zx: {}, snes: { 'A.sfc': 'a' }, psx: { Game: { 'disc1.bin': '1', extras: { 'map.txt': '' } } }, 'old-nes': {} },
+  bios: { psx: {} }
+}
+
+/** The inotify watches of this process; null on other systems. */
+function countWatches (): number | null {
+  if (process.platform !== 'linux') return null
+  return readdirSync('/proc/self/fdinfo').map((fd) => {
+    try {
+      return readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8').split('\n').filter((line) => line.startsWith('inotify ')).length
+    } catch {
+      return 0
+    }
+  }).reduce((sum, count) => sum + count, 0)
+}
+
+t.test('a file or folder that appears or vanishes is told with its platform, however deep it lies', async (t) => {
+  const dir = t.testdir(LIBRARY)
+  const at = (path: string) => join(dir, path)
+  const { after, written } = await watch(t, dir)
+  t.same(await after(() => writeFile(at('roms/snes/B.sfc'), 'b')), ['snes'])
+  t.same(await after(() => rename(at('roms/snes/B.sfc'), at('roms/snes/C.sfc'))), ['snes'])
+  t.same(await after(() => rm(at('roms/snes/A.sfc'))), ['snes'])
+  t.same(await after(() => writeFile(at('roms/psx/Game/extras/new.txt'), '')), ['psx'])
+  t.same(await after(() => mkdir(at('roms/psx/New/CD/Track'), { recursive: true })), ['psx'])
+  t.same(await after(() => writeFile(at('roms/psx/New/CD/Track/1.bin'), '')), ['psx'], 'in folders that came later')
+  t.same(await after(() => rename(at('roms/psx/New'), at('roms/snes/Moved'))), ['psx', 'snes'])
+  t.same(await after(() => writeFile(at('roms/snes/Moved/CD/x.bin'), '')), ['snes'], 'in folders that were moved')
+  t.same(await after(() => writeFile(at('bios/psx/scph.bin'), '')), ['psx'], 'firmware')
+  t.same(await after(() => rm(at('roms/psx/Game'), { recursive: true })), ['psx'])
+  t.same(await after(() => appendFile(at('roms/snes/C.sfc'), 'more')), [], 'what is written to is told otherwise')
+  t.ok(written.has('snes'))
+})
+
+t.test('a folder that is deleted and made again is watched again', async (t) => {
+  const dir = t.testdir(LIBRARY)
+  const { after } = await watch(t, dir)
+  const game = join(dir, 'roms/psx/Game')
+  for (const folder of [game, join(dir, 'roms/psx'), join(dir, 'roms')]) {
+    await after(async () => {
+      await rm(folder, { recursive: true })
+      await mkdir(game, { recursive: true })
+      await mkdir(join(dir, 'roms/zx'), { recursive: true })
+    })
+    t.same(await after(() => writeFile(join(game, 'disc.bin'), '')), ['psx'], folder)
+  }
+})
+
+t.test('a platform folder that appears, vanishes or is renamed is told by its name', async (t) => {
+  const dir = t.testdir(LIBRARY)
+  const { after } = await watch(t, dir)
+  t.same(await after(() => mkdir(join(dir, 'roms/gb'))), ['gb'])
+  t.same(await after(() => writeFile(join(dir, 'roms/gb/A.gb'), '')), ['gb'])
+  t.same(await after(() => rename(join(dir, 'roms/gb'), join(dir, 'roms/gbc'))), ['gb', 'gbc'])
+  t.same(await after(() => rm(join(dir, 'roms/gbc'), { recursive: true })), ['gbc'])
+  t.same(await after(() => writeFile(join(dir, 'roms/readme.txt'), '')), [], 'a file is no platform')
+  t.same(await after(() => mkdir(join(dir, 'roms/old-gb'))), [], 'nor is an excluded folder')
+  t.same(await after(() => mkdir(join(dir, 'bios/snes'))), ['snes'], 'a firmware folder belongs to its platform')
+  t.same(await after(() => writeFile(join(dir, 'bios/snes/dsp.rom'), '')), ['snes'])
+})
+
+t.test('a library with a folder of ROMs in each platform is watched as well', async (t) => {
+  const dir = t.testdir({ zx: { roms: {} }, snes: { roms: {}, bios: {} }, notes: {} })
+  const { changed, library } = await watch(t, dir)
+  const expect = async (slug: string, work: () => Promise<unknown>) => {
+    changed.clear()
+    await work()
+    await until(() => changed.has(slug), slug)
+    await library.idle()
+    t.same([...changed], [slug])
+  }
+  await expect('snes', () => writeFile(join(dir, 'snes/roms/A.sfc'), ''))
+  await expect('snes', () => writeFile(join(dir, 'snes/bios/dsp.rom'), ''))
+  await expect('zx', () => mkdir(join(dir, 'zx/bios')))
+  await expect('zx', () => writeFile(join(dir, 'zx/bios/48.rom'), ''))
+  await expect('gb', () => mkdir(join(dir, 'gb/roms'), { recursive: true }))
+  await expect('gb', () => writeFile(join(dir, 'gb/roms/A.gb'), ''))
+  await mkdir(join(dir, 'gbc'))
+  await library.idle()
+  await expect('gbc', () => mkdir(join(dir, 'gbc/roms')))
+  await expect('notes', () => mkdir(join(dir, 'notes/roms')))
+})
+
+t.test('what a scan leaves out, and what exports and downloads write on the way, is not told', async (t) => {
+  const dir = t.testdir({ ...LIBRARY, roms: { ...LIBRARY.roms, snes: { covers: { 'a.png': '' }, 'gamelist.xml': '' } } })
+  const { after, written, library } = await watch(t, dir)
+  const quiet = ['gamelist.xml', 'gamelist.xml.bak', 'metadata.pegasus.txt', `.${crypto.randomUUID()}.tmp`, 'covers/b.png',
+    'screenshots/a.png', 'videos/a.mp4', 'A.sfc.part', '.DS_Store', '@eaDir/x', 'A.sfc:Zone.Identifier', 'x.log']
+  const told = await after(async () => {
+    for (const name of quiet) {
+      const path = join(dir, 'roms/snes', name)
+      await mkdir(join(path, '..'), { recursive: true })
+      await writeFile(path, 'text')
+      await appendFile(path, 'more')
+    }
+    await mkdir(join(dir, 'roms/old-nes/Game'))
+    await writeFile(join(dir, 'roms/psx/Game/x.tmp'), '')
+    await mkdir(join(dir, 'bios/psx/folder'))
+  })
+  t.same(told, [])
+  t.notOk(written.has('snes'))
+  t.same(await after(async () => {
+    for (const name of quiet) await rm(join(dir, 'roms/snes', name))
+    for (const name of ['covers', 'screenshots', 'videos', '@eaDir']) await rm(join(dir, 'roms/snes', name), { recursive: true })
+  }), [], 'nor that it is gone')
+  t.same(await after(() => rename(join(dir, 'roms/psx/Game/x.tmp'), join(dir, 'roms/psx/Game/x.bin'))), ['psx'], 'a finished one is')
+  t.ok(library.isThere())
+})
+
+t.test('links are followed where a scan follows them, and never in a circle', async (t) => {
+  const dir = t.testdir({ library: LIBRARY, outside: { n64: { Game: {} }, other: {} } })
+  const at = (path: string) => join(dir, 'library', path)
+  await symlink(join(dir, 'outside/n64'), at('roms/n64'))
+  await symlink(join(dir, 'outside/other'), at('roms/snes/Other'))
+  await symlink(at('roms/psx/Game'), at('roms/snes/Disc'))
+  await symlink(at('roms/psx'), at('roms/psx/Game/up'))
+  await symlink('extras', at('roms/psx/Game/same'))
+  const { after } = await watch(t, join(dir, 'library'))
+  t.same(await after(() => writeFile(join(dir, 'outside/n64/Game/a.z64'), '')), ['n64'], 'the link is the platform')
+  t.same(await after(() => writeFile(join(dir, 'outside/other/a.sfc'), '')), [], 'it leads out of the library')
+  t.same(await after(() => writeFile(at('roms/psx/Game/disc2.bin'), '')), ['psx', 'snes'], 'both hold the folder')
+  t.same(await after(() => writeFile(at('roms/psx/Game/extras/b.txt'), '')), ['psx', 'snes'])
+  t.same(await after(() => rm(at('roms/snes/Disc'))), ['snes'])
+  t.same(await after(() => writeFile(at('roms/psx/Game/disc3.bin'), '')), ['psx'])
+  t.same(await after(() => symlink('Game', at('roms/psx/Link'))), ['psx'])
+})
+
+t.test('a library that is not there is waited for, and anything may have changed when it is back', async (t) => {
+  const dir = t.testdir({})
+  const library = join(dir, 'library')
+  const { changed, logged, library: watched } = await watch(t, library, { checkMs: 20 })
+  t.equal(watched.isThere(), false)
+  t.match(logged, [/^Cannot read the library folder .* it does not exist.* looks again every minute$/])
+  await mkdir(library)
+  await mkdir(join(library, 'roms/snes'), { recursive: true })
+  await until(() => changed.has(null), 'it is found')
+  t.equal(watched.isThere(), true)
+  changed.clear()
+  await rename(library, join(dir, 'away'))
+  await until(() => !watched.isThere(), 'it is missed')
+  changed.clear()
+  await rename(join(dir, 'away'), library)
+  await until(() => changed.has(null), 'it is back')
+  await writeFile(join(library, 'roms/snes/A.sfc'), '')
+  await until(() => changed.has('snes'), 'it is watched')
+  t.ok(logged.filter((line) => /looks again/.test(line)).length <= 3, 'said once each time')
+})
+
+t.test('a library without platform folders is no library yet', async (t) => {
+  const dir = t.testdir({ roms: {} })
+  const { changed, logged, library } = await watch(t, dir)
+  t.match(logged, [/holds no platform folders/])
+  await mkdir(join(dir, 'roms/snes'))
+  await until(() => changed.has(null), 'a platform appears')
+  await rm(join(dir, 'roms/snes'), { recursive: true })
+  await until(() => !library.isThere(), 'the last one is gone')
+})
+
+t.test('another folder in the place of a platform is found without an event, as when a disk is mounted', async (t) => {
+  const dir = t.testdir({ one: {}, two: {}, library: { roms: { snes: {}, zx: {} } } })
+  const link = join(dir, 'library/roms/psx')
+  await symlink(join(dir, 'one'), link)
+  const deaf: OpenWatch = (path, onEvent, onError) =>
+    path.endsWith('/roms') ? { close () {} } : openWatch(path, onEvent, onError)
+  const { changed } = await watch(t, join(dir, 'library'), { checkMs: 20, open: deaf })
+  await symlink(join(dir, 'two'), `${link}.new`)
+  await rename(`${link}.new`, link)
+  await until(() => changed.has('psx'), 'the other folder is seen')
+  changed.clear()
+  await writeFile(join(dir, 'two/a.bin'), '')
+  await until(() => changed.has('psx'), 'and watched')
+})
+
+t.test('when the system allows no more watches, the others stay, it says so once, and tries again', async (t) => {
+  const dir = t.testdir(LIBRARY)
+  let isFull = true
+  const full: OpenWatch = (path, onEvent, onError) => {
+    if (isFull && path.includes('Game')) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+    return openWatch(path, onEvent, onError)
+  }
+  const { after, changed, logged } = await watch(t, dir, { open: full, checkMs: 20 })
+  t.match(logged.filter((line) => /not watched/.test(line)), [/allows no more watches \(fs\.inotify\.max_user_watches is .*\)\. Raise/])
+  t.same(await after(() => writeFile(join(dir, 'roms/psx/B.bin'), '')), ['psx'])
+  t.same(await after(() => writeFile(join(dir, 'roms/psx/Game/x.bin'), '')), [])
+  changed.clear()
+  isFull = false
+  await until(() => logged.includes('all folders of the library are watched again'), 'it is tried again')
+  t.same([...changed], ['psx'], 'what happened there meanwhile nobody knows')
+  t.same(await after(() => writeFile(join(dir, 'roms/psx/Game/extras/y.txt'), '')), ['psx'])
+  t.equal(logged.filter((line) => /not watched/.test(line)).length, 1)
+})
+
+t.test('other refusals name their remedy', async (t) => {
+  const dir = t.testdir(LIBRARY)
+  for (const [code, remedy] of [['EMFILE', /max_user_instances/], ['EACCES', /permission to read and enter/], ['EIO', /broken/]] as const) {
+    const { logged } = await watch(t, dir, { open: () => { throw Object.assign(new Error('broken'), { code }) } })
+    t.match(logged.find((line) => /not watched/.test(line)), remedy)
+  }
+})
+
+t.test('a handle that fails later is opened again', async (t) => {
+  const dir = t.testdir(LIBRARY)
+  const failures: ((err: unknown) => void)[] = []
+  const { after, changed } = await watch(t, dir, {
+    checkMs: 20,
+    open (path, onEvent, onError) {
+      failures.push(onError)
+      return openWatch(path, onEvent, onError)
+    }
+  })
+  for (const fail of failures.splice(0)) fail(new Error('the share is gone'))
+  await until(() => changed.has('psx') && changed.has('snes'), 'they are opened again')
+  t.same(await after(() => writeFile(join(dir, 'roms/psx/Game/x.bin'), '')), ['psx'])
+})
+
+const isLinux = process.platform === 'linux'
+
+t.test('files take no watch of their own, and a closed one leaves none behind', { skip: !isLinux }, async (t) => {
+  const before = countWatches()
+  const dir = t.testdir({
+    roms: {
+      snes: Object.fromEntries(Array.from({ length: 500 }, (_none, index) => [`${index}.sfc`, ''])),
+      psx: { Game: { a: {} } }
+    }
+  })
+  const { library } = await watch(t, dir)
+  t.equal(countWatches(), (before ?? 0) + 6, 'library, roms, two platforms, a game and a folder in it')
+  await library.close()
+  t.equal(countWatches(), before)
+  const log = { info () {}, warn () {}, error () {} }
+  const closing = watchLibrary({
+    libraryDir: dir, readSettings: () => SETTINGS, readRules: () => rules, log, onChange () {}, onWrite () {}
+  })
+  await closing.close()
+  t.equal(countWatches(), before, 'also when it is closed while it opens')
+})
+
+t.test('a platform that is left out from now on is let go at the next look', async (t) => {
+  const dir = t.testdir({ roms: { snes: { 'a.sfc': '' }, psx: { 'b.bin': '' } } })
+  let now = rules
+  const { changed, library } = await watch(t, dir, { readRules: () => now, checkMs: 5 })
+  now = exclusionRules({ platforms: ['psx'] })
+  await until(() => changed.has('psx'), 'the look')
+  changed.clear()
+  await writeFile(join(dir, 'roms/psx/c.bin'), '')
+  await writeFile(join(dir, 'roms/snes/c.sfc'), '')
+  await until(() => changed.has('snes'), 'the other platform')
+  await library.idle()
+  t.same([...changed], ['snes'])
+})
+
+t.test('whatever comes and goes, in the end everything there is is watched, and nothing else', async (t) => {
+  const dir = t.testdir(LIBRARY)
+  const { after } = await watch(t, dir)
+  const path = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 3 }).map((parts) => parts.join('/'))
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant('make' as const), path }), fc.record({ kind: fc.constant('remove' as const), path }),
+    fc.record({ kind: fc.constant('move' as const), path, to: path }))
+  const root = join(dir, 'roms/snes')
+  await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (work) => {
+    await after(async () => {
+      for (const one of work) {
+        const target = join(root, one.path)
+        if (one.kind === 'make') await mkdir(target, { recursive: true })
+        else if (one.kind === 'remove') await rm(target, { recursive: true, force: true })
+        // Into itself, or onto something that is there.
+        else await rename(target, join(root, one.to)).catch(() => {})
+      }
+    })
+    const folders = readdirSync(root, { recursive: true, withFileTypes: true }).filter((item) => item.isDirectory())
+    for (const { parentPath, name } of folders) {
+      const file = join(parentPath, name, 'x.bin')
+      t.same(await after(() => writeFile(file, '')), ['snes'], file)
+      await after(() => rm(file))
+    }
+  }), { numRuns: 8 })
+})
+
+t.test('a folder that may not be read costs no other', async (t) => {
+  const dir = t.testdir(LIBRARY)
+  await asOtherUser(t, join(dir, 'roms/psx/Game'), async () => {
+    const { logged, library } = await watch(t, dir)
+    t.match(logged.find((line) => /not watched/.test(line)), /permission to read and enter/)
+    t.ok(library.isThere())
+  })
+})

@@ -1,0 +1,195 @@
+import { appendFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import t from 'tap'
+import { putFile, openMediaFolder } from '../../../plugins/exports/media/media-folder.ts'
+import { readTextFile, replaceTextFile } from '../../../plugins/exports/text-file.ts'
+import { createDebounce } from '../../../plugins/watcher/debounce.ts'
+import { resetScripts, scriptOf } from '../fixtures/script.ts'
+import { until } from '../../until.ts'
+import { buildScanTest, startWorker } from '../scans/support.ts'
+
+interface Row { id: string, status: string, payload: { type: string, platform_fs_slugs: string[] } }
+
+/** What follows within it belongs together, on a busy machine too. */
+const DELAY_MS = 2_500
+
+const test = await buildScanTest(t, {
+  providers: ['beta'],
+  env: { ENABLE_RESCAN_ON_FILESYSTEM_CHANGE: 'true', RESCAN_ON_FILESYSTEM_CHANGE_DELAY: String(DELAY_MS / 60_000) }
+})
+const { app, worker, admin, put, sql, libraryDir, roms, rom, start, finished } = test
+const beta = scriptOf('beta')
+const at = (path: string) => join(libraryDir, 'roms', path)
+
+t.beforeEach(resetScripts)
+
+const scans = () => sql<Row>(`select id, status, payload from tasks where type = 'scan' and task_key is null
+  order by created_at`)
+const waiting = (status = 'scheduled') => sql<Row>(
+  "select id, status, payload from tasks where task_key = 'filesystem_watcher' and status = $1 order by created_at", [status])
+const slugsOf = ({ payload }: Row) => payload.platform_fs_slugs
+
+/** Does something to the library and waits for the scans that follow until nothing waits any more. */
+async function afterChange (work: () => Promise<unknown>): Promise<Row[]> {
+  const before = (await scans()).length
+  await work()
+  await until(async () => (await waiting()).length === 0 && (await scans()).length > before &&
+    (await scans()).every(({ status }) => status === 'finished'), 'the changes are scanned')
+  return (await scans()).slice(before)
+}
+
+t.test('the catalogue lists the watcher, and it cannot be run by hand', async (t) => {
+  const { watcher } = (await app.inject({ url: '/api/tasks', headers: admin })).json<{ watcher: object[] }>()
+  t.match(watcher, [{
+    name: 'filesystem_watcher', title: 'Rescan on filesystem change', type: 'watcher', enabled: true, manual_run: false,
+    cron_string: '', destructive: false
+  }])
+  t.equal(watcher.length, 1)
+  const answer = await app.inject({ method: 'POST', url: '/api/tasks/run/filesystem_watcher', headers: admin })
+  t.equal(answer.statusCode, 404)
+})
+
+t.test('a library that appears is scanned as a whole', async (t) => {
+  await until(async () => worker?.watcher.isWatching() === true, 'the worker watches')
+  t.equal(app.watcher.isWatching(), false, 'a web worker does not')
+  const [scan, ...others] = await afterChange(() => put({ 'roms/snes/A.sfc': 'a', 'roms/nes/A.nes': 'a', 'roms/gb/A.gb': 'a' }))
+  t.match(scan?.payload, { type: 'quick', platforms: [], platform_fs_slugs: [] })
+  t.same(others, [])
+  t.equal((await roms('gb')).length, 1)
+})
+
+t.test('a file that appears has its platform scanned, and no other', async (t) => {
+  const found = await afterChange(() => put({ 'roms/snes/B.sfc': 'b' }))
+  t.same(found.map(slugsOf), [['snes']])
+  t.match(await rom('snes', 'B.sfc'), { missing_from_fs: false })
+  t.match(await waiting('finished'), [{}, {}])
+})
+
+t.test('changes in several platforms, also new ones, are one scan', async (t) => {
+  const found = await afterChange(async () => {
+    await put({ 'roms/nes/B.nes': 'b', 'roms/psx/Game/disc.bin': 'disc' })
+    await rm(at('snes/A.sfc'))
+    await rm(at('gb'), { recursive: true })
+  })
+  t.same(found.map(slugsOf), [['gb', 'nes', 'psx', 'snes']])
+  t.match(await rom('psx', 'Game'), { missing_from_fs: false })
+  t.match(await rom('snes', 'A.sfc'), { missing_from_fs: true })
+  t.match(await rom('gb', 'A.gb'), { missing_from_fs: true }, 'with a platform folder its ROMs are gone')
+})
+
+t.test('what exports write and scans leave out asks for no scan', async (t) => {
+  const found = await afterChange(async () => {
+    for (const text of ['first', 'second']) {
+      for (const name of ['gamelist.xml', 'metadata.pegasus.txt']) {
+        t.ok(await replaceTextFile(await readTextFile(at('snes'), name), text))
+      }
+      await putFile(await openMediaFolder(at('snes'), 'covers'), 'B.png', { bytes: Buffer.from(text) }, true)
+    }
+    await put({ 'roms/psx/.DS_Store': '', 'roms/psx/New.bin.part': 'half', 'roms/psx/@eaDir/x': '' })
+    await put({ 'roms/nes/C.nes': 'c' })
+  })
+  t.same(found.map(slugsOf), [['nes']])
+})
+
+interface Noted { version: string, is_late: boolean }
+
+/** The row of what waits, once it is written again; it is late when the delay alone would have ended its time twice. */
+const nextNote = (version?: string) => until(async () => {
+  const [row] = await sql<Noted>(`select xmin::text as version,
+    created_at < now() - interval '${DELAY_MS * 2} milliseconds' as is_late
+    from tasks where task_key = 'filesystem_watcher' and status = 'scheduled'`)
+  return row?.version !== version && row
+}, 'the change is noted')
+
+t.test('a file that is being copied is scanned once, when it is whole', async (t) => {
+  let size = 0
+  const found = await afterChange(async () => {
+    for (let row: Noted | undefined; row?.is_late !== true;) {
+      await appendFile(at('snes/Long.sfc'), 'part')
+      size += 'part'.length
+      row = await nextNote(row?.version)
+    }
+    t.same(await roms('snes').then((all) => all.filter(({ fs_name: name }) => name === 'Long.sfc')), [])
+  })
+  t.same(found.map(slugsOf), [['snes']])
+  const [file] = await sql("select file_size_bytes::int as size from rom_files where file_name = 'Long.sfc'")
+  t.same(file, { size })
+})
+
+t.test('while a scan runs the next one waits for its end', async (t) => {
+  const { promise, resolve } = Promise.withResolvers<null>()
+  beta.identify = () => promise
+  await writeFile(at('snes/One.sfc'), 'one')
+  await until(() => beta.calls.length > 0, 'the scan runs')
+  const found = await afterChange(async () => {
+    await put({ 'roms/snes/Two.sfc': 'two' })
+    await until(async () => (await sql(`select 1 from tasks where status = 'scheduled'
+      and created_at < now() - interval '${DELAY_MS * 2} milliseconds'`)).length === 1, 'its time is over')
+    const listed = (await app.inject({ url: '/api/tasks/status', headers: admin })).json<{ status: string }[]>()
+    t.same(listed.filter(({ status }) => status === 'scheduled'), [], 'what only waits is not listed')
+    const [row] = await waiting()
+    t.match((await app.inject({ url: `/api/tasks/${row?.id}`, headers: admin })).json(),
+      { status: 'scheduled', task_name: 'Rescan on filesystem change', task_key: 'filesystem_watcher' })
+    beta.identify = () => null
+    resolve(null)
+  })
+  t.same(found.map(slugsOf), [['snes']])
+  t.match(await rom('snes', 'Two.sfc'), { missing_from_fs: false })
+})
+
+t.test('what a person had scanned meanwhile is not scanned again', async (t) => {
+  await put({ 'roms/nes/D.nes': 'd' })
+  await until(async () => (await waiting()).length === 1, 'the scan waits')
+  t.match(await finished(await start({ type: 'quick', apis: [] })), { status: 'finished' })
+  const before = await scans()
+  await until(async () => (await waiting('canceled')).length === 1, 'the scan that waited is dropped')
+  t.same(await scans(), before)
+})
+
+t.test('a stop cancels the scan that waits, and what changes later is scanned', async (t) => {
+  await put({ 'roms/nes/E.nes': 'e' })
+  await until(async () => (await waiting()).length === 1, 'the scan waits')
+  t.equal(await app.scans.stop(), 1)
+  const found = await afterChange(() => put({ 'roms/psx/Three.bin': 'three' }))
+  t.same(found.map(slugsOf), [['psx']])
+})
+
+t.test('one worker watches; when it is gone another takes up what waited', async (t) => {
+  const next = await startWorker(t, test, ['beta'])
+  t.equal(next.watcher.isWatching(), false)
+  await put({ 'roms/snes/C.sfc': 'c' })
+  await until(async () => (await waiting()).length === 1, 'the scan waits')
+  const found = await afterChange(async () => { await worker?.close() })
+  t.same(found.map(slugsOf), [['snes']])
+  await until(() => next.watcher.isWatching(), 'the next one watches')
+  t.same((await afterChange(() => rename(at('nes'), at('famicom')))).map(slugsOf), [['famicom', 'nes']])
+})
+
+t.test('changes are at rest after a delay, and after twelve at the latest', (t) => {
+  fc.assert(fc.property(fc.array(fc.integer({ min: 1, max: 99 }), { minLength: 1, maxLength: 60 }), (gaps) => {
+    let now = 0
+    const debounce = createDebounce(100, () => now)
+    if (debounce.isDue()) return false
+    for (const gap of gaps) {
+      debounce.change('snes')
+      now += gap
+      if (debounce.isDue() !== (now >= 1_200)) return false
+    }
+    now += 100
+    return debounce.isDue() && debounce.isBusy('snes') && !debounce.isBusy('nes')
+  }))
+  let now = 0
+  const debounce = createDebounce(100, () => now)
+  debounce.change(null)
+  t.ok(debounce.isBusy('nes'), 'anything is everywhere')
+  now = 1_201
+  t.notOk(debounce.isBusy('nes'), 'a copy that rests this long is over')
+  debounce.postpone()
+  t.notOk(debounce.isDue())
+  now += 100
+  t.ok(debounce.isDue())
+  debounce.settle(false)
+  t.notOk(debounce.isDue())
+  t.end()
+})
