@@ -43,7 +43,7 @@ export interface AppOptions {
   /** Which of the web workers this is, from 1; 0 for any other process. */
   workerNumber?: number
   /** By default it runs by itself. */
-  place?: Place
+  place?: ProcessRole
   /** Whether a supervisor starts the scan worker that requests wait for; default as `place` says. */
   awaitsWorker?: boolean
   /** In place of those found on disk. */
@@ -73,7 +73,7 @@ export interface Features {
 }
 
 /** A process among those of one server. */
-export interface Place {
+export interface ProcessRole {
   /** Such as `web worker 2`. */
   name: string
   /** What all processes measured; undefined for one that runs by itself. */
@@ -84,7 +84,7 @@ export interface Place {
 export interface Upgrade { config: Config, databaseUrl: string, log: Logger }
 
 /** What every feature is handed. */
-export interface FeatureOptions { config: Config, role: Role, place: Place }
+export interface FeatureOptions { config: Config, role: Role, place: ProcessRole }
 
 const JSON_MAX_BYTES = 1024 * 1024
 const URL_PART_MAX = 4_096

@@ -2,7 +2,7 @@ import type { AsyncLocalStorage } from 'node:async_hooks'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 /** Gives each request something of its own, which all code that runs for the request finds in `storage`. */
-export function keepForRequests<Key extends keyof FastifyRequest> (
+export function bindToRequests<Key extends keyof FastifyRequest> (
   app: FastifyInstance, key: Key, storage: AsyncLocalStorage<FastifyRequest[Key] | undefined>,
   begin: (request: FastifyRequest, reply: FastifyReply) => FastifyRequest[Key]
 ): void {

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { keepForRequests } from './request-context.ts'
+import { bindToRequests } from './request-context.ts'
 
 /** By which proxies, clients and logs know a request. */
 export const REQUEST_ID_HEADER = 'x-request-id'
@@ -40,7 +40,7 @@ export async function asRequest<T> (id: string | undefined, work: () => Promise<
 
 /** Tells each request's id in its answer, and to all code that runs for it. */
 export function traceRequests (app: FastifyInstance): void {
-  keepForRequests(app, 'idHolder', current, ({ id }, reply) => {
+  bindToRequests(app, 'idHolder', current, ({ id }, reply) => {
     const holder: Holder = { id }
     reply.header(REQUEST_ID_HEADER, id)
     // Connections and timers that were begun meanwhile live on, and are not the request's any more.

@@ -1,5 +1,5 @@
 /** So many pieces of work at once; the others wait, first come, first served. */
-export interface Slots {
+export interface Semaphore {
   /** For whatever comes next: what is under way goes on. */
   setMost (most: number): void
   /**
@@ -8,11 +8,11 @@ export interface Slots {
    * @param signal ends the waiting; not needed where what is under way ends with it, and then comes everybody's turn
    * @throws the reason of the signal, and what the work throws
    */
-  take<Value>(work: () => Promise<Value>, signal?: AbortSignal): Promise<Value>
+  run<Value>(work: () => Promise<Value>, signal?: AbortSignal): Promise<Value>
 }
 
 /** Not a p-queue, whose events, identities and priorities cost as much as asking a source over HTTP does. */
-export function createSlots (most = Infinity): Slots {
+export function createSemaphore (most = Infinity): Semaphore {
   const waiting: (() => void)[] = []
   let taken = 0
 
@@ -45,7 +45,7 @@ export function createSlots (most = Infinity): Slots {
       most = given
       fill()
     },
-    async take (work, signal) {
+    async run (work, signal) {
       signal?.throwIfAborted()
       if (taken < most) taken++
       else await wait(signal)

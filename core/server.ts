@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import pg from 'pg'
 import type { Logger } from 'pino'
-import { type Place, type Upgrade, buildApp } from './app.ts'
+import { type ProcessRole, type Upgrade, buildApp } from './app.ts'
 import { loadFeatures } from './composition/features.ts'
 import type { Config } from './config/config.ts'
 import { migrate } from './database/database.ts'
@@ -27,7 +27,7 @@ export interface RoleOptions {
   /** A folder that only this user can read, where web workers of one machine reach each other. */
   socketDir: string
   /** Among the processes of one supervisor. */
-  place?: Place
+  place?: ProcessRole
   /** In place of the configured one, which may be 0 for any. */
   port?: number
 }

@@ -8,17 +8,17 @@ const KEEP_MS = 1_000
 const KEPT_MAX = 1_000
 
 /** A caller and when its credential runs out by itself: milliseconds since 1970, or null for never. */
-export interface Found { caller: Caller, expires_at: number | null }
+export interface CachedCaller { caller: Caller, expires_at: number | null }
 
-export interface KeptCallers {
+export interface CallerCache {
   /** Who showed this credential a moment ago, or else whom `look` finds; null for nobody, which is not kept. */
-  find (credential: string, look: () => Promise<Found | null>): Promise<Caller | null>
+  find (credential: string, look: () => Promise<CachedCaller | null>): Promise<Caller | null>
   /** Everybody is looked for anew, also those who are being looked for just now. */
   forget (): void
 }
 
 /** Callers by the credential that they showed, so that an app that asks a hundred times is looked for once. */
-export function createKeptCallers (now: () => number = Date.now): KeptCallers {
+export function createCallerCache (now: () => number = Date.now): CallerCache {
   let kept = new Map<string, { caller: Caller, until: number }>()
 
   return {

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import '../jobs/workers.ts'
 import { SAFE_METHODS } from './auth.ts'
-import { CALLERS_CHANNEL, type KeptCallers, createKeptCallers } from './caller-cache.ts'
+import { CALLERS_CHANNEL, type CallerCache, createCallerCache } from './caller-cache.ts'
 
 /** Callers that an app keeps until the database says that what callers may do has changed. */
-export function keepCallers (app: FastifyInstance): KeptCallers {
-  const kept = createKeptCallers()
+export function openCallerCache (app: FastifyInstance): CallerCache {
+  const kept = createCallerCache()
   app.addHook('onReady', async () => { await app.workers.hear(CALLERS_CHANNEL, kept.forget) })
   // Who changed something finds it changed with the next request, whether or not the word has come by then.
   app.addHook('onSend', (request, _reply, payload, done) => {

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { takeSettings } from '../config/environment.ts'
+import { removeSettings } from '../config/environment.ts'
 
 /** Adds a feature's commands; what they do is loaded when they run. */
 export type AddCommands = (program: Command) => void
@@ -34,7 +34,7 @@ export function createProgram (version: string, features: readonly AddCommands[]
     .hook('preAction', () => {
       const { dataDir } = program.opts<{ dataDir?: string }>()
       if (dataDir !== undefined) process.env.SVC_DATA_DIR = dataDir
-      takeSettings()
+      removeSettings()
     })
   addServerCommands(program)
   for (const addCommands of features) addCommands(program)

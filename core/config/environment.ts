@@ -34,7 +34,7 @@ export function useSettings (given: Environment): void {
  * Takes every variable that is not the system's out of the process, for settings alone: neither a program that this one
  * starts nor code that looks into `process.env` finds a secret there.
  */
-export function takeSettings (): void {
+export function removeSettings (): void {
   settings = { ...process.env }
   for (const name of Object.keys(settings)) {
     if (!isSystemVariable(name)) Reflect.deleteProperty(process.env, name)

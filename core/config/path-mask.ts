@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Config } from './schema.ts'
 
-type Places = Pick<Config, 'library_dir' | 'libraries' | 'data_dir'>
+type MaskedPaths = Pick<Config, 'library_dir' | 'libraries' | 'data_dir'>
 
 /** A folder as it is called, and where it lies when it is a link. */
 function namesOf (folder: string): string[] {
@@ -18,8 +18,8 @@ function namesOf (folder: string): string[] {
 export const listRoots = (libraries: Config['libraries']): string[] => Object.values(libraries).map(({ path }) => resolve(path))
 
 /** Makes texts and paths fit for people who run no machine: folders of this one are named by what they hold. */
-export function createPlaceMask (config: Places): (text: string) => string {
-  let made: { of: Places['libraries'], mask: (text: string) => string } | null = null
+export function createPathMask (config: MaskedPaths): (text: string) => string {
+  let made: { of: MaskedPaths['libraries'], mask: (text: string) => string } | null = null
   return (text) => {
     const { libraries } = config
     if (made?.of !== libraries) made = { of: libraries, mask: createMask(config) }
@@ -27,7 +27,7 @@ export function createPlaceMask (config: Places): (text: string) => string {
   }
 }
 
-function createMask ({ data_dir: data, library_dir: first, libraries }: Places): (text: string) => string {
+function createMask ({ data_dir: data, library_dir: first, libraries }: MaskedPaths): (text: string) => string {
   const roots = [first, ...listRoots(libraries)]
   const names = new Map([
     ...namesOf(data).map((folder) => [folder, '<data>'] as const),

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { FastifyInstance } from 'fastify'
-import { keepForRequests } from '../request-context.ts'
+import { bindToRequests } from '../request-context.ts'
 import { OUT_OF_TIME } from './errors.ts'
 
 declare module 'fastify' {
@@ -70,7 +70,7 @@ export const outOfTime = () => Object.assign(new Error('The request has spent it
 
 /** Gives every request of an app so much time with the database, unless its route says otherwise. */
 export function limitRequests (app: FastifyInstance, limitMs: number): void {
-  keepForRequests(app, 'databaseTime', current, ({ routeOptions: { config } }, reply) => {
+  bindToRequests(app, 'databaseTime', current, ({ routeOptions: { config } }, reply) => {
     const time = new RequestTime(config.databaseMs ?? limitMs)
     // What goes on after the answer, timers included, is not the request's any more.
     reply.raw.once('close', () => { time.lift() })

@@ -9,7 +9,7 @@ export interface Answer {
   readonly bytes: Uint8Array
 }
 
-interface Kept {
+interface CachedAnswer {
   readonly answer: Answer
   /** Milliseconds since 1970. */
   readonly keptAt: number
@@ -43,7 +43,7 @@ export function createAnswerCache ({ log, store, now, maxBytes = DEFAULT_MAX_BYT
 
   return {
     async get (key, maxAgeMs) {
-      const isFresh = (kept: Kept | null) => kept !== null && now() - kept.keptAt < maxAgeMs ? kept.answer : null
+      const isFresh = (kept: CachedAnswer | null) => kept !== null && now() - kept.keptAt < maxAgeMs ? kept.answer : null
       const remembered = isFresh(memory.get(key))
       if (remembered !== null || store === undefined) return remembered
       const stored = await readStored(store, key, log)
@@ -66,10 +66,10 @@ export function createAnswerCache ({ log, store, now, maxBytes = DEFAULT_MAX_BYT
 
 /** Least recently used entries leave first. Maps iterate in the order of insertion. */
 function createMemory (maxBytes: number) {
-  const entries = new Map<string, Kept>()
+  const entries = new Map<string, CachedAnswer>()
   let bytes = 0
 
-  function remove (key: string): Kept | null {
+  function remove (key: string): CachedAnswer | null {
     const kept = entries.get(key)
     if (kept === undefined) return null
     entries.delete(key)
@@ -77,7 +77,7 @@ function createMemory (maxBytes: number) {
     return kept
   }
 
-  function set (key: string, kept: Kept): void {
+  function set (key: string, kept: CachedAnswer): void {
     remove(key)
     if (sizeOf(kept) > maxBytes) return
     entries.set(key, kept)
@@ -88,7 +88,7 @@ function createMemory (maxBytes: number) {
     }
   }
 
-  function get (key: string): Kept | null {
+  function get (key: string): CachedAnswer | null {
     const kept = remove(key)
     if (kept !== null) set(key, kept)
     return kept
@@ -97,16 +97,16 @@ function createMemory (maxBytes: number) {
   return { get, set }
 }
 
-function sizeOf ({ answer }: Kept): number {
+function sizeOf ({ answer }: CachedAnswer): number {
   return answer.bytes.byteLength + ENTRY_BYTES
 }
 
-async function toStored ({ answer, keptAt }: Kept): Promise<object> {
+async function toStored ({ answer, keptAt }: CachedAnswer): Promise<object> {
   const packed = await promisify(gzip)(answer.bytes)
   return { status: answer.status, headers: answer.headers, kept_at: keptAt, gzip: packed.toString('base64') }
 }
 
-async function readStored (store: Cache, key: string, log: Logger): Promise<Kept | null> {
+async function readStored (store: Cache, key: string, log: Logger): Promise<CachedAnswer | null> {
   try {
     return await fromStored(await store.get(key))
   } catch (err) {
@@ -115,7 +115,7 @@ async function readStored (store: Cache, key: string, log: Logger): Promise<Kept
   }
 }
 
-async function fromStored (value: unknown): Promise<Kept | null> {
+async function fromStored (value: unknown): Promise<CachedAnswer | null> {
   if (!isStored(value)) return null
   const bytes = await promisify(gunzip)(Buffer.from(value.gzip, 'base64'), { maxOutputLength: STORED_MAX_BYTES })
   return { answer: { status: value.status, headers: value.headers, bytes }, keptAt: value.kept_at }

@@ -9,7 +9,7 @@ import { exchange, isWanted, nameRequest, type Limits, type Reader, type Wire } 
 import { createFlights } from './shared-requests.ts'
 import { createRoute } from './gateway.ts'
 import { createMask } from './mask.ts'
-import { createTurns, type Pace, type Waiter } from './rate-limit.ts'
+import { createRateLimiter, type RateLimit, type Waiter } from './rate-limit.ts'
 import { digestRequest, listParts, prepareRequest, type PreparedRequest } from './request.ts'
 import { type GivenAnswer, toResponse } from './response.ts'
 import { sleep, tryAgain, type RetryOptions } from './retry.ts'
@@ -29,13 +29,13 @@ export interface HttpClientOptions extends AddressRules {
   /** Where requests to the public internet are sent instead, as createRoute says; by default nowhere else. */
   gateway?: string | undefined
   /** How fast the service may be asked. Answers that are shared or kept take no turn. */
-  pace?: Pace
+  pace?: RateLimit
   /** Where answers asked for with `cacheMs` outlive a restart. */
   store?: Cache
   /** Ends every request of the client, whose callers get its reason. */
   signal?: AbortSignal
   /** Told what the service's answers say of its pace and allowances. */
-  onLimits?: (limits: Pace) => void
+  onLimits?: (limits: RateLimit) => void
   onAllowance?: (allowance: Allowance) => void
   /** Where a file is kept while it is unpacked; default the system's folder for that. */
   tempDir?: string
@@ -178,7 +178,7 @@ function createSender (
   const wire: Wire = { ...line, rules: options, mask, log, now, onEnd: options.onEnd ?? (() => {}) }
   const cache = createAnswerCache({ log, now, store: options.store, maxBytes: options.cacheBytes })
   const flights = createFlights<GivenAnswer>(life)
-  const turns = createTurns(options.pace ?? {})
+  const turns = createRateLimiter(options.pace ?? {})
   const waits = {
     sleep: options.sleep ?? sleep,
     random: options.random ?? Math.random,
@@ -191,7 +191,7 @@ function createSender (
     const { host } = request.url
     const isRepeatable = given.retry ?? (request.method === 'GET' || request.method === 'HEAD')
     const waiter = { ...caller, signal: ending.signal }
-    const attempt = () => turns.take(host, () => exchange(request, read, toLimits(given), ending, wire), waiter)
+    const attempt = () => turns.run(host, () => exchange(request, read, toLimits(given), ending, wire), waiter)
     return tryAgain(attempt, { ...waits, ...waiter, isRepeatable })
   }
 

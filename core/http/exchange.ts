@@ -87,7 +87,7 @@ async function follow<Result> (
       const next = limits.accept.includes(hop.answer.status) || hops >= limits.redirects
         ? null
         : prepareRedirect(current, hop.answer.status, hop.answer.headers['location'], wire.mask)
-      if (next === null) return await settle(current, hop, read, limits, wire)
+      if (next === null) return await finishExchange(current, hop, read, limits, wire)
       await hop.stream.dump({ limit: REDIRECT_BODY_BYTES, signal })
       logHop(current, hop, 0, wire)
       current = next
@@ -140,7 +140,7 @@ function parseLength (header: string | undefined): number | null {
   return header !== undefined && /^\d+$/.test(header) ? Number(header) : null
 }
 
-async function settle<Result> (
+async function finishExchange<Result> (
   request: PreparedRequest, hop: Hop, read: Reader<Result>, limits: Limits, wire: Wire
 ): Promise<Outcome<Result>> {
   if (isWanted(hop.answer.status, limits.accept)) {

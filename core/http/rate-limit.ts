@@ -1,9 +1,9 @@
 import type { Limits, Rate } from '@svc/plugin-sdk'
 import PQueue from 'p-queue'
-import { createSlots } from '../semaphore.ts'
+import { createSemaphore } from '../semaphore.ts'
 
 /** How fast a service may be asked. */
-export type Pace = Pick<Limits, 'concurrency' | 'rates'>
+export type RateLimit = Pick<Limits, 'concurrency' | 'rates'>
 
 /** Whoever waits for a turn: until when, and who is told that it waits. */
 export interface Waiter {
@@ -12,21 +12,21 @@ export interface Waiter {
   readonly onWait?: (() => () => void) | undefined
 }
 
-export interface Turns {
+export interface RateLimiter {
   /** Has work wait for its turn at a host. @throws the reason of the signal, and what the work throws */
-  take<T>(host: string, work: () => Promise<T>, waiter: Waiter): Promise<T>
+  run<T>(host: string, work: () => Promise<T>, waiter: Waiter): Promise<T>
   /** Another pace for whatever comes next. A rate that stays keeps count of what was sent. */
-  set (pace: Pace): void
+  set (pace: RateLimit): void
 }
 
 const nameRate = ({ requests, perMs, hosts = [] }: Rate) => JSON.stringify([requests, perMs, hosts.toSorted()])
 
 /** All requests that share the turns keep to the pace together. */
-export function createTurns (given: Pace): Turns {
-  const slots = createSlots()
+export function createRateLimiter (given: RateLimit): RateLimiter {
+  const slots = createSemaphore()
   let counters = new Map<string, { rate: Rate, queue: PQueue }>()
 
-  function set ({ concurrency, rates = [] }: Pace): void {
+  function set ({ concurrency, rates = [] }: RateLimit): void {
     slots.setMost(concurrency ?? Infinity)
     // The longest first: what waits for a long time must not have been counted in a short window before.
     const ordered = rates.toSorted((a, b) => b.perMs - a.perMs)
@@ -47,10 +47,10 @@ export function createTurns (given: Pace): Turns {
 
   return {
     set,
-    async take (host, work, { signal, onWait }) {
+    async run (host, work, { signal, onWait }) {
       const begin = onWait?.() ?? (() => {})
       try {
-        return await slots.take(async () => {
+        return await slots.run(async () => {
           if (counters.size > 0) await pass(host, signal)
           begin()
           return await work()

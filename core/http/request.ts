@@ -25,7 +25,7 @@ export interface RequestDefaults {
 export function prepareRequest (url: string, options: RequestOptions, defaults: RequestDefaults): PreparedRequest {
   const target = URL.parse(url)
   if (target === null) throw new TypeError(`The address '${defaults.mask.text(url)}' is not a complete URL`)
-  const login = takeLogin(target)
+  const login = readUrlLogin(target)
   target.search = appendQuery(target.search, options.query ?? {})
   if (target.hash !== '') target.hash = ''
   const { body, type } = prepareBody(options)
@@ -41,7 +41,7 @@ export function prepareRequest (url: string, options: RequestOptions, defaults: 
 }
 
 /** `https://user:password@host/` becomes a Basic authorization, as in every browser. */
-function takeLogin (url: URL): string | null {
+function readUrlLogin (url: URL): string | null {
   if (url.username === '' && url.password === '') return null
   const login = `${unescape(url.username)}:${unescape(url.password)}`
   url.username = ''

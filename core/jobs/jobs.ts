@@ -53,7 +53,7 @@ declare module 'fastify' {
 }
 
 /** The job that was asked for, or the one that it joined. */
-interface Placed { id: string, isJoined: boolean }
+interface QueuedJob { id: string, isJoined: boolean }
 interface JobsOptions { url: string, works: boolean }
 
 /** Where a job has the request that queued it, beside its input. */
@@ -130,7 +130,7 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     return job?.data[REQUEST_KEY]
   }
 
-  async function place (name: string, input: object, options: JobOptions = {}): Promise<Placed> {
+  async function enqueue (name: string, input: object, options: JobOptions = {}): Promise<QueuedJob> {
     const boss = await useBoss()
     const requestId = currentRequestId() ?? await findRequest(name, options.id)
     const stored: Stored = { ...input, ...(requestId === undefined ? {} : { [REQUEST_KEY]: requestId }) }
@@ -168,7 +168,7 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     }
   }
 
-  async function awaitAnswer (name: string, { id, isJoined }: Placed, timeoutMs: number): Promise<unknown> {
+  async function awaitAnswer (name: string, { id, isJoined }: QueuedJob, timeoutMs: number): Promise<unknown> {
     const boss = await useBoss()
     const deadline = Date.now() + timeoutMs
     const isLost = watchHolder(id)
@@ -194,9 +194,9 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
       if (queues.has(name)) throw new Error(`Queue '${name}' is defined twice`)
       queues.set(name, definition)
     },
-    send: async (name, input, options) => (await place(name, input, options)).id,
+    send: async (name, input, options) => (await enqueue(name, input, options)).id,
     async request (name, input, timeoutMs, options) {
-      const placed = await place(name, input, options)
+      const placed = await enqueue(name, input, options)
       return await apartFromRequest(() => awaitAnswer(name, placed, timeoutMs))
     },
     async schedule (name, key, cron, input) {

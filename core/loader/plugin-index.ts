@@ -166,7 +166,7 @@ export function createIndex (
   }
 
   /** Of those that wait, as many as may be asked for together. */
-  function takeWaiting (): Waiting[] {
+  function takeBatch (): Waiting[] {
     let keys = 0
     const end = waiting.findIndex((one) => (keys += one.keys.length) > KEYS_MAX)
     return waiting.splice(0, end === -1 ? waiting.length : Math.max(1, end))
@@ -175,7 +175,7 @@ export function createIndex (
   async function ask (): Promise<void> {
     isAsking = true
     while (waiting.length > 0) {
-      const some = takeWaiting()
+      const some = takeBatch()
       try {
         const rows = await select([...new Set(some.flatMap(({ keys }) => keys))], SWAPS_MAX)
         for (const { keys, resolve } of some) {

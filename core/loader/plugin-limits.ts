@@ -3,22 +3,22 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type pg from 'pg'
 import { toDatabaseJson } from '../database/json.ts'
-import type { Pace } from '../http/rate-limit.ts'
+import type { RateLimit } from '../http/rate-limit.ts'
 
 /** What a plugin's service told of its pace and of what is left of its allowances. */
 export interface LearntLimits {
   /** Null when the service told of none: the declared pace counts. */
-  pace (): Pace | null
+  pace (): RateLimit | null
   /** Those that have not come back yet. */
   allowances (): Allowance[]
   /** The spent allowance that comes back last; null while there is something left of each. */
   spent (): Allowance | null
-  learnPace (pace: Pace): void
+  learnPace (pace: RateLimit): void
   /** @throws TypeError for an allowance that is none */
   learnAllowance (allowance: Allowance): void
 }
 
-interface Learnt { pace: Pace | null, allowances: Record<string, Allowance> }
+interface Learnt { pace: RateLimit | null, allowances: Record<string, Allowance> }
 
 /** An allowance changes with every answer; a row need not. One that is spent is written at once. */
 const WRITE_DELAY_MS = 1_000
@@ -72,7 +72,7 @@ export function createLearntLimits (
 
 /** Keeps what plugins learn in the table `plugin_limits`, so that it counts after a restart too. */
 export async function createLimitsStore (pool: pg.Pool, onError: (err: unknown) => void) {
-  const { rows } = await pool.query<{ plugin: string, limits: Pace | null, allowances: Learnt['allowances'] }>(
+  const { rows } = await pool.query<{ plugin: string, limits: RateLimit | null, allowances: Learnt['allowances'] }>(
     'select plugin, limits, allowances from plugin_limits')
   const known = new Map(rows.map(({ plugin, limits, allowances }) => [plugin, { pace: limits, allowances }]))
   const waiting = new Map<string, Learnt>()

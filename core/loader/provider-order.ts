@@ -1,19 +1,19 @@
 import type { ProviderDefinition } from '@svc/plugin-sdk'
 
 /** What of a provider says when it is asked. */
-export type Place = Pick<ProviderDefinition, 'key' | 'links' | 'after' | 'when'>
+export type OrderedProvider = Pick<ProviderDefinition, 'key' | 'links' | 'after' | 'when'>
 
 /** Whether a provider is asked about every ROM, whatever the others found. */
-export const isAlwaysAsked = ({ when = 'always' }: Place): boolean => when === 'always'
+export const isAlwaysAsked = ({ when = 'always' }: OrderedProvider): boolean => when === 'always'
 
 /** Whether `later` waits for what `earlier` says about a ROM. */
-function precedes (earlier: Place, later: Place): boolean {
+function precedes (earlier: OrderedProvider, later: OrderedProvider): boolean {
   if (earlier.links?.includes(later.key) === true || later.after?.includes(earlier.key) === true) return true
   return isAlwaysAsked(earlier) && !isAlwaysAsked(later)
 }
 
 /** The keys on a way from one provider to another, both included; null when none leads there. */
-function findWay (places: readonly Place[], from: Place, to: Place, passed = new Set<string>()): string[] | null {
+function findWay (places: readonly OrderedProvider[], from: OrderedProvider, to: OrderedProvider, passed = new Set<string>()): string[] | null {
   if (precedes(from, to)) return [from.key, to.key]
   passed.add(from.key)
   for (const next of places) {
@@ -25,14 +25,14 @@ function findWay (places: readonly Place[], from: Place, to: Place, passed = new
 }
 
 /** A provider that would wait for itself: the keys of the circle that it closes, itself first and last; else null. */
-export function findCircle (places: readonly Place[], added: Place): string[] | null {
+export function findCircle (places: readonly OrderedProvider[], added: OrderedProvider): string[] | null {
   return findWay([...places, added], added, added)
 }
 
 /** For each provider all that it waits for, through others too. */
-export function listPredecessors (places: readonly Place[]): ReadonlyMap<string, ReadonlySet<string>> {
+export function listPredecessors (places: readonly OrderedProvider[]): ReadonlyMap<string, ReadonlySet<string>> {
   const before = new Map<string, Set<string>>()
-  function collect (place: Place): Set<string> {
+  function collect (place: OrderedProvider): Set<string> {
     const known = before.get(place.key)
     if (known !== undefined) return known
     const keys = new Set<string>()

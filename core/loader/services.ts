@@ -2,7 +2,7 @@ import type { PluginKind } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
 import { createHttpClient } from '../http/client.ts'
-import type { Pace } from '../http/rate-limit.ts'
+import type { RateLimit } from '../http/rate-limit.ts'
 import type { CallScope } from './call-scope.ts'
 import { type PluginServices, createCache, createFiles, readPreferences } from './context.ts'
 import { createMaskedLog } from './masked-log.ts'
@@ -21,7 +21,7 @@ export interface WantedServices {
   secrets: string[]
   /** `host:port` that may be a private address. */
   origins: string[]
-  pace: Pace
+  pace: RateLimit
   /** The only hosts it may reach; undefined for all. */
   hosts: readonly string[] | undefined
   /** The folders it may read besides the library, by the property that names them. */

@@ -14,7 +14,7 @@ export const END_CHANNEL = 'svc_sockets_end'
  * Has every web worker disconnect what somebody has open, once the transaction is committed. It needs no more than the
  * database: the command line does it too, beside a server that runs.
  */
-export async function announceEnd (tx: EntityManager, who: SocketOwner): Promise<void> {
+export async function announceSocketEnd (tx: EntityManager, who: SocketOwner): Promise<void> {
   await tx.execute('select pg_notify(?, ?)', [END_CHANNEL, JSON.stringify(who)])
 }
 

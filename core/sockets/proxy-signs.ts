@@ -29,20 +29,20 @@ export function createSigns (io: Server): Signs {
   const seen = new Map<string, Sign>()
   const keyOf = ({ kind, subject }: Pick<Sign, 'kind' | 'subject'>) => `${kind} ${subject}`
 
-  function keep (sign: Sign): boolean {
+  function recordSign (sign: Sign): boolean {
     const isNew = !seen.has(keyOf(sign))
     if (isNew && [...seen.values()].filter(({ kind }) => kind === sign.kind).length >= MAX_OF_A_KIND) return false
     seen.set(keyOf(sign), sign)
     return isNew
   }
 
-  io.on(SEEN_EVENT, (sign: Sign) => { keep(sign) })
+  io.on(SEEN_EVENT, (sign: Sign) => { recordSign(sign) })
   io.on(CLEARED_EVENT, (key: string) => { seen.delete(key) })
 
   return {
     note (kind, given) {
       const sign = { kind, subject: given.slice(0, SUBJECT_MAX_LENGTH), seen_at: new Date().toISOString() }
-      const isNew = keep(sign)
+      const isNew = recordSign(sign)
       if (isNew) io.serverSideEmit(SEEN_EVENT, sign)
       return isNew
     },

@@ -16,14 +16,14 @@ const isHandle = (value: unknown): value is Handle => isObject(value) && 'close'
 const isClusterMessage = (value: unknown): value is ClusterMessage =>
   isObject(value) && 'cmd' in value && value.cmd === 'NODE_CLUSTER'
 
-function takersOf (key: string): Takers {
+function findTakers (key: string): Takers {
   const takers = takersByKey.get(key) ?? new Set()
   takersByKey.set(key, takers)
   return takers
 }
 
 function leave (key: string, child: ChildProcess): void {
-  const takers = takersOf(key)
+  const takers = findTakers(key)
   takers.delete(child)
   if (takers.size === 0) takersByKey.delete(key)
 }
@@ -49,8 +49,8 @@ export function closeUntaken (child: ChildProcess): void {
   function noteSent ({ act, seq, ack, key }: ClusterMessage, handle: unknown): void {
     if (key === undefined) return
     // The answer to a worker that wants to listen.
-    if (ack !== undefined) takersOf(key).add(child)
-    if (act === 'newconn' && seq !== undefined && isHandle(handle)) open.set(seq, { handle, takers: takersOf(key) })
+    if (ack !== undefined) findTakers(key).add(child)
+    if (act === 'newconn' && seq !== undefined && isHandle(handle)) open.set(seq, { handle, takers: findTakers(key) })
   }
 
   function noteReceived ({ act, ack, key, accepted }: ClusterMessage): void {

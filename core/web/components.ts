@@ -41,7 +41,7 @@ export function nameSchemas (paths: Json, components: Json): { paths: Json, sche
   }
 
   /** @returns the name that it got */
-  function place (name: string, schema: unknown): string {
+  function addComponent (name: string, schema: unknown): string {
     let free = name
     for (let number = 2; isTaken(free, schema); number++) free = `${name}_${number}`
     keep(free, schema)
@@ -75,7 +75,7 @@ export function nameSchemas (paths: Json, components: Json): { paths: Json, sche
     const whole = readInside(value, title ?? owner)
     if (name === null) return whole
     const known = title === null ? names.get(JSON.stringify(whole)) : undefined
-    return { $ref: `#/components/schemas/${known ?? place(name, whole)}` }
+    return { $ref: `#/components/schemas/${known ?? addComponent(name, whole)}` }
   }
 
   for (const [name, schema] of Object.entries(components)) {

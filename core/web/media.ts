@@ -19,7 +19,7 @@ declare module 'fastify' {
 }
 
 /** What the document needs of an operation to show the files that it takes. */
-export function keepForm ({ form, consumes = [] }: { form?: TSchema, consumes?: readonly string[] }): Json {
+export function copyForm ({ form, consumes = [] }: { form?: TSchema, consumes?: readonly string[] }): Json {
   const files = {
     ...(form === undefined ? {} : { [FORM]: { schema: form } }),
     ...(consumes.includes(OCTETS) ? { [OCTETS]: { schema: Bytes } } : {})

@@ -8,7 +8,7 @@ import { ErrorSchema, ValidationErrorSchema } from '../typebox.ts'
 import { nameSchemas } from './components.ts'
 import createDocsPages, { LOGO_PATH } from './docs-pages.ts'
 import { describeTypes, isId, markKeywords, takeDefaults } from './keywords.ts'
-import { describeMedia, keepForm } from './media.ts'
+import { describeMedia, copyForm } from './media.ts'
 import { type Operation, describeResponses } from './responses.ts'
 
 export interface OperationSchema {
@@ -161,7 +161,7 @@ export default fp<OpenapiOptions>(async (app, { config, version, tags, introduct
         schema: {
           ...operation,
           ...takeDefaults(operation),
-          ...keepForm(operation),
+          ...copyForm(operation),
           description: [operation.description, note].filter(Boolean).join('\n\n'),
           security: isPublic
             ? []

@@ -46,7 +46,7 @@ async function readHeld (
 }
 
 /** Where a download goes. A server's word is no reason to write outside the folder. */
-function placeOf (folder: string, { dest_path: path = '', file }: Operation): string {
+function resolveTarget (folder: string, { dest_path: path = '', file }: Operation): string {
   const place = resolve(folder, path)
   const inside = relative(folder, place)
   // To another drive there is no relative path.
@@ -71,14 +71,14 @@ async function carryOut (
   // Ours goes first: what is about to be replaced here must be safe there.
   if (sends && destination !== undefined) await upload(session, destination, join(folder, file))
   if (fetches && source !== undefined) {
-    const place = placeOf(folder, operation)
+    const place = resolveTarget(folder, operation)
     await refuseChanged(place, told.get(file))
     await download(session, source, place)
   }
 }
 
 /** Takes what is to be sent; what an earlier run took, and nobody confirmed, comes first. */
-async function takePlays (folder: string): Promise<PlaySession[]> {
+async function loadPlays (folder: string): Promise<PlaySession[]> {
   const [written, sending] = [join(folder, PLAYS), join(folder, SENDING)]
   if (!existsSync(sending) && existsSync(written)) await rename(written, sending)
   return existsSync(sending) ? JSON.parse(await readFile(sending, 'utf8')) as PlaySession[] : []
@@ -103,7 +103,7 @@ export async function sync (
       tell(`${operation.type} ${operation.file} failed: ${err instanceof Error ? err.message : String(err)}`)
     }
   }
-  await complete(session, id, { done, failed, plays: await takePlays(folder) })
+  await complete(session, id, { done, failed, plays: await loadPlays(folder) })
   await rm(join(folder, SENDING), { force: true })
   return { done, failed }
 }

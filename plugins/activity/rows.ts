@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type pg from 'pg'
 import { hasValues, milliseconds } from '../../core/database/columns.ts'
 import { newestThumbnail } from '../assets/thumbnail-rows.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import type { Cleared } from './schemas.ts'
 import type { ActivityRow } from './views.ts'
@@ -38,10 +38,10 @@ export interface EntrySelection {
 
 /** Live entries that a viewer may see. */
 export async function selectEntries (
-  em: EntityManager, viewer: Viewer, selection: EntrySelection
+  em: EntityManager, caller: AnyCaller, selection: EntrySelection
 ): Promise<ActivityRow[]> {
   const { rows } = await sql<ActivityRow>`select ${COLUMNS} from activity_entries a ${SUBJECTS}
-    where a.expires_at > now() and u.enabled and ${isRomVisible(viewer)} and ${hasValues('a', { ...selection })}`
+    where a.expires_at > now() and u.enabled and ${isRomVisible(caller)} and ${hasValues('a', { ...selection })}`
     .execute(em.getKysely())
   return rows
 }
@@ -70,7 +70,7 @@ export async function findPlayed (em: EntityManager, userId: number, deviceId: n
  *   not there
  */
 export async function upsertEntry (
-  em: EntityManager, player: NonNullable<Viewer>, beat: Beat
+  em: EntityManager, player: NonNullable<AnyCaller>, beat: Beat
 ): Promise<ActivityRow & { former_rom_id: number | null } | undefined> {
   const { rows: [row] } = await sql<ActivityRow & { former_rom_id: number | null }>`with former as (
       select rom_id from activity_entries

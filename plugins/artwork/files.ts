@@ -52,7 +52,7 @@ async function checkFilm (file: string): Promise<void> {
 /** Brings pictures, documents and films into the resources folder. Nothing is half-written under its final name. */
 export function createArtworkFiles ({ origins, resourcesDir, staging }: Services) {
   /** Replaces `<stem>.*`, so that a picture of another format leaves no twin behind. */
-  async function settle (part: string, path: string): Promise<string> {
+  async function publishFile (part: string, path: string): Promise<string> {
     const target = join(resourcesDir, path)
     const stem = basename(path, extname(path))
     await onDisk(async () => {
@@ -78,22 +78,22 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
     }
   }
 
-  async function settleSmall (content: Buffer, path: string): Promise<string> {
+  async function publishSmall (content: Buffer, path: string): Promise<string> {
     const part = await onDisk(staging.next)
     try {
       await onDisk(() => writeFile(part, content))
-      return await settle(part, path)
+      return await publishFile(part, path)
     } finally {
       await rm(part, { force: true })
     }
   }
 
-  async function settleCover (part: string, stems: CoverStems) {
+  async function publishCover (part: string, stems: CoverStems) {
     const { extension, height } = await readImage(part)
     const content = await makeSmallCover(part, extension, height)
-    const small = await settleSmall(content, `${stems.small}.${extension}`)
+    const small = await publishSmall(content, `${stems.small}.${extension}`)
     try {
-      return { large: await settle(part, `${stems.large}.${extension}`), small }
+      return { large: await publishFile(part, `${stems.large}.${extension}`), small }
     } catch (err) {
       await rm(join(resourcesDir, small), { force: true })
       throw err
@@ -104,23 +104,23 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
     /** @param stem path in the resources folder, without extension @returns the path with it */
     bringImage: (piece: Piece, stem: string): Promise<string> => bring(piece, acceptsImage, async (part) => {
       const { extension } = await readImage(part)
-      return await settle(part, `${stem}.${extension}`)
+      return await publishFile(part, `${stem}.${extension}`)
     }),
 
     /** A cover and its small copy: both or none. */
-    bringCover: (piece: Piece, stems: CoverStems) => bring(piece, acceptsImage, (part) => settleCover(part, stems)),
+    bringCover: (piece: Piece, stems: CoverStems) => bring(piece, acceptsImage, (part) => publishCover(part, stems)),
 
     /** The same of a picture that lies on the same disk. Its file is moved. */
-    settleCover,
+    settleCover: publishCover,
 
     bringDocument: (piece: Piece, path: string): Promise<string> => bring(piece, acceptsDocument, async (part) => {
       await checkDocument(part)
-      return await settle(part, path)
+      return await publishFile(part, path)
     }),
 
     bringFilm: (piece: Piece, path: string): Promise<string> => bring(piece, acceptsFilm, async (part) => {
       await checkFilm(part)
-      return await settle(part, path)
+      return await publishFile(part, path)
     }),
 
     /** Whether a path that is stored still leads to a file; one that cannot be looked at is taken for it. */

@@ -11,9 +11,9 @@ import { callProvider } from '../../core/loader/call-provider.ts'
 import type { CallScope } from '../../core/loader/call-scope.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
 import type { Breaker } from '../circuits/breaker.ts'
-import { LeftOutError, checkAsked } from '../circuits/check-circuit.ts'
+import { ProviderSkippedError, checkCircuit } from '../circuits/check-circuit.ts'
 import { onDisk, toStoreError } from './failures.ts'
-import type { Founds } from '../matching/matches.ts'
+import type { ProviderMatches } from '../matching/matches.ts'
 
 type Provider = Loaded<ProviderDefinition>
 type Providers = ReadonlyMap<string, Provider>
@@ -47,7 +47,7 @@ const FOLDER = /^folder:\/\/(?<property>[^/]+)\/(?<path>.+)$/s
  * The provider of every address that stands in these matches. Where several name one, it is one that has its files
  * fetched in its own way: nobody else may be able to.
  */
-export function findOfferers (matches: Founds, providers: Providers): Map<string, string> {
+export function findOfferers (matches: ProviderMatches, providers: Providers): Map<string, string> {
   const keys = new Map<string, string>()
   for (const [key, found] of matches) {
     const media = 'id' in found ? found.media ?? [] : []
@@ -58,7 +58,7 @@ export function findOfferers (matches: Founds, providers: Providers): Map<string
 }
 
 /** The addresses of the pictures of achievements, from whatever provider. */
-export const listBadges = (matches: Founds): string[] => [...matches.values()]
+export const listBadges = (matches: ProviderMatches): string[] => [...matches.values()]
   .flatMap((found) => 'id' in found ? found.media ?? [] : [])
   .flatMap(({ kind, url }) => kind === 'badge' ? [url] : [])
 
@@ -118,7 +118,7 @@ export function createOrigins ({ http, dirOf, providers, breakerOf, scope }: Ser
   async function downloadAs (
     provider: Provider, { kind, url }: Piece, toFile: string, acceptType: (type: string) => boolean
   ): Promise<Download> {
-    checkAsked(provider, breakerOf(provider.key))
+    checkCircuit(provider, breakerOf(provider.key))
     const { url: wanted, query, headers, timeoutMs } = await callProvider(provider, scope, async (definition, ctx) =>
       await definition.fetchMedia?.({ kind, url }, ctx) ?? { url })
     return await provider.http.withSignal(signal).download(wanted, { query, headers, timeoutMs, toFile, acceptType })
@@ -132,7 +132,7 @@ export function createOrigins ({ http, dirOf, providers, breakerOf, scope }: Ser
         ? await http.download(piece.url, { toFile, acceptType, signal })
         : await downloadAs(provider, piece, toFile, acceptType)
     } catch (err) {
-      if (err instanceof LeftOutError) throw new Error(`${piece.provider} is not asked: ${err.describe()}`, { cause: err })
+      if (err instanceof ProviderSkippedError) throw new Error(`${piece.provider} is not asked: ${err.describe()}`, { cause: err })
       throw err instanceof FileWriteError ? toStoreError(err.cause) : err
     }
   }

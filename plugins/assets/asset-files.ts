@@ -29,7 +29,7 @@ export interface StagedFile {
   head: Buffer
   path: string
   /** Moves it to its place for ever: into a folder below its user's. @returns its path below the assets folder */
-  settle (folder: string, fileName: string): Promise<string>
+  publish (folder: string, fileName: string): Promise<string>
   /** Removes it, unless it was settled. */
   discard (): Promise<void>
 }
@@ -76,12 +76,12 @@ export function createFiles (config: Config) {
   }
 
   function toStaged (
-    path: string, userFolder: string, given: Omit<StagedFile, 'path' | 'settle' | 'discard'>
+    path: string, userFolder: string, given: Omit<StagedFile, 'path' | 'publish' | 'discard'>
   ): StagedFile {
     return {
       ...given,
       path,
-      async settle (folder, fileName) {
+      async publish (folder, fileName) {
         await makeFolder(join(base, userFolder, folder))
         const target = `${userFolder}/${folder}/${diskName(randomBytes(4).toString('hex'), fileName)}`
         const place = await resolveInside(base, target)

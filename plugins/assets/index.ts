@@ -2,7 +2,7 @@ import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
 import accountRoutes from './routes/accounts.ts'
 import contentRoutes from './routes/content.ts'
-import { keepUploads } from './restore/deleted-account-rows.ts'
+import { archiveUploads } from './restore/deleted-account-rows.ts'
 import { createFiles } from './asset-files.ts'
 import { createForms } from './upload-form.ts'
 import { createContentHashes } from './clean-up/content-hashes.ts'
@@ -36,7 +36,7 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
   })
   await app.register(accountRoutes)
   await app.register(rawRoutes)
-  app.users.onDelete(keepUploads)
+  app.users.onDelete(archiveUploads)
   const hashes = createContentHashes(app, files)
   app.tasks.define(janitor.definition)
   app.tasks.define(hashes.definition)

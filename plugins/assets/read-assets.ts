@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { notFound } from '../../core/errors.ts'
 import type { Device } from '../devices/entities.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { Asset, type AssetKind } from './entities.ts'
 import {
   type AssetCondition, type AssetRow, all, isAt, isDeleted, isId, isInSlot, isKind, isLive, isOfPlatform, isOfRom,
@@ -42,34 +42,34 @@ async function one (
 }
 
 /** The viewer's own, deleted ones too. @throws ApiError NOT_FOUND */
-export const getOwnOrDeleted = (em: EntityManager, viewer: Viewer, kind: AssetKind, id: number): Promise<AssetRow> =>
-  one(em, kind, id, [isOwn(viewer), isReachable(viewer)])
+export const getOwnOrDeleted = (em: EntityManager, caller: AnyCaller, kind: AssetKind, id: number): Promise<AssetRow> =>
+  one(em, kind, id, [isOwn(caller), isReachable(caller)])
 
 /** The viewer's own that was deleted. @throws ApiError NOT_FOUND */
-export const getDeleted = (em: EntityManager, viewer: Viewer, kind: AssetKind, id: number): Promise<AssetRow> =>
-  one(em, kind, id, [isOwn(viewer), isDeleted, isReachable(viewer)])
+export const getDeleted = (em: EntityManager, caller: AnyCaller, kind: AssetKind, id: number): Promise<AssetRow> =>
+  one(em, kind, id, [isOwn(caller), isDeleted, isReachable(caller)])
 
 /** The viewer's own. @throws ApiError NOT_FOUND */
-export const getOwn = (em: EntityManager, viewer: Viewer, kind: AssetKind, id: number): Promise<AssetRow> =>
-  one(em, kind, id, [isOwn(viewer), isLive, isReachable(viewer)])
+export const getOwn = (em: EntityManager, caller: AnyCaller, kind: AssetKind, id: number): Promise<AssetRow> =>
+  one(em, kind, id, [isOwn(caller), isLive, isReachable(caller)])
 
 /** All of these, which are the viewer's own. @throws ApiError NOT_FOUND for the first that is not */
 export async function getAllOwn (
-  em: EntityManager, viewer: Viewer, kind: AssetKind, ids: readonly number[]
+  em: EntityManager, caller: AnyCaller, kind: AssetKind, ids: readonly number[]
 ): Promise<AssetRow[]> {
-  const rows = await selectAssets(em, all([isOneOf(ids), isKind(kind), isOwn(viewer), isLive, isReachable(viewer)]))
+  const rows = await selectAssets(em, all([isOneOf(ids), isKind(kind), isOwn(caller), isLive, isReachable(caller)]))
   const missing = ids.find((id) => !rows.some((row) => row.id === id))
   if (missing !== undefined) throw assetNotFound(kind, missing)
   return rows
 }
 
 /** The viewer's own, or what another user shows to everybody. @throws ApiError NOT_FOUND */
-export const getReadable = (em: EntityManager, viewer: Viewer, kind: AssetKind, id: number): Promise<AssetRow> =>
-  one(em, kind, id, [isShared(viewer), isLive, isReachable(viewer)])
+export const getReadable = (em: EntityManager, caller: AnyCaller, kind: AssetKind, id: number): Promise<AssetRow> =>
+  one(em, kind, id, [isShared(caller), isLive, isReachable(caller)])
 
 /** The same by the path that clients know it by. @throws ApiError NOT_FOUND */
-export async function getReadableAt (em: EntityManager, viewer: Viewer, path: string): Promise<AssetRow> {
-  const [newest] = await selectAssets(em, all([isAt(path), isShared(viewer), isLive, isReachable(viewer)]))
+export async function getReadableAt (em: EntityManager, caller: AnyCaller, path: string): Promise<AssetRow> {
+  const [newest] = await selectAssets(em, all([isAt(path), isShared(caller), isLive, isReachable(caller)]))
   if (newest === undefined) throw notFound('Asset not found')
   return newest
 }
@@ -85,15 +85,15 @@ function listConditions (input: ListInput): AssetCondition[] {
 
 /** The viewer's own of ROMs it sees, or those whose ROM is gone. */
 export async function listOwn (
-  em: EntityManager, viewer: Viewer, kind: AssetKind, input: ListInput
+  em: EntityManager, caller: AnyCaller, kind: AssetKind, input: ListInput
 ): Promise<AssetRow[]> {
-  const ofRoms = input.orphaned ? isOrphaned : isOfVisibleRom(viewer)
-  return await selectAssets(em, all([isOwn(viewer), isKind(kind), isLive, ofRoms, ...listConditions(input)]))
+  const ofRoms = input.orphaned ? isOrphaned : isOfVisibleRom(caller)
+  return await selectAssets(em, all([isOwn(caller), isKind(kind), isLive, ofRoms, ...listConditions(input)]))
 }
 
 /** What can be restored. */
-export async function listDeleted (em: EntityManager, viewer: Viewer, kind: AssetKind): Promise<AssetRow[]> {
-  return await selectAssets(em, all([isOwn(viewer), isKind(kind), isDeleted, isReachable(viewer)]))
+export async function listDeleted (em: EntityManager, caller: AnyCaller, kind: AssetKind): Promise<AssetRow[]> {
+  return await selectAssets(em, all([isOwn(caller), isKind(kind), isDeleted, isReachable(caller)]))
 }
 
 /** A live screenshot by name: one of the gallery, or the picture of a save or state. */
@@ -103,8 +103,8 @@ export const findScreenshot = (
   { user: of.user_id, rom: of.rom_id, kind: 'screenshot', ...named, deleted_at: null })
 
 /** The saves of a ROM by slot, newest first. */
-export async function summarize (em: EntityManager, viewer: Viewer, romId: number): Promise<SaveSummary> {
-  const rows = await listOwn(em, viewer, 'save', { rom_id: romId, orphaned: false })
+export async function summarize (em: EntityManager, caller: AnyCaller, romId: number): Promise<SaveSummary> {
+  const rows = await listOwn(em, caller, 'save', { rom_id: romId, orphaned: false })
   const slots = [...Map.groupBy(rows, (row) => row.slot)]
   const latest = slots.flatMap(([, [first]]) => first ?? [])
   const views = new Map((await toSaveViews(em, latest, null)).map((view) => [view.id, view]))

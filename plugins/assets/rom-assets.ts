@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type Static, type TObject, Type } from '@sinclair/typebox'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import type { UserFiles } from '../roms/user-files.ts'
 import type { AssetKind } from './entities.ts'
 import { selectThumbnails } from './thumbnail-rows.ts'
@@ -29,9 +29,9 @@ const NO_ASSETS: RomAssets = {
 }
 
 /** The files of a ROM that the viewer sees, newest first, in one query. */
-async function selectRomAssets (em: EntityManager, viewer: Viewer, romId: number): Promise<RomAssets> {
-  const rows = await selectAssets(em, all([isOfRom(romId), isLive, isShared(viewer)]))
-  const own = (row: AssetRow) => row.user_id === userIdOf(viewer)
+async function selectRomAssets (em: EntityManager, caller: AnyCaller, romId: number): Promise<RomAssets> {
+  const rows = await selectAssets(em, all([isOfRom(romId), isLive, isShared(caller)]))
+  const own = (row: AssetRow) => row.user_id === userIdOf(caller)
   const ofKind = (kind: AssetKind) => rows.filter((row) => row.kind === kind)
   const [saves, states, screenshots] = [ofKind('save'), ofKind('state'), ofKind('screenshot')]
   const thumbnailOf = createThumbnails(screenshots)
@@ -50,9 +50,9 @@ async function selectRomAssets (em: EntityManager, viewer: Viewer, romId: number
 
 /** Where the picture of the viewer's newest save of each of these ROMs is; ROMs without one are left out. */
 async function selectThumbnailPaths (
-  em: EntityManager, viewer: Viewer, romIds: readonly number[]
+  em: EntityManager, caller: AnyCaller, romIds: readonly number[]
 ): Promise<Map<number, string>> {
-  const rows = await selectThumbnails(em, userIdOf(viewer), romIds)
+  const rows = await selectThumbnails(em, userIdOf(caller), romIds)
   return new Map(rows.flatMap(({ rom_id: id, thumbnail: picture }) =>
     picture === null ? [] : [[id, downloadPathOf({ ...picture, kind: 'screenshot' })]]))
 }

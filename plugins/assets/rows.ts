@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path/posix'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import type { Asset, AssetKind } from './entities.ts'
 
@@ -45,9 +45,9 @@ const COLUMNS = sql`a.id, a.kind, a.user_id, a.rom_id, a.file_name, a.file_size_
   ${milliseconds('a.created_at')} as created_at, ${milliseconds('a.updated_at')} as updated_at,
   o.username, o.avatar_path as user_avatar_path, ${milliseconds('o.updated_at')} as user_updated_at`
 
-export const userIdOf = (viewer: Viewer) => viewer?.id ?? -1
+export const userIdOf = (caller: AnyCaller) => caller?.id ?? -1
 
-export const isOwn = (viewer: Viewer): AssetCondition => sql<boolean>`a.user_id = ${userIdOf(viewer)}`
+export const isOwn = (caller: AnyCaller): AssetCondition => sql<boolean>`a.user_id = ${userIdOf(caller)}`
 export const isKind = (kind: AssetKind): AssetCondition => sql<boolean>`a.kind = ${kind}`
 /** The one of a user that clients know by this path: its folder, and the name that it goes by. */
 export const isAt = (path: string): AssetCondition => sql<boolean>`(a.user_id in (
@@ -56,11 +56,11 @@ export const isAt = (path: string): AssetCondition => sql<boolean>`(a.user_id in
 export const isLive = sql<boolean>`a.deleted_at is null`
 export const isDeleted = sql<boolean>`a.deleted_at is not null`
 /** The viewer's own, or shown to everybody. */
-export const isShared = (viewer: Viewer): AssetCondition => sql<boolean>`(${isOwn(viewer)} or a.is_public)`
+export const isShared = (caller: AnyCaller): AssetCondition => sql<boolean>`(${isOwn(caller)} or a.is_public)`
 
 /** The ROM is one that the viewer sees; of a ROM that is gone, the files are their owner's alone. */
-export const isReachable = (viewer: Viewer): AssetCondition => sql<boolean>`case when a.rom_id is null
-  then ${isOwn(viewer)} else ${isRomVisible(viewer)} end`
+export const isReachable = (caller: AnyCaller): AssetCondition => sql<boolean>`case when a.rom_id is null
+  then ${isOwn(caller)} else ${isRomVisible(caller)} end`
 
 export const isId = (id: number): AssetCondition => sql<boolean>`a.id = ${id}`
 export const isOneOf = (ids: readonly number[]): AssetCondition => sql<boolean>`a.id = any(${ids}::int[])`
@@ -70,12 +70,12 @@ export const isInSlot = (slot: string): AssetCondition => sql<boolean>`a.slot = 
 /** Its ROM is gone. */
 export const isOrphaned = sql<boolean>`a.rom_id is null`
 /** Its ROM is there, and one that the viewer sees. */
-export const isOfVisibleRom = (viewer: Viewer): AssetCondition =>
-  sql<boolean>`(a.rom_id is not null and ${isRomVisible(viewer)})`
+export const isOfVisibleRom = (caller: AnyCaller): AssetCondition =>
+  sql<boolean>`(a.rom_id is not null and ${isRomVisible(caller)})`
 
 /** The condition that a ROM `r` has one of the viewer's own, or one that another user shows. */
-export const hasAsset = (viewer: Viewer, kind: AssetKind): RawBuilder<boolean> => sql<boolean>`exists (select 1 from assets a
-  where a.rom_id = r.id and a.kind = ${kind} and ${isLive} and ${isShared(viewer)})`
+export const hasAsset = (caller: AnyCaller, kind: AssetKind): RawBuilder<boolean> => sql<boolean>`exists (select 1 from assets a
+  where a.rom_id = r.id and a.kind = ${kind} and ${isLive} and ${isShared(caller)})`
 
 export const all = (conditions: readonly AssetCondition[]): AssetCondition =>
   sql<boolean>`(${sql.join(conditions, sql` and `)})`
@@ -112,9 +112,9 @@ export async function selectSyncs (em: EntityManager, assets: readonly AssetRow[
 }
 
 /** The viewer's own of ROMs it sees, in the order of their ids. */
-export async function selectOwnIds (em: EntityManager, viewer: Viewer, kind: AssetKind): Promise<number[]> {
+export async function selectOwnIds (em: EntityManager, caller: AnyCaller, kind: AssetKind): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`select a.id from assets a join roms r on r.id = a.rom_id
     join platforms p on p.id = r.platform_id
-    where ${all([isOwn(viewer), isKind(kind), isLive, isRomVisible(viewer)])} order by a.id`.execute(em.getKysely())
+    where ${all([isOwn(caller), isKind(kind), isLive, isRomVisible(caller)])} order by a.id`.execute(em.getKysely())
   return rows.map((row) => row.id)
 }

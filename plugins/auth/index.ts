@@ -1,7 +1,7 @@
 import formbody from '@fastify/formbody'
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
-import { keepCallers } from '../../core/access/open-caller-cache.ts'
+import { openCallerCache } from '../../core/access/open-caller-cache.ts'
 import { dropExpiredCache } from '../../core/loader/context.ts'
 import { LINK_FORM, createPageRoutes } from '../../core/web/pages/page.ts'
 import { createBasicScheme } from './sign-in/basic.ts'
@@ -27,7 +27,7 @@ const PAGE = { path: RESET_PATH, folder: new URL('page/', import.meta.url), name
 
 export default fp<FeatureOptions>(async (app, { config, role }) => {
   const signIn = createSignIn(app)
-  const sessions = createSessions(app, config, keepCallers(app), signIn)
+  const sessions = createSessions(app, config, openCallerCache(app), signIn)
   const jwts = createJwts(app.secrets)
   const oauth = createOauth(app, config, jwts, signIn)
   const resets = createResets(app, config, jwts)

@@ -6,7 +6,7 @@ import { ApiError } from '../../core/errors.ts'
  *
  * @param what the work, in the plural, for people
  */
-export function createTurns (waitingMax: number, what: string) {
+export function createKeyedQueue (waitingMax: number, what: string) {
   const lines = new Map<string, PQueue>()
 
   /** @throws ApiError TOO_MANY_REQUESTS when too many wait under the key already. */

@@ -3,7 +3,7 @@ import { LockMode } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type AuthScheme, type Caller, type Presented, callerOf } from '../../core/access/auth.ts'
-import type { Found, KeptCallers } from '../../core/access/caller-cache.ts'
+import type { CachedCaller, CallerCache } from '../../core/access/caller-cache.ts'
 import type { Config } from '../../core/config/config.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { ApiError, forbidden, notFound } from '../../core/errors.ts'
@@ -34,14 +34,14 @@ export interface SignInExtra {
 export interface Farewell { oidc_logout_url: string | null }
 
 /** Browsers' logins: rows that their cookie's hash finds. */
-export function createSessions (app: FastifyInstance, config: Config, kept: KeptCallers, signIn: SignIn) {
+export function createSessions (app: FastifyInstance, config: Config, kept: CallerCache, signIn: SignIn) {
   const { session_max_age_seconds: idleSeconds, session_absolute_max_age_seconds: absoluteSeconds } = config.auth
   const renewAfterMs = Math.min(RENEW_AFTER_MS, idleSeconds * 100)
   /** Callers whose session's end moves on with the answer. */
   const due = new WeakSet<Caller>()
   let sayFarewell: ((idToken: string) => Promise<Farewell | null>) | null = null
 
-  async function look (tokenHash: string): Promise<Found | null> {
+  async function look (tokenHash: string): Promise<CachedCaller | null> {
     const session = await findLiveSession(app.pg, tokenHash, absoluteSeconds)
     if (session === null) return null
     const user = { ...session, id: session.user_id }

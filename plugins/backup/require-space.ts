@@ -10,7 +10,7 @@ import { measureTables } from './rows.ts'
 /** Rows as text, compressed, against what they take in the database: less than a third in every library measured. */
 const TEXT_SHARE = 1 / 2
 
-export interface RoomWanted {
+export interface SpaceNeed {
   config: Config
   client: pg.Client
   /** Where the archive is written. */
@@ -44,7 +44,7 @@ async function requireRoomIn (folder: string, bytes: number): Promise<void> {
  *
  * @throws ApiError NO_FREE_SPACE that says how much there must be
  */
-export async function requireRoom ({ config, client, folder, hasFiles }: RoomWanted): Promise<void> {
+export async function requireSpace ({ config, client, folder, hasFiles }: SpaceNeed): Promise<void> {
   const { rows, whole } = await measureTables(client)
   const archive = rows * TEXT_SHARE + (hasFiles ? await measureFiles(config.data_dir) : 0)
   const tried = config.database.url === undefined ? whole : 0

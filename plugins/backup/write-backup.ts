@@ -11,13 +11,13 @@ import { migrations } from '../migrations.ts'
 import {
   ENDING, type Ending, FILES, MANIFEST, type Manifest, PARTS, SECRETS, TABLES, type TableDescription, newManifest
 } from './archive/manifest.ts'
-import { keepPart, partsFolder } from './archive/parts.ts'
+import { storePart, partsFolder } from './archive/parts.ts'
 import { type ArchiveWriter, writeArchive } from './archive/write-archive.ts'
 import { type Checked, checkArchive } from './check-backup.ts'
 import { listOwnFiles } from './files.ts'
 import type { Progress } from './progress.ts'
 import { beginSnapshot, claimBackup, copyOut, describeDatabase, endSnapshot, withClient } from './rows.ts'
-import { requireRoom } from './require-space.ts'
+import { requireSpace } from './require-space.ts'
 import { sealWith } from './seal-secrets.ts'
 
 /** As much of a table as is held in memory, and one entry of the archive. */
@@ -88,7 +88,7 @@ function createRun (job: BackupJob, writer: ArchiveWriter) {
   }
 
   async function addPart (path: string, handle: FileHandle): Promise<void> {
-    const part = await keepPart(partsFolder(job.path), handle, signal)
+    const part = await storePart(partsFolder(job.path), handle, signal)
     await writer.buffer(`${PARTS}${path}`, Buffer.from(JSON.stringify(part)))
     ending.bytes += part.size
     ending.files++
@@ -184,7 +184,7 @@ export async function makeBackup (job: BackupJob): Promise<BackupResult> {
     }
     // Only the holder of the claim writes here; a killed one may have left it.
     await rm(part, { force: true })
-    await requireRoom({ config: job.config, client, folder: dirname(part), hasFiles: job.holds === 'everything' && !job.isIncremental })
+    await requireSpace({ config: job.config, client, folder: dirname(part), hasFiles: job.holds === 'everything' && !job.isIncremental })
     const writer = writeArchive(part, signal)
     try {
       const ending = await createRun(job, writer).write(client)

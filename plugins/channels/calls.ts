@@ -1,7 +1,7 @@
 import type { OutgoingNotification } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import { ApiError, badRequest } from '../../core/errors.ts'
-import { DEFAULT_TIMEOUT_MS, type Failure, type Host, type Outcome } from './channel-host.ts'
+import { DEFAULT_TIMEOUT_MS, type Failure, type Host, type CallResult } from './channel-host.ts'
 import type { Subject } from './http.ts'
 import type { Inspected } from './sealed-settings.ts'
 
@@ -20,7 +20,7 @@ const TIMEOUT_SECONDS = 150
 /** For the way there and back. */
 const QUEUE_MS = 10_000
 
-async function answer (host: Host, call: Call, signal: AbortSignal): Promise<Outcome<unknown>> {
+async function answer (host: Host, call: Call, signal: AbortSignal): Promise<CallResult<unknown>> {
   switch (call.kind) {
     case 'inspect': return await host.inspect(call.subject, signal)
     case 'deliver': return await host.deliver(call.subject, call.notification, signal)
@@ -49,11 +49,11 @@ export function createCalls (app: FastifyInstance, host: Host) {
   })
 
   /** Of one user's calls one runs at a time, so that nobody's slow destination keeps the worker from all others. */
-  async function ask<Value> (userId: number, call: Call): Promise<Outcome<Value>> {
+  async function ask<Value> (userId: number, call: Call): Promise<CallResult<Value>> {
     const { timeoutMs } = app.registry.channels.get(call.subject.type)?.definition.limits ?? {}
     const limitMs = (timeoutMs ?? DEFAULT_TIMEOUT_MS) + QUEUE_MS
     const answered = await app.jobs.request(QUEUE, seal(call), limitMs, { group: `user:${userId}` })
-    return open(answered) as Outcome<Value>
+    return open(answered) as CallResult<Value>
   }
 
   async function require<Value> (userId: number, call: Call): Promise<Value> {

@@ -24,7 +24,7 @@ export interface Failure {
   /** How long the destination asked to be left alone. */
   retry_after_ms: number
 }
-export type Outcome<Value> = { ok: true, value: Value } | { ok: false, failure: Failure }
+export type CallResult<Value> = { ok: true, value: Value } | { ok: false, failure: Failure }
 
 export const DEFAULT_TIMEOUT_MS = 30_000
 const ERROR_CHARACTERS = 500
@@ -88,7 +88,7 @@ export function createHost (app: FastifyInstance, config: Config) {
     return { ...context, http: http.open(loaded, subject, context) }
   }
 
-  async function call<Value> (subject: Subject, signal: AbortSignal, work: Call<Value>): Promise<Outcome<Value>> {
+  async function call<Value> (subject: Subject, signal: AbortSignal, work: Call<Value>): Promise<CallResult<Value>> {
     const loaded = app.registry.channels.get(subject.type)
     if (loaded === undefined) {
       const message = `The channel plugin '${subject.type}' is not active; an administrator finds the reason with svc plugins`

@@ -4,7 +4,7 @@ import { asRequest } from '../../core/request-id.ts'
 import {
   type Busy, type Delivery, type DisabledChannel, type Results, WAKE_EVENT, createDeliveries
 } from './delivery-rows.ts'
-import type { Failure, Host, Outcome } from './channel-host.ts'
+import type { Failure, Host, CallResult } from './channel-host.ts'
 import { UNREADABLE_ERROR, isTrusted, openSettings } from './sealed-settings.ts'
 
 export type DisabledListener = (channel: DisabledChannel) => Promise<void>
@@ -77,7 +77,7 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
   let isClosing = false
   let timer: NodeJS.Timeout | undefined
 
-  async function deliver (delivery: Delivery): Promise<Outcome<void>> {
+  async function deliver (delivery: Delivery): Promise<CallResult<void>> {
     const { type, sealed, is_admin: isAdmin, notification, has_died: hasDied, deaths } = delivery
     // The first time may have been anybody's fault.
     if (hasDied && deaths > 1) return { ok: false, failure: DIED }
@@ -136,7 +136,7 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
    * Everything that ended since the last time goes into one transaction; what cannot be written holds up its own
    * channel alone, and is tried again.
    */
-  async function settle (): Promise<void> {
+  async function storeResults (): Promise<void> {
     const ended = [...done]
     if (ended.length === 0) return
     try {
@@ -152,7 +152,7 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
   }
 
   /** @returns whether something was taken */
-  async function take (): Promise<boolean> {
+  async function startDelivery (): Promise<boolean> {
     const free = CONCURRENCY - underWay.size
     if (isClosing || free === 0) return false
     const taken = await deliveries.take([...underWay.values()], free)
@@ -167,8 +167,8 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
     if (!await app.workers.claim(DUTY)) return CLAIM_MS
     do {
       isPoked = false
-      await settle()
-    } while (await take() || isPoked)
+      await storeResults()
+    } while (await startDelivery() || isPoked)
     const due = underWay.size < CONCURRENCY ? await deliveries.findNextDue([...underWay.values()]) : null
     return Math.min(POLL_MS, Math.max(WAIT_MIN_MS, due ?? POLL_MS))
   }
@@ -203,7 +203,7 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
       await Promise.race([all, sleep(CLOSE_MS, undefined, { ref: false })])
       closing.abort(new Error('The server stops'))
       await all
-      await settle()
+      await storeResults()
     }
   }
 }

@@ -23,14 +23,14 @@ export interface Inspected {
 }
 
 /** What is sealed: an address is often a secret too, so all settings are. */
-export interface KeptSettings extends Inspected {
+export interface StoredSettings extends Inspected {
   settings: Settings
   /** Whether an administrator entered them; older ones do not say so, and the role of the owner decides alone. */
   is_trusted?: boolean
 }
 
 /** Whether settings may lead into the server's own network: an administrator entered them, and owns the channel. */
-export const isTrusted = (kept: KeptSettings, isAdmin: boolean): boolean => isAdmin && kept.is_trusted !== false
+export const isTrusted = (kept: StoredSettings, isAdmin: boolean): boolean => isAdmin && kept.is_trusted !== false
 
 const PURPOSE = 'channel'
 export const UNREADABLE: SettingsView = {
@@ -39,10 +39,10 @@ export const UNREADABLE: SettingsView = {
 /** What a delivery says whose settings nobody can read any more. */
 export const UNREADABLE_ERROR = 'The settings cannot be read since the server has another key; enter them again'
 
-export const sealSettings = (secrets: Secrets, kept: KeptSettings) => secrets.seal(PURPOSE, JSON.stringify(kept))
+export const sealSettings = (secrets: Secrets, kept: StoredSettings) => secrets.seal(PURPOSE, JSON.stringify(kept))
 
 /** Null when the server's key is another one than it was. */
-export function openSettings (secrets: Secrets, sealed: string): KeptSettings | null {
+export function openSettings (secrets: Secrets, sealed: string): StoredSettings | null {
   const text = secrets.open(PURPOSE, sealed)
-  return text === null ? null : JSON.parse(text) as KeptSettings
+  return text === null ? null : JSON.parse(text) as StoredSettings
 }

@@ -17,7 +17,7 @@ import {
   type AppriseService, AppriseServiceSchema, type CreateChannel, type Parsed, ParsedSchema, type TestResult,
   type UpdateChannel, UpdateChannelSchema
 } from './schemas.ts'
-import { type KeptSettings, type Settings, UNREADABLE, UNREADABLE_ERROR, isTrusted, openSettings, sealSettings } from './sealed-settings.ts'
+import { type StoredSettings, type Settings, UNREADABLE, UNREADABLE_ERROR, isTrusted, openSettings, sealSettings } from './sealed-settings.ts'
 import { checkMove, checkSettings, isSame, mergeSettings, touchesSettings } from './settings.ts'
 
 const CHANNELS_MAX = 20
@@ -80,7 +80,7 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
     throw badRequest(`There are ${CHANNELS_MAX} channels already; delete one first`)
   }
 
-  const toSubject = (caller: Caller, type: string, kept: KeptSettings): Subject => ({
+  const toSubject = (caller: Caller, type: string, kept: StoredSettings): Subject => ({
     type,
     settings: kept.settings,
     secret_keys: kept.view.stored_secrets ?? [],
@@ -88,7 +88,7 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
   })
 
   /** Settings with what may be shown of them, once they are checked. */
-  async function readSettings (caller: Caller, loaded: Channel, settings: Settings): Promise<KeptSettings> {
+  async function readSettings (caller: Caller, loaded: Channel, settings: Settings): Promise<StoredSettings> {
     const isAdmin = isAdministrator(caller)
     checkSettings(loaded, settings, isAdmin)
     const subject = { type: loaded.key, settings, secret_keys: [], is_admin: isAdmin }
@@ -96,7 +96,7 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
   }
 
   /** Null for a kind of channel that needs no proof. */
-  async function sendCode (caller: Caller, { key, definition }: Channel, kept: KeptSettings): Promise<SentCode | null> {
+  async function sendCode (caller: Caller, { key, definition }: Channel, kept: StoredSettings): Promise<SentCode | null> {
     if (definition.confirm === undefined) return null
     return await codes.send(caller.id, toSubject(caller, key, kept), kept.view.target)
   }

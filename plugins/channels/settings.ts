@@ -7,7 +7,7 @@ import { describeType } from '../../core/config/config.ts'
 import { ApiError, badRequest } from '../../core/errors.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
 import { listAddresses } from './http.ts'
-import type { KeptSettings, Settings } from './sealed-settings.ts'
+import type { StoredSettings, Settings } from './sealed-settings.ts'
 
 type Given = Readonly<Record<string, unknown>>
 
@@ -20,7 +20,7 @@ const hasFields = ({ secretKeys }: ChannelDefinition) => secretKeys !== undefine
 const withoutEmpty = (values: Given) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => !isEmpty(value)))
 
-function readFields (given: unknown, kept: KeptSettings | null): unknown {
+function readFields (given: unknown, kept: StoredSettings | null): unknown {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return given
   const old = (kept?.settings.fields ?? {}) as Given
   const secrets = Object.fromEntries((kept?.view.stored_secrets ?? []).map((key) => [key, old[key]]))
@@ -28,7 +28,7 @@ function readFields (given: unknown, kept: KeptSettings | null): unknown {
 }
 
 function readSetting (
-  [name, schema]: [string, TSchema], given: Given, kept: KeptSettings | null, isService: boolean
+  [name, schema]: [string, TSchema], given: Given, kept: StoredSettings | null, isService: boolean
 ): unknown {
   const old = kept?.settings[name]
   const value = given[name]
@@ -44,7 +44,7 @@ export const touchesSettings = (definition: ChannelDefinition, given: Given) =>
     given[name] !== undefined && (given[name] !== null || writeOnly === true))
 
 /** The settings that a request asks for, over those there were. Nothing is checked yet. */
-export function mergeSettings (definition: ChannelDefinition, given: Given, kept: KeptSettings | null): Settings {
+export function mergeSettings (definition: ChannelDefinition, given: Given, kept: StoredSettings | null): Settings {
   const entries = propertiesOf(definition)
     .map((property) => [property[0], readSetting(property, given, kept, hasFields(definition))] as const)
     .filter(([, value]) => value !== undefined)
@@ -94,7 +94,7 @@ export function checkSettings (
 const originsOf = (settings: Settings) => listAddresses(settings).map(originOf).sort()
 
 /** The names of secrets that a request leaves as they were. */
-function listLeft (definition: ChannelDefinition, given: Given, kept: KeptSettings): string[] {
+function listLeft (definition: ChannelDefinition, given: Given, kept: StoredSettings): string[] {
   const marked = propertiesOf(definition)
     .filter(([name, schema]) => schema.writeOnly === true && given[name] === undefined && !isEmpty(kept.settings[name]))
     .map(([name]) => name)
@@ -108,7 +108,7 @@ function listLeft (definition: ChannelDefinition, given: Given, kept: KeptSettin
  *
  * @throws ApiError BAD_REQUEST
  */
-export function checkMove (definition: ChannelDefinition, given: Given, kept: KeptSettings, next: KeptSettings): void {
+export function checkMove (definition: ChannelDefinition, given: Given, kept: StoredSettings, next: StoredSettings): void {
   const left = listLeft(definition, given, kept)
   if (left.length === 0) return
   const [before, after] = [originsOf(kept.settings), originsOf(next.settings)]

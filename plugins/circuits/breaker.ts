@@ -17,7 +17,7 @@ const SHORTEST_PAUSE_MS = 50
 const LONGEST_OPEN_MS = 366 * 86_400_000
 
 /** How a call ended. */
-export type Outcome =
+export type CallOutcome =
   { kind: 'answered' } |
   { kind: 'failed', message: string } |
   /** It asks to be left alone for so many milliseconds. */
@@ -32,7 +32,7 @@ export interface Refusal { kind: 'refusal', reason: string, retryAt: number | nu
 
 export type Turn =
   /** The call is to be made now, and its end to be told. */
-  { kind: 'call', end (outcome: Outcome): void } |
+  { kind: 'call', end (outcome: CallOutcome): void } |
   /** Ask again after so many milliseconds, or as soon as `sooner` resolves. */
   { kind: 'wait', ms: number, sooner: Promise<void> | null } |
   Refusal
@@ -121,7 +121,7 @@ export function createBreaker (
     if (state.name === 'half_open') halfOpen(state)
   }
 
-  function apply (outcome: Outcome): void {
+  function apply (outcome: CallOutcome): void {
     if (outcome.kind === 'answered') close()
     else if (outcome.kind === 'failed') noteFailure(outcome.message)
     else if (outcome.kind === 'paused') notePause(outcome.message, outcome.ms)

@@ -3,7 +3,7 @@ import { formatDate } from '../../core/typebox.ts'
 import type { Breaker, Refusal } from './breaker.ts'
 
 /** The provider was not called, since its circuit is open or an allowance of it is spent. */
-export class LeftOutError extends Error {
+export class ProviderSkippedError extends Error {
   override readonly name = 'LeftOutError'
   /** Milliseconds since 1970. */
   readonly retryAt: number | null
@@ -22,7 +22,7 @@ export class LeftOutError extends Error {
 /** @throws LeftOutError while an allowance is spent */
 export function checkAllowances (learnt: LearntLimits): void {
   const spent = learnt.spent()
-  if (spent !== null) throw new LeftOutError({ reason: `its allowance '${spent.name}' is spent`, retryAt: spent.resetsAt })
+  if (spent !== null) throw new ProviderSkippedError({ reason: `its allowance '${spent.name}' is spent`, retryAt: spent.resetsAt })
 }
 
 /**
@@ -30,8 +30,8 @@ export function checkAllowances (learnt: LearntLimits): void {
  *
  * @throws LeftOutError at once while an allowance is spent or the circuit is open
  */
-export function checkAsked ({ learnt }: { learnt: LearntLimits }, breaker: Breaker): void {
+export function checkCircuit ({ learnt }: { learnt: LearntLimits }, breaker: Breaker): void {
   checkAllowances(learnt)
   const refusal = breaker.refusal()
-  if (refusal !== null) throw new LeftOutError(refusal)
+  if (refusal !== null) throw new ProviderSkippedError(refusal)
 }

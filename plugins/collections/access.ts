@@ -2,16 +2,16 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import type { Caller } from '../../core/access/auth.ts'
 import { conflict, forbidden, invalid, notFound } from '../../core/errors.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { type Kind, findOwner } from './rows.ts'
 
 export const unknownCollection = (id: number | string) => notFound(`Collection with id '${id}' not found`)
 const refused = (id: number) => forbidden(`Permission denied for collection with id '${id}'`)
 
 /** @throws ApiError NOT_FOUND, also for what another user keeps private */
-export async function requireReadable (em: EntityManager, viewer: Viewer, kind: Kind, id: number): Promise<void> {
+export async function requireReadable (em: EntityManager, caller: AnyCaller, kind: Kind, id: number): Promise<void> {
   const owner = await findOwner(em, kind, id)
-  if (owner === null || (owner.user_id !== viewer?.id && !owner.is_public)) throw unknownCollection(id)
+  if (owner === null || (owner.user_id !== caller?.id && !owner.is_public)) throw unknownCollection(id)
 }
 
 /** @throws ApiError NOT_FOUND, or FORBIDDEN for a public one of another user, administrators included */

@@ -27,7 +27,7 @@ export interface CoverPaths { path_cover_large: string, path_cover_small: string
 /** A picture that was looked at and lies nowhere yet. */
 export interface StagedCover {
   /** Puts it and its small copy in the place of the former ones. */
-  settle (collectionId: number): Promise<CoverPaths>
+  publish (collectionId: number): Promise<CoverPaths>
   /** Removes it, unless it was settled. */
   discard (): Promise<void>
 }
@@ -74,14 +74,14 @@ export function createCovers (config: Config, http: DownloadingClient) {
       const small = await makeSmallCover(part, extension, height).catch((err: unknown) => {
         throw badRequest(`The cover '${name}' cannot be read (${err instanceof Error ? err.message.slice(0, 200) : String(err)})`)
       })
-      return { settle: (id) => settle(id, { part, small, extension }), discard: () => rm(part, { force: true }) }
+      return { publish: (id) => publishCover(id, { part, small, extension }), discard: () => rm(part, { force: true }) }
     } catch (err) {
       await rm(part, { force: true })
       throw err
     }
   }
 
-  async function settle (
+  async function publishCover (
     id: number, { part, small, extension }: { part: string, small: Buffer, extension: string }
   ): Promise<CoverPaths> {
     const folder = `collections/${id}/cover`

@@ -2,12 +2,12 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
 import { isChangedAfter } from '../platforms/changed-after.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { isCollectionVisible, isRomVisible } from '../roms/visibility.ts'
 
 /** Whether there is a collection with this id, as an address names it, that the viewer sees. */
-export async function hasVisibleCollection (em: EntityManager, viewer: Viewer, id: string): Promise<boolean> {
-  const { rows } = await sql`select from collections c where c.id = ${id}::bigint and ${isCollectionVisible(viewer)}`
+export async function hasVisibleCollection (em: EntityManager, caller: AnyCaller, id: string): Promise<boolean> {
+  const { rows } = await sql`select from collections c where c.id = ${id}::bigint and ${isCollectionVisible(caller)}`
     .execute(em.getKysely())
   return rows.length > 0
 }
@@ -58,7 +58,7 @@ function isMeant ({ id, updated_after: after }: Narrowing): RawBuilder<boolean> 
 
 /** The plain collections a viewer sees, by name, with the members that it sees. */
 export async function selectCollections (
-  em: EntityManager, viewer: Viewer, narrowing: Narrowing = {}
+  em: EntityManager, caller: AnyCaller, narrowing: Narrowing = {}
 ): Promise<CollectionRow[]> {
   const { rows } = await sql<CollectionRow>`
     select ${OWNED}, c.is_favorite, c.url_cover, c.path_cover_small, c.path_cover_large,
@@ -68,26 +68,26 @@ export async function selectCollections (
       select jsonb_agg(r.id order by r.name_sort_key, r.id) as rom_ids,
         jsonb_agg((select to_jsonb(cover) from (select ${COVER}) cover) order by r.name_sort_key, r.id)
           filter (where ${HAS_COVER}) as covers
-      from collection_roms l join roms r on r.id = l.rom_id where l.collection_id = c.id and ${isRomVisible(viewer)}
+      from collection_roms l join roms r on r.id = l.rom_id where l.collection_id = c.id and ${isRomVisible(caller)}
     ) m on true
-    where ${isCollectionVisible(viewer)} and ${isMeant(narrowing)} ${BY_NAME}`.execute(em.getKysely())
+    where ${isCollectionVisible(caller)} and ${isMeant(narrowing)} ${BY_NAME}`.execute(em.getKysely())
   return rows
 }
 
 /** The smart collections a viewer sees, by name. */
 export async function selectSmartCollections (
-  em: EntityManager, viewer: Viewer, narrowing: Narrowing = {}
+  em: EntityManager, caller: AnyCaller, narrowing: Narrowing = {}
 ): Promise<SmartRow[]> {
   const { rows } = await sql<SmartRow>`select ${OWNED}, c.filter_criteria
     from smart_collections c join users u on u.id = c.user_id
-    where ${isCollectionVisible(viewer)} and ${isMeant(narrowing)} ${BY_NAME}`.execute(em.getKysely())
+    where ${isCollectionVisible(caller)} and ${isMeant(narrowing)} ${BY_NAME}`.execute(em.getKysely())
   return rows
 }
 
 /** The ids of the collections a viewer sees, by name. */
-export async function selectCollectionIds (em: EntityManager, viewer: Viewer, kind: Kind): Promise<number[]> {
+export async function selectCollectionIds (em: EntityManager, caller: AnyCaller, kind: Kind): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`select c.id from ${sql.table(TABLES[kind])} c
-    where ${isCollectionVisible(viewer)} ${BY_NAME}`.execute(em.getKysely())
+    where ${isCollectionVisible(caller)} ${BY_NAME}`.execute(em.getKysely())
   return rows.map((row) => row.id)
 }
 
@@ -102,50 +102,50 @@ export async function findOwner (
 
 /** The covers of those of these ROMs that have one and that the viewer sees, by id. */
 export async function selectCovers (
-  em: EntityManager, viewer: Viewer, romIds: readonly number[]
+  em: EntityManager, caller: AnyCaller, romIds: readonly number[]
 ): Promise<Map<number, CoverRow>> {
   if (romIds.length === 0) return new Map()
   const { rows } = await sql<CoverRow>`select ${COVER} from roms r
-    where r.id = any(${romIds}::int[]) and ${HAS_COVER} and ${isRomVisible(viewer)}`.execute(em.getKysely())
+    where r.id = any(${romIds}::int[]) and ${HAS_COVER} and ${isRomVisible(caller)}`.execute(em.getKysely())
   return new Map(rows.map((row) => [row.id, row]))
 }
 
 /** Those of the ids whose ROMs a viewer sees, in their order. */
 export async function selectVisibleIds (
-  em: EntityManager, viewer: Viewer, romIds: readonly number[]
+  em: EntityManager, caller: AnyCaller, romIds: readonly number[]
 ): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`select r.id from unnest(${romIds}::int[]) with ordinality as given (id, place)
-    join roms r on r.id = given.id where ${isRomVisible(viewer)} order by given.place`.execute(em.getKysely())
+    join roms r on r.id = given.id where ${isRomVisible(caller)} order by given.place`.execute(em.getKysely())
   return rows.map((row) => row.id)
 }
 
-const visible = (viewer: Viewer, romIds: readonly number[]) => sql`select r.id from roms r
-  where r.id = any(${romIds}::int[]) and ${isRomVisible(viewer)}`
+const visible = (caller: AnyCaller, romIds: readonly number[]) => sql`select r.id from roms r
+  where r.id = any(${romIds}::int[]) and ${isRomVisible(caller)}`
 
 /** Makes ROMs members that the viewer sees. @returns how many were none before */
 export async function insertMembers (
-  em: EntityManager, viewer: Viewer, id: number, romIds: readonly number[]
+  em: EntityManager, caller: AnyCaller, id: number, romIds: readonly number[]
 ): Promise<number> {
   const { rows } = await sql`insert into collection_roms (collection_id, rom_id)
-    select ${id}::int, seen.id from (${visible(viewer, romIds)}) seen on conflict do nothing returning rom_id`.execute(em.getKysely())
+    select ${id}::int, seen.id from (${visible(caller, romIds)}) seen on conflict do nothing returning rom_id`.execute(em.getKysely())
   return rows.length
 }
 
 /** @returns how many were members before */
 export async function deleteMembers (
-  em: EntityManager, viewer: Viewer, id: number, romIds: readonly number[]
+  em: EntityManager, caller: AnyCaller, id: number, romIds: readonly number[]
 ): Promise<number> {
   const { rows } = await sql`delete from collection_roms l
-    where l.collection_id = ${id} and l.rom_id in (${visible(viewer, romIds)}) returning l.rom_id`.execute(em.getKysely())
+    where l.collection_id = ${id} and l.rom_id in (${visible(caller, romIds)}) returning l.rom_id`.execute(em.getKysely())
   return rows.length
 }
 
 /** Leaves of the members that the viewer sees these alone; who replaces a list does not know the others. */
-export async function keepMembers (
-  em: EntityManager, viewer: Viewer, id: number, romIds: readonly number[]
+export async function restrictMembers (
+  em: EntityManager, caller: AnyCaller, id: number, romIds: readonly number[]
 ): Promise<void> {
   await sql`delete from collection_roms l using roms r
-    where l.collection_id = ${id} and r.id = l.rom_id and r.id <> all(${romIds}::int[]) and ${isRomVisible(viewer)}`
+    where l.collection_id = ${id} and r.id = l.rom_id and r.id <> all(${romIds}::int[]) and ${isRomVisible(caller)}`
     .execute(em.getKysely())
 }
 

@@ -5,14 +5,14 @@ import { type Caller, requireGrant } from '../../core/access/auth.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { ApiError } from '../../core/errors.ts'
 import { ID_MAX } from '../../core/typebox.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { User } from '../users/entities.ts'
 import { announceChange } from './announce-change.ts'
 import { checkName, requireOwn, requireReadable, unknownCollection, withName } from './access.ts'
 import type { Covers, StagedCover } from './covers.ts'
 import { Collection } from './entities.ts'
 import type { CollectionChange } from './events.ts'
-import { deleteMembers, insertMembers, keepMembers, selectCollectionIds, selectCollections, selectExistingIds } from './rows.ts'
+import { deleteMembers, insertMembers, restrictMembers, selectCollectionIds, selectCollections, selectExistingIds } from './rows.ts'
 import type { CollectionForm, CollectionView } from './schemas.ts'
 import { toCollectionView } from './views.ts'
 
@@ -41,8 +41,8 @@ export function createCollections (app: FastifyInstance, covers: Covers) {
     announceChange(app, { kind: 'plain', id, user_id: userId, change }, isPublic)
   }
 
-  async function get (em: EntityManager, viewer: Viewer, id: number): Promise<CollectionView> {
-    const [row] = await selectCollections(em, viewer, { id })
+  async function get (em: EntityManager, caller: AnyCaller, id: number): Promise<CollectionView> {
+    const [row] = await selectCollections(em, caller, { id })
     if (row === undefined) throw unknownCollection(id)
     return toCollectionView(row, app.resources.marked)
   }
@@ -60,7 +60,7 @@ export function createCollections (app: FastifyInstance, covers: Covers) {
   }
 
   async function setCover (em: EntityManager, id: number, cover: StagedCover): Promise<void> {
-    const paths = await cover.settle(id)
+    const paths = await cover.publish(id)
     await change(em, id, async (tx, collection) => { tx.assign(collection, paths) })
   }
 
@@ -86,17 +86,17 @@ export function createCollections (app: FastifyInstance, covers: Covers) {
   }
 
   return {
-    get: async (em: EntityManager, viewer: Viewer, id: number): Promise<CollectionView> => {
-      await requireReadable(em, viewer, 'plain', id)
-      return await get(em, viewer, id)
+    get: async (em: EntityManager, caller: AnyCaller, id: number): Promise<CollectionView> => {
+      await requireReadable(em, caller, 'plain', id)
+      return await get(em, caller, id)
     },
 
-    async list (em: EntityManager, viewer: Viewer, updatedAfter: string | undefined): Promise<CollectionView[]> {
-      const rows = await selectCollections(em, viewer, { updated_after: updatedAfter })
+    async list (em: EntityManager, caller: AnyCaller, updatedAfter: string | undefined): Promise<CollectionView[]> {
+      const rows = await selectCollections(em, caller, { updated_after: updatedAfter })
       return rows.map((row) => toCollectionView(row, app.resources.marked))
     },
 
-    listIds: (em: EntityManager, viewer: Viewer): Promise<number[]> => selectCollectionIds(em, viewer, 'plain'),
+    listIds: (em: EntityManager, caller: AnyCaller): Promise<number[]> => selectCollectionIds(em, caller, 'plain'),
 
     /** @param uploaded the cover, where it came with the form */
     async create (
@@ -142,7 +142,7 @@ export function createCollections (app: FastifyInstance, covers: Covers) {
           ...(removesCover ? { path_cover_large: null, path_cover_small: null } : {}),
           updated_at: new Date()
         })
-        await keepMembers(tx, caller, id, romIds)
+        await restrictMembers(tx, caller, id, romIds)
         await insertMembers(tx, caller, id, romIds)
       })).catch(async (err: unknown) => {
         await cover?.discard()

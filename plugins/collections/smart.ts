@@ -4,7 +4,7 @@ import { type Caller, requireGrant } from '../../core/access/auth.ts'
 import { toStorable } from '../../core/database/json.ts'
 import { badRequest } from '../../core/errors.ts'
 import { isShallow } from '../../core/web/json-depth.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { User } from '../users/entities.ts'
 import { checkName, requireOwn, requireReadable, unknownCollection, withName } from './access.ts'
 import { announceChange } from './announce-change.ts'
@@ -40,24 +40,24 @@ function readCriteriaText (text: string): Criteria {
 export function createSmartCollections (app: FastifyInstance) {
   /** The members of each that a viewer sees; others' filters find what those see. */
   async function selectMembers (
-    em: EntityManager, viewer: Viewer, rows: readonly SmartRow[]
+    em: EntityManager, caller: AnyCaller, rows: readonly SmartRow[]
   ): Promise<Map<number, number[]>> {
     const owners = await app.permissions.listViewers(rows.map((row) => row.user_id))
     const members = new Map<number, number[]>()
     // One after the other: each may read the whole library.
     for (const { id, user_id: userId, filter_criteria: criteria } of rows) {
       const found = [...await app.roms.listFiltered(em, owners.get(userId) ?? null, criteria)]
-      members.set(id, userId === viewer?.id ? found : await selectVisibleIds(em, viewer, found))
+      members.set(id, userId === caller?.id ? found : await selectVisibleIds(em, caller, found))
     }
     return members
   }
 
   async function toViews (
-    em: EntityManager, viewer: Viewer, rows: readonly SmartRow[]
+    em: EntityManager, caller: AnyCaller, rows: readonly SmartRow[]
   ): Promise<SmartCollectionView[]> {
-    const members = await selectMembers(em, viewer, rows)
+    const members = await selectMembers(em, caller, rows)
     const candidates = [...members.values()].flatMap((ids) => ids.slice(0, COVER_CANDIDATES))
-    const covers = await selectCovers(em, viewer, [...new Set(candidates)])
+    const covers = await selectCovers(em, caller, [...new Set(candidates)])
     return rows.map((row) => {
       const ids = members.get(row.id) ?? []
       const found = ids.slice(0, COVER_CANDIDATES).flatMap((id) => covers.get(id) ?? [])
@@ -65,23 +65,23 @@ export function createSmartCollections (app: FastifyInstance) {
     })
   }
 
-  async function get (em: EntityManager, viewer: Viewer, id: number): Promise<SmartCollectionView> {
-    const [view] = await toViews(em, viewer, await selectSmartCollections(em, viewer, { id }))
+  async function get (em: EntityManager, caller: AnyCaller, id: number): Promise<SmartCollectionView> {
+    const [view] = await toViews(em, caller, await selectSmartCollections(em, caller, { id }))
     if (view === undefined) throw unknownCollection(id)
     return view
   }
 
   return {
-    async get (em: EntityManager, viewer: Viewer, id: number): Promise<SmartCollectionView> {
-      await requireReadable(em, viewer, 'smart', id)
-      return await get(em, viewer, id)
+    async get (em: EntityManager, caller: AnyCaller, id: number): Promise<SmartCollectionView> {
+      await requireReadable(em, caller, 'smart', id)
+      return await get(em, caller, id)
     },
 
-    async list (em: EntityManager, viewer: Viewer, updatedAfter: string | undefined): Promise<SmartCollectionView[]> {
-      return await toViews(em, viewer, await selectSmartCollections(em, viewer, { updated_after: updatedAfter }))
+    async list (em: EntityManager, caller: AnyCaller, updatedAfter: string | undefined): Promise<SmartCollectionView[]> {
+      return await toViews(em, caller, await selectSmartCollections(em, caller, { updated_after: updatedAfter }))
     },
 
-    listIds: (em: EntityManager, viewer: Viewer): Promise<number[]> => selectCollectionIds(em, viewer, 'smart'),
+    listIds: (em: EntityManager, caller: AnyCaller): Promise<number[]> => selectCollectionIds(em, caller, 'smart'),
 
     /** @throws ApiError INVALID, BAD_REQUEST for criteria that are none, CONFLICT for the name */
     async create (

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { LongReads } from '../library/long-reads.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { VIRTUAL_TYPES, type VirtualCollection, type VirtualType } from '../roms/virtual-collections.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import { COVER, type CoverRow } from './rows.ts'
@@ -19,7 +19,7 @@ export interface VirtualRow extends VirtualCollection {
 
 /** The values of these types that ROMs which a viewer sees share, by name. Reads all of them. */
 export async function selectVirtualCollections (
-  reads: LongReads, viewer: Viewer, types: readonly VirtualType[]
+  reads: LongReads, caller: AnyCaller, types: readonly VirtualType[]
 ): Promise<VirtualRow[]> {
   const columns = types.map((type) => VIRTUAL_TYPES[type])
   const values = types.map((type) =>
@@ -28,7 +28,7 @@ export async function selectVirtualCollections (
     with shown as (
       select r.id, ${sql.join(columns.map((column) => sql.ref(`r.${column}`)))},
         (r.path_cover_small <> '' or r.path_cover_large <> '') as has_cover
-      from roms r where ${isRomVisible(viewer)}),
+      from roms r where ${isRomVisible(caller)}),
     shared as (
       select v.type, v.name, count(*)::int as rom_count, string_agg(s.id::text, ',') as rom_ids,
         (array_agg(s.id) filter (where s.has_cover))[1:${COVERS_MAX}::int] as cover_ids

@@ -1,13 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import { createKept } from '../library/library-cache.ts'
+import { createLibraryCache } from '../library/library-cache.ts'
 import { selectMoment } from '../library/version-rows.ts'
-import { type Viewer, viewerKey } from '../platforms/visibility.ts'
+import { type AnyCaller, callerKey } from '../platforms/visibility.ts'
 import type { Addresses } from '../resources/addresses.ts'
 import {
   VIRTUAL_TYPES, type VirtualType, isVirtualType, readVirtualId, virtualId
 } from '../roms/virtual-collections.ts'
-import { KeptText } from '../roms/cached-text.ts'
+import { CachedText } from '../roms/cached-text.ts'
 import { unknownCollection } from './access.ts'
 import { writeVirtual } from './views.ts'
 import { type VirtualRow, selectVirtualCollections } from './virtual-rows.ts'
@@ -18,7 +18,7 @@ const PLACE_BYTES = 200
 const ID_SHOWN_MAX = 200
 
 /** Collections as they are sent, and where in that each of them is, by id. */
-interface VirtualList { text: KeptText, places: ReadonlyMap<string, { start: number, end: number }> }
+interface VirtualList { text: CachedText, places: ReadonlyMap<string, { start: number, end: number }> }
 
 const sizeOf = ({ text, places }: VirtualList) => text.size + places.size * PLACE_BYTES
 
@@ -33,42 +33,42 @@ function toList (rows: readonly VirtualRow[], addresses: Addresses): VirtualList
     places.set(virtualId(row), { start, end })
     return text
   })
-  return { text: new KeptText(`[${texts.join(',')}]`), places }
+  return { text: new CachedText(`[${texts.join(',')}]`), places }
 }
 
 const TYPES = Object.keys(VIRTUAL_TYPES).filter(isVirtualType)
-const NONE: VirtualList = { text: new KeptText('[]'), places: new Map() }
+const NONE: VirtualList = { text: new CachedText('[]'), places: new Map() }
 
 /** The collections that follow from what the metadata of ROMs have in common: kept as text, by viewer and type. */
 export function createVirtualCollections (app: FastifyInstance) {
-  const kept = createKept<VirtualList>({ maxBytes: KEPT_MAX_BYTES, sizeOf })
+  const kept = createLibraryCache<VirtualList>({ maxBytes: KEPT_MAX_BYTES, sizeOf })
 
-  async function select (em: EntityManager, viewer: Viewer, types: readonly VirtualType[]): Promise<VirtualList> {
+  async function select (em: EntityManager, caller: AnyCaller, types: readonly VirtualType[]): Promise<VirtualList> {
     if (types.length === 0) return NONE
     const moment = await selectMoment(em, null)
-    return await kept.get(moment, { viewer: viewerKey(viewer), of: types },
-      async () => toList(await selectVirtualCollections(app.longReads, viewer, types), app.resources.marked))
+    return await kept.get(moment, { viewer: callerKey(caller), of: types },
+      async () => toList(await selectVirtualCollections(app.longReads, caller, types), app.resources.marked))
   }
 
   return {
     /** @param type one of the types, or `all`; another one has none */
     async list (
-      em: EntityManager, viewer: Viewer, type: string, limit: number | undefined
-    ): Promise<KeptText | string> {
-      const { text, places } = await select(em, viewer, type === 'all' ? TYPES : [type].filter(isVirtualType))
+      em: EntityManager, caller: AnyCaller, type: string, limit: number | undefined
+    ): Promise<CachedText | string> {
+      const { text, places } = await select(em, caller, type === 'all' ? TYPES : [type].filter(isVirtualType))
       if (limit === undefined || limit >= places.size) return text
       const last = [...places.values()][limit - 1]
       return `${text.bytes.toString('utf8', 0, last?.end ?? 1)}]`
     },
 
-    async listIds (em: EntityManager, viewer: Viewer): Promise<string[]> {
-      const { places } = await select(em, viewer, TYPES)
+    async listIds (em: EntityManager, caller: AnyCaller): Promise<string[]> {
+      const { places } = await select(em, caller, TYPES)
       return [...places.keys()]
     },
 
-    async get (em: EntityManager, viewer: Viewer, id: string): Promise<string> {
+    async get (em: EntityManager, caller: AnyCaller, id: string): Promise<string> {
       const wanted = readVirtualId(id)
-      const { text, places } = await select(em, viewer, wanted === null ? [] : [wanted.type])
+      const { text, places } = await select(em, caller, wanted === null ? [] : [wanted.type])
       const place = wanted === null ? undefined : places.get(virtualId(wanted))
       if (place === undefined) throw unknownCollection(id.slice(0, ID_SHOWN_MAX))
       return text.bytes.toString('utf8', place.start, place.end)

@@ -6,7 +6,7 @@ import { type Archives, ArchiveRefusedError } from './archive-in-thread.ts'
 const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)
 
 /** What two files have in common when they hold the same. */
-export interface Content {
+export interface FileDigest {
   name: string
   size: number
   sha1: string
@@ -23,27 +23,27 @@ async function addFile (path: string, signal: AbortSignal, add: (chunk: Buffer) 
 }
 
 /** Bytes of files one after the other. */
-export async function digestFiles (paths: readonly string[], signal: AbortSignal): Promise<Omit<Content, 'name'>> {
+export async function digestFiles (paths: readonly string[], signal: AbortSignal): Promise<Omit<FileDigest, 'name'>> {
   const hash = createHash('sha1')
   let size = 0
   for (const path of paths) size += await addFile(path, signal, (chunk) => { hash.update(chunk) })
   return { size, sha1: hash.digest('hex') }
 }
 
-export async function contentOf (path: string, name: string, signal: AbortSignal): Promise<Content> {
+export async function contentOf (path: string, name: string, signal: AbortSignal): Promise<FileDigest> {
   return { name, ...await digestFiles([path], signal) }
 }
 
 /** All that is in an archive, whatever scans leave out of it. @throws ArchiveRefusedError when it cannot be read */
-export async function contentsOf (archive: string, archives: Archives): Promise<Content[]> {
+export async function contentsOf (archive: string, archives: Archives): Promise<FileDigest[]> {
   const members = await archives.work({ kind: 'digest', archive })
   return members.map(({ name, size, sha1 = '' }) => ({ name, size, sha1 }))
 }
 
-const lineOf = ({ name, size, sha1 }: Content) => `${size} ${sha1} ${name}`
+const lineOf = ({ name, size, sha1 }: FileDigest) => `${size} ${sha1} ${name}`
 
 /** @throws ArchiveRefusedError when they are not the same files with the same bytes */
-export function requireEqual (before: readonly Content[], after: readonly Content[]): void {
+export function requireEqual (before: readonly FileDigest[], after: readonly FileDigest[]): void {
   const [one, other] = [before, after].map((contents) => contents.map(lineOf).sort().join('\n'))
   if (one !== other) throw new ArchiveRefusedError('what was written does not hold what was read; nothing was replaced')
 }

@@ -9,14 +9,14 @@ import type { EntryHasher } from '../hashing/entry-hasher.ts'
 import type { RomWrite } from '../scans/rom-rows.ts'
 import { toFileRows, toRomRow } from '../scans/entry-rows.ts'
 import { type Archives, ArchiveRefusedError } from './archive-in-thread.ts'
-import type { Around } from './neighbour-files.ts'
+import type { NeighbourFiles } from './neighbour-files.ts'
 import type { Swap } from './entities.ts'
 import { countNeeded, estimate, sizeOf } from './estimate.ts'
 import { type Step, decide } from './formats.ts'
 import type { Make } from './make-files.ts'
 import { type ConvertibleRom, insertConversion, isNameFree, isScanning, updateSwap } from './rows.ts'
 import type { Target } from './schemas.ts'
-import { type Staging, stage, toEntry } from './stage-files.ts'
+import { type Staging, stageFiles, toEntry } from './stage-files.ts'
 import { type SwapServices, endConversion } from './swap-files.ts'
 import { makeFolder, workName } from './work-folder.ts'
 
@@ -25,7 +25,7 @@ const SCAN_POLL_MS = 500
 
 export interface ConvertServices extends SwapServices {
   /** What is known around the files of a library. */
-  aroundOf (libraryDir: string): Around
+  aroundOf (libraryDir: string): NeighbourFiles
   archives: Archives
   hasher: EntryHasher
   make: Make
@@ -142,7 +142,7 @@ export function createConvert (services: ConvertServices) {
     }
     try {
       const work = await openWork(dir, workPath)
-      const staging = await stage(entry, steps, { slug: rom.slug, fs_path: rom.fs_path, work }, make)
+      const staging = await stageFiles(entry, steps, { slug: rom.slug, fs_path: rom.fs_path, work }, make)
       signal.throwIfAborted()
       await requireFree(rom, planned, staging)
       await swapFiles(rom, planned, staging, await toSwap(rom, planned, staging))

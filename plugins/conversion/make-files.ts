@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Archives } from './archive-in-thread.ts'
-import { type Content, contentOf, contentsOf, requireEqual } from './compare-contents.ts'
+import { type FileDigest, contentOf, contentsOf, requireEqual } from './compare-contents.ts'
 import type { Discs } from './discs.ts'
 import { type Step, stemOf } from './formats.ts'
 import { makeFolder, removeFolder } from './work-folder.ts'
@@ -14,7 +14,7 @@ interface Services {
 
 /** Makes new files of old ones in an empty folder, and compares what both hold. */
 export function createMake ({ archives, discs, signal }: Services) {
-  async function pack (files: readonly { path: string, name: string }[], archive: string, before: readonly Content[]) {
+  async function pack (files: readonly { path: string, name: string }[], archive: string, before: readonly FileDigest[]) {
     await archives.work({ kind: 'pack', files, archive })
     requireEqual(before, await contentsOf(archive, archives))
   }
@@ -38,7 +38,7 @@ export function createMake ({ archives, discs, signal }: Services) {
 
   async function unzip ({ main }: Step, folder: string): Promise<string[]> {
     const members = await archives.work({ kind: 'unpack', archive: main.absolute_path, folder })
-    const made: Content[] = []
+    const made: FileDigest[] = []
     for (const { name } of members) made.push(await contentOf(join(folder, name), name, signal))
     requireEqual(await contentsOf(main.absolute_path, archives), made)
     return members.map(({ name }) => name)

@@ -40,7 +40,7 @@ function checkWhole (entry: Entry, real: string): string | null {
 }
 
 /** Reads what lies around the files of ROMs, a platform's folder once. */
-export function createAround (library: Library) {
+export function createNeighbourFiles (library: Library) {
   const folders = new Map<string, Promise<Map<string, string>>>()
 
   async function readPlatformNaming (folder: string): Promise<Map<string, string>> {
@@ -99,4 +99,4 @@ export function createAround (library: Library) {
     }
   }
 }
-export type Around = ReturnType<typeof createAround>
+export type NeighbourFiles = ReturnType<typeof createNeighbourFiles>

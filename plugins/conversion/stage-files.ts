@@ -27,10 +27,10 @@ export interface Staging {
 /** Where it happens: the ROM's platform, its folder relative to the library, and the one for what is temporary. */
 export interface Site { slug: string, fs_path: string, work: string }
 
-type Place = Pick<EntryFile, 'file_name' | 'file_path' | 'is_top_level' | 'category'>
+type EntryLocation = Pick<EntryFile, 'file_name' | 'file_path' | 'is_top_level' | 'category'>
 
 /** Written to the disk itself: what it takes the place of is deleted. */
-async function stageOne (path: string, place: Place, replaces = false): Promise<Staged> {
+async function stageOne (path: string, place: EntryLocation, replaces = false): Promise<Staged> {
   await syncPath(path)
   const { inode, size, mtime } = await factsOf(path)
   const { file_name: name, file_path: folder, is_top_level: isTop, category } = place
@@ -43,7 +43,7 @@ async function stageOne (path: string, place: Place, replaces = false): Promise<
   }
 }
 
-function placeInFolder (folder: string, name: string): Place {
+function locateInFolder (folder: string, name: string): EntryLocation {
   const below = posix.dirname(name).split('/').filter((part) => part !== '.')
   return {
     file_name: posix.basename(name), file_path: [folder, ...below].join('/'), is_top_level: below.length === 0,
@@ -65,7 +65,7 @@ async function stageFile (step: Step, names: readonly string[], folder: string, 
     return { fs_name: name, kind: 'file', staged: [file], gone: step.sources }
   }
   const staged: Staged[] = []
-  for (const name of names) staged.push(await stageOne(join(folder, name), placeInFolder(`${fsPath}/${stem}`, name)))
+  for (const name of names) staged.push(await stageOne(join(folder, name), locateInFolder(`${fsPath}/${stem}`, name)))
   return { fs_name: stem, kind: 'folder', staged: inOrder(staged), gone: step.sources }
 }
 
@@ -93,7 +93,7 @@ async function stagePlaylists (
 }
 
 /** Has all steps of a ROM done in its temporary folder. Nothing of the library is touched. */
-export async function stage (
+export async function stageFiles (
   entry: Entry, steps: readonly Step[], { slug, fs_path: fsPath, work }: Site, make: Make
 ): Promise<Staging> {
   const staged: Staged[] = []

@@ -38,7 +38,7 @@ async function findInode (path: string): Promise<string | null> {
 }
 
 /** Gives a file its name and takes none from another one; once it has it, again is no harm. */
-async function place (libraryDir: string, { from, to, inode, replaces }: Placing): Promise<void> {
+async function linkFile (libraryDir: string, { from, to, inode, replaces }: Placing): Promise<void> {
   const [source, target] = [join(libraryDir, from), join(libraryDir, to)]
   await mkdir(dirname(target), { recursive: true })
   const isWaiting = await isPresent(source)
@@ -56,7 +56,7 @@ async function place (libraryDir: string, { from, to, inode, replaces }: Placing
 }
 
 /** Takes new files away again, and the folder that was made for them when nothing else is in it. */
-async function takeAway (libraryDir: string, placings: readonly Placing[]): Promise<void> {
+async function removeNewFiles (libraryDir: string, placings: readonly Placing[]): Promise<void> {
   for (const { to, inode } of placings.filter((placing) => !placing.replaces)) {
     const target = join(libraryDir, to)
     if (await findInode(target) === inode) await rm(target)
@@ -90,15 +90,15 @@ async function listLeaving (libraryDir: string, { originals, placings }: Swap): 
 }
 
 /** Gives all new files their names, or none. */
-async function placeAll (libraryDir: string, placings: readonly Placing[]): Promise<Obstacle> {
+async function linkAll (libraryDir: string, placings: readonly Placing[]): Promise<Obstacle> {
   try {
     // What replaces a file cannot be taken back, so it comes last.
     const inOrder = placings.toSorted((a, b) => Number(a.replaces) - Number(b.replaces))
-    for (const placing of inOrder) await place(libraryDir, placing)
+    for (const placing of inOrder) await linkFile(libraryDir, placing)
     for (const folder of new Set(placings.map(({ to }) => dirname(to)))) await syncPath(join(libraryDir, folder))
     return null
   } catch (err) {
-    await takeAway(libraryDir, placings)
+    await removeNewFiles(libraryDir, placings)
     return err instanceof Error ? err.message : String(err)
   }
 }
@@ -111,10 +111,10 @@ async function goForward (
   const { placings, write } = swap
   const leaving = await listLeaving(libraryDir, swap)
   if (leaving === null) {
-    await takeAway(libraryDir, placings)
+    await removeNewFiles(libraryDir, placings)
     return 'its files were changed meanwhile; run the task again'
   }
-  const obstacle = await placeAll(libraryDir, placings)
+  const obstacle = await linkAll(libraryDir, placings)
   if (obstacle !== null) return obstacle
   if (await prepareRom(pool, conversion, write.row.fs_name)) await store.write({ id, library_id: library }, [write])
   for (const path of leaving) await rm(join(libraryDir, path), { force: true })

@@ -3,11 +3,11 @@ import type { Config } from '../../core/config/config.ts'
 import { ApiError, conflict } from '../../core/errors.ts'
 import { noteEdit } from '../library/version-rows.ts'
 import { createEntryHasher } from '../hashing/entry-hasher.ts'
-import { createScanHasher } from '../hashing/shared-hasher.ts'
+import { createSharedHasher } from '../hashing/shared-hasher.ts'
 import { createRomStore } from '../scans/rom-rows.ts'
 import { DELETES_ROMS, type TaskDefinition, type TaskRun } from '../tasks/definitions.ts'
 import { type Archives, createArchives } from './archive-in-thread.ts'
-import { type Around, createAround } from './neighbour-files.ts'
+import { type NeighbourFiles, createNeighbourFiles } from './neighbour-files.ts'
 import { createChdman, requireChdman } from './chdman.ts'
 import { type Conversion, createConvert } from './convert-rom.ts'
 import { createDiscs } from './discs.ts'
@@ -43,22 +43,22 @@ async function * readAll (pool: FastifyInstance['pg'], selection: Selection): As
 /** Changes the format of files of the library. */
 export function defineConversion (app: FastifyInstance, config: Config): TaskDefinition {
   const swaps = { pool: app.pg, library: app.library, store: createRomStore(app.pg) }
-  const hashers = createScanHasher(app)
+  const hashers = createSharedHasher(app)
 
   /** With the settings as they are when a run begins. */
   function createConverter (settings: Config, archives: Archives, signal: AbortSignal) {
     const discs = async () => createDiscs(createChdman(await requireChdman(), signal), signal)
     const { rules } = app.library
-    const arounds = new Map<string, Around>()
-    function aroundOf (dir: string): Around {
-      const around = arounds.get(dir) ?? createAround({ dir, rules })
+    const arounds = new Map<string, NeighbourFiles>()
+    function aroundOf (dir: string): NeighbourFiles {
+      const around = arounds.get(dir) ?? createNeighbourFiles({ dir, rules })
       arounds.set(dir, around)
       return around
     }
     return createConvert({
       ...swaps,
       aroundOf,
-      hasher: createEntryHasher(hashers.take(settings), settings, signal),
+      hasher: createEntryHasher(hashers.acquire(settings), settings, signal),
       archives,
       make: createMake({ archives, discs, signal }),
       signal

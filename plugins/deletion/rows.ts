@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
 import { inTransaction } from '../../core/database/transaction.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 
 /** A ROM that is to go, and where it lies. */
@@ -17,12 +17,12 @@ export interface DoomedRom {
 
 /** Those of some ids that are there and visible, by id. */
 export async function selectDoomed (
-  em: EntityManager, viewer: Viewer, ids: readonly number[]
+  em: EntityManager, caller: AnyCaller, ids: readonly number[]
 ): Promise<Map<number, DoomedRom>> {
   const { rows } = await sql<DoomedRom>`select r.id, r.library_id, r.platform_id, p.fs_slug as platform_fs_slug, r.fs_path,
       r.fs_name, r.is_folder
     from roms r join platforms p on p.id = r.platform_id
-    where r.id = any(${ids}::int[]) and ${isRomVisible(viewer)}`.execute(em.getKysely())
+    where r.id = any(${ids}::int[]) and ${isRomVisible(caller)}`.execute(em.getKysely())
   return new Map(rows.map((row) => [row.id, row]))
 }
 

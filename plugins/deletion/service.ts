@@ -30,29 +30,29 @@ const inBatches = (ids: readonly number[]): number[][] =>
   Array.from({ length: Math.ceil(ids.length / BATCH) }, (_none, index) => ids.slice(index * BATCH, (index + 1) * BATCH))
 
 /** What became of the ROMs of one call. */
-interface Outcome { failed: Map<number, string>, gone: DoomedRom[] }
+interface DeletionResult { failed: Map<number, string>, gone: DoomedRom[] }
 
 export function createDeletion (app: FastifyInstance, config: Config) {
   const artwork = createArtworkFolders(config.data_dir)
 
   /** @returns whether the files are in the trash now, or why they stay */
-  async function takeFiles (disposal: Disposal, rom: DoomedRom): Promise<boolean | string> {
+  async function moveFiles (disposal: Disposal, rom: DoomedRom): Promise<boolean | string> {
     try {
-      return await disposal.take({ ...rom, file_path: rom.fs_path, file_name: rom.fs_name })
+      return await disposal.move({ ...rom, file_path: rom.fs_path, file_name: rom.fs_name })
     } catch (err) {
       return reasonOf(err, rom)
     }
   }
 
   /** @returns the ids of those that the trash keeps, with their artwork, and why the files of others stay */
-  async function takeAll (
+  async function moveAll (
     disposal: Disposal, roms: readonly DoomedRom[]
   ): Promise<{ kept: Set<number>, reasons: Map<number, string> }> {
     const noted = new Map(await disposal.noteRoms(roms.map(({ id }) => id)))
     const reasons = new Map<number, string>()
     const idle: number[] = []
     for (const rom of roms) {
-      const taken = await takeFiles(disposal, rom)
+      const taken = await moveFiles(disposal, rom)
       if (typeof taken === 'string') reasons.set(rom.id, taken)
       const item = noted.get(rom.id)
       if (taken === true || item === undefined) continue
@@ -76,11 +76,11 @@ export function createDeletion (app: FastifyInstance, config: Config) {
 
   async function deleteBatch (
     em: EntityManager, caller: Caller, ids: readonly number[], withFiles: ReadonlySet<number>, disposal: Disposal
-  ): Promise<Outcome> {
+  ): Promise<DeletionResult> {
     const roms = await selectDoomed(em, caller, ids)
     const audiences = await app.permissions.listAudiences(ids)
-    const { kept, reasons } = await takeAll(disposal, [...roms.values()].filter(({ id }) => withFiles.has(id)))
-    const outcome: Outcome = { failed: new Map(), gone: [] }
+    const { kept, reasons } = await moveAll(disposal, [...roms.values()].filter(({ id }) => withFiles.has(id)))
+    const outcome: DeletionResult = { failed: new Map(), gone: [] }
     for (const id of ids) {
       const rom = roms.get(id)
       const reason = reasons.get(id)

@@ -9,24 +9,24 @@ import { createMemo } from '../../core/loader/memo.ts'
 import { nameSortKey } from '../library/names.ts'
 import { noteEdit } from '../library/version-rows.ts'
 import { renameRom, toFileName } from '../roms/rename-rom.ts'
-import { type Found, type Founds, idOf, isIdentified } from '../matching/matches.ts'
+import { type ProviderMatch, type ProviderMatches, idOf, isIdentified } from '../matching/matches.ts'
 import { toMergeBase } from '../matching/merge-base.ts'
 import { mergeMatches, readPriorities } from '../matching/merge-matches.ts'
-import { type RomAtProviders, loadRomAtProviders } from '../matching/rom-for-lookup.ts'
+import { type RomForLookup, loadRomForLookup } from '../matching/rom-for-lookup.ts'
 import { type MatchWrite, createMatchStore } from '../matching/match-rows.ts'
 import type { EditAnswer, EditCall, UnmatchCall } from './edit-call.ts'
 import { announceRoms } from './events.ts'
 import { createGames } from './games.ts'
 import { type CoverPaths, type Pictures, createPictures } from './pictures.ts'
 import { readRecordFields } from './record-fields.ts'
-import { settle } from './lock-fields.ts'
+import { applyEdit } from './lock-fields.ts'
 
 /** Its id is read from a file beside the ROM, and says nothing about what other people know of the game. */
 const KEPT_BY_UNMATCH = 'gamelist'
 const NO_COVER: CoverPaths = { large: null, small: null }
 
 /** What providers say after a call: all of it, what is new, whose word is dropped, and what a person decided. */
-interface Said { all: Founds, found: Map<string, Found>, dropped: string[], ids: string[], records: string[] }
+interface Said { all: ProviderMatches, found: Map<string, ProviderMatch>, dropped: string[], ids: string[], records: string[] }
 interface Brought { cover?: CoverPaths, path_manual?: string | null }
 
 const unknown = (id: number) => notFound(`ROM with ID '${id}' not found`)
@@ -43,7 +43,7 @@ function isWanted (
   return wanted !== '' && (wanted !== known || path === null || path === undefined)
 }
 
-async function takeUpload (path: string, pictures: Pictures): Promise<CoverPaths> {
+async function publishUpload (path: string, pictures: Pictures): Promise<CoverPaths> {
   try {
     return await pictures.settleCover(path)
   } catch (err) {
@@ -59,22 +59,22 @@ export function createEditor (app: FastifyInstance, config: Config) {
   const games = createGames(app)
   const places = { pool: app.pg, library: app.library }
 
-  const idAt = ({ stored }: RomAtProviders, key: string): ProviderId | null => {
+  const idAt = ({ stored }: RomForLookup, key: string): ProviderId | null => {
     const found = stored.get(key)
     return found === undefined ? null : idOf(found)
   }
 
-  async function readGames (rom: RomAtProviders, ids: EditCall['ids'], scope: CallScope) {
+  async function readGames (rom: RomForLookup, ids: EditCall['ids'], scope: CallScope) {
     const changed = Object.entries(ids).filter(([key, id]) => String(id ?? '') !== String(idAt(rom, key) ?? ''))
     const chosen = changed.flatMap(([key, id]) => id === null ? [] : [[key, id] as const])
     const found = await Promise.all(chosen.map(async ([key, id]) =>
       [key, await games.read(key, id, rom, scope)] as const))
     const dropped = changed.flatMap(([key, id]) => id === null ? [key] : [])
-    return { changed: changed.map(([key]) => key), found: new Map<string, Found>(found), dropped }
+    return { changed: changed.map(([key]) => key), found: new Map<string, ProviderMatch>(found), dropped }
   }
 
   /** A record counts for a provider that has an id and did not just give one itself. */
-  function applyRecords (all: Map<string, Found>, fresh: Map<string, Found>, records: EditCall['records']): string[] {
+  function applyRecords (all: Map<string, ProviderMatch>, fresh: Map<string, ProviderMatch>, records: EditCall['records']): string[] {
     return Object.entries(records).flatMap(([key, record]) => {
       const before = all.get(key)
       if (before === undefined || idOf(before) === null || !('id' in before)) return []
@@ -88,7 +88,7 @@ export function createEditor (app: FastifyInstance, config: Config) {
     })
   }
 
-  async function ask (rom: RomAtProviders, call: EditCall, scope: CallScope): Promise<Said> {
+  async function ask (rom: RomForLookup, call: EditCall, scope: CallScope): Promise<Said> {
     const { changed, found, dropped } = await readGames(rom, call.ids, scope)
     const all = new Map([...rom.stored, ...found])
     for (const key of dropped) all.delete(key)
@@ -96,11 +96,11 @@ export function createEditor (app: FastifyInstance, config: Config) {
     return { all, found, dropped, ids: changed, records }
   }
 
-  async function bringPictures (call: EditCall, { rom }: RomAtProviders, pictures: Pictures): Promise<Brought> {
+  async function bringPictures (call: EditCall, { rom }: RomForLookup, pictures: Pictures): Promise<Brought> {
     const brought: Brought = {}
     const { url_cover: cover, url_manual: manual } = call.texts
     if (call.cover === null) brought.cover = NO_COVER
-    else if (call.cover !== undefined) brought.cover = await takeUpload(call.cover, pictures)
+    else if (call.cover !== undefined) brought.cover = await publishUpload(call.cover, pictures)
     else if (isWanted(cover, rom.url_cover, rom.path_cover_large)) {
       brought.cover = await pictures.bringCover(cover.trim()) ?? NO_COVER
     }
@@ -114,7 +114,7 @@ export function createEditor (app: FastifyInstance, config: Config) {
   }
 
   /** @returns the ROM under its new name, or as it was */
-  async function rename (rom: RomAtProviders, given: string): Promise<RomAtProviders> {
+  async function rename (rom: RomForLookup, given: string): Promise<RomForLookup> {
     const { id, fs_name: before, fs_path: folder, is_folder: isFolder } = rom.rom
     if (given.trim() === '') return rom
     const name = toFileName(given, isFolder, app.library.rules)
@@ -123,7 +123,7 @@ export function createEditor (app: FastifyInstance, config: Config) {
       rom_id: id, library_id: rom.rom.library_id, platform_id: rom.platform.id, fs_path: folder, old_name: before,
       new_name: name, is_folder: isFolder
     })
-    const renamed = await loadRomAtProviders(app, config, id)
+    const renamed = await loadRomForLookup(app, config, id)
     if (renamed === null) throw unknown(id)
     return renamed
   }
@@ -133,8 +133,8 @@ export function createEditor (app: FastifyInstance, config: Config) {
     if (written.length === 0) throw conflict('Somebody else changed this ROM at the same moment; look at it and try again')
   }
 
-  async function apply (rom: RomAtProviders, call: EditCall, said: Said, brought: Brought): Promise<void> {
-    const settled = settle(rom.rom, said.all, call, said, readPriorities(config, providers))
+  async function apply (rom: RomForLookup, call: EditCall, said: Said, brought: Brought): Promise<void> {
+    const settled = applyEdit(rom.rom, said.all, call, said, readPriorities(config, providers))
     const { merged, ...edit } = settled
     await write({
       rom_id: rom.rom.id,
@@ -146,13 +146,13 @@ export function createEditor (app: FastifyInstance, config: Config) {
     })
   }
 
-  async function edit (rom: RomAtProviders, call: EditCall, scope: CallScope): Promise<void> {
+  async function edit (rom: RomForLookup, call: EditCall, scope: CallScope): Promise<void> {
     const said = await ask(rom, call, scope)
     const pictures = createPictures(app, config, rom, said.all, scope)
     try {
       const brought = await bringPictures(call, rom, pictures)
       await apply(await rename(rom, call.fs_name), call, said, brought)
-      const now = await loadRomAtProviders(app, config, rom.rom.id)
+      const now = await loadRomForLookup(app, config, rom.rom.id)
       if (now === null) return
       await pictures.tidy([now.rom.path_cover_large, now.rom.path_cover_small])
       await pictures.fetchRest(now.rom)
@@ -163,9 +163,9 @@ export function createEditor (app: FastifyInstance, config: Config) {
   }
 
   /** What a person put into `manual_metadata`, and a manual that is there, stay. */
-  async function unmatch (rom: RomAtProviders, scope: CallScope): Promise<void> {
+  async function unmatch (rom: RomForLookup, scope: CallScope): Promise<void> {
     const id = idAt(rom, KEPT_BY_UNMATCH)
-    const left: Founds = id === null ? new Map() : new Map([[KEPT_BY_UNMATCH, { id }]])
+    const left: ProviderMatches = id === null ? new Map() : new Map([[KEPT_BY_UNMATCH, { id }]])
     const { fs_name: name, path_manual: manual, manual_metadata: ownMetadata, edits } = rom.rom
     const ownFields = rom.rom.own_fields.filter((field) => field === 'url_manual')
     const base = toMergeBase({ ...rom.rom, own_fields: ownFields }, true)
@@ -185,7 +185,7 @@ export function createEditor (app: FastifyInstance, config: Config) {
   }
 
   async function run (call: EditCall | UnmatchCall, signal: AbortSignal): Promise<void> {
-    const rom = await loadRomAtProviders(app, config, call.rom_id)
+    const rom = await loadRomForLookup(app, config, call.rom_id)
     if (rom === null) throw unknown(call.rom_id)
     const scope = { signal, memo: createMemo(), preferences: rom.preferences, files: rom.libraryFiles }
     try {

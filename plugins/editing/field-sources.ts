@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Match, MediaKind } from '@svc/plugin-sdk'
-import type { Founds } from '../matching/matches.ts'
+import type { ProviderMatches } from '../matching/matches.ts'
 import { type Priorities, type Ranked, isEmpty, mediaOf, mergeField, rank } from '../matching/merge-matches.ts'
 import type { Rom, StoredMedia } from '../roms/entities.ts'
 import { GAME_FIELDS, GAME_FIELD_NAMES, type GameFieldName } from '../roms/game-fields.ts'
@@ -42,7 +42,7 @@ function listUrls ({ url_cover: cover, url_manual: manual, url_screenshots: scre
   return all.filter(([, urls]) => urls.length > 0)
 }
 
-function listOffering (kind: MediaKind, urls: readonly string[], founds: Founds, priorities: Priorities): string[] {
+function listOffering (kind: MediaKind, urls: readonly string[], founds: ProviderMatches, priorities: Priorities): string[] {
   const { cover, screenshot, manual } = priorities
   const orders: Partial<Record<MediaKind, readonly string[]>> = { screenshot, manual }
   return findFirst(rankClaims(rank(founds, orders[kind] ?? cover), 'media', priorities), (match) => {
@@ -55,7 +55,7 @@ function listOffering (kind: MediaKind, urls: readonly string[], founds: Founds,
  * Which providers the values of a ROM came from, by the rules of the merge and what each said last: a value that was
  * kept from before, or that the file name or a person gave, is of none.
  */
-export function listFieldSources (rom: SourcedRom, founds: Founds, priorities: Priorities): FieldSources {
+export function listFieldSources (rom: SourcedRom, founds: ProviderMatches, priorities: Priorities): FieldSources {
   const ranked = rank(founds, priorities.metadata)
   const isSet = (name: GameFieldName) => !isEmpty(rom[name]) && rom[name] !== GAME_FIELDS[name].none
   const fields: [string, string[]][] = [

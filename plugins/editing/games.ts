@@ -3,10 +3,10 @@ import type { FastifyInstance } from 'fastify'
 import { callProvider } from '../../core/loader/call-provider.ts'
 import type { CallScope } from '../../core/loader/call-scope.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
-import { checkAsked } from '../circuits/check-circuit.ts'
+import { checkCircuit } from '../circuits/check-circuit.ts'
 import { checkMatch } from '../matching/check-match.ts'
-import { type Found, type Founds, idOf } from '../matching/matches.ts'
-import type { RomAtProviders } from '../matching/rom-for-lookup.ts'
+import { type ProviderMatch, type ProviderMatches, idOf } from '../matching/matches.ts'
+import type { RomForLookup } from '../matching/rom-for-lookup.ts'
 
 type Provider = Loaded<ProviderDefinition>
 
@@ -15,12 +15,12 @@ export function createGames (app: FastifyInstance) {
   const { providers } = app.registry
 
   /** The game with this id; one that cannot be asked for, or is not found, is known by its id alone. */
-  async function readGame (key: string, id: ProviderId, rom: RomAtProviders, scope: CallScope): Promise<Found> {
+  async function readGame (key: string, id: ProviderId, rom: RomForLookup, scope: CallScope): Promise<ProviderMatch> {
     const provider = providers.get(key)
     const bare: Match = { id }
     if (provider?.definition.getById === undefined) return bare
     try {
-      checkAsked(provider, app.circuits.of(key))
+      checkCircuit(provider, app.circuits.of(key))
       const game = await callProvider(provider, scope, async (definition, ctx) =>
         await definition.getById?.(id as never, rom.toSdk(definition), ctx))
       return game === undefined ? bare : checkMatch(game, provider)
@@ -32,7 +32,7 @@ export function createGames (app: FastifyInstance) {
   }
 
   /** Tells those who want to know which ids a person chose. What they make of it changes nothing here. */
-  async function suggest (rom: RomAtProviders, founds: Founds, scope: CallScope): Promise<void> {
+  async function suggest (rom: RomForLookup, founds: ProviderMatches, scope: CallScope): Promise<void> {
     const ids = Object.fromEntries([...founds].flatMap(([key, found]) => {
       const id = idOf(found)
       return id === null ? [] : [[key, id] as const]
@@ -41,7 +41,7 @@ export function createGames (app: FastifyInstance) {
       .filter(({ definition }) => definition.suggest !== undefined && rom.isKnownTo(definition))
     await Promise.all(told.map(async (provider: Provider) => {
       try {
-        checkAsked(provider, app.circuits.of(provider.key))
+        checkCircuit(provider, app.circuits.of(provider.key))
         await callProvider(provider, scope, async (definition, ctx) =>
           await definition.suggest?.(rom.toSdk(definition), ids, ctx))
       } catch (err) {

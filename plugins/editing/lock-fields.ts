@@ -1,27 +1,27 @@
 import { nameSortKey } from '../library/names.ts'
 import type { ManualMetadata } from '../roms/entities.ts'
-import type { Founds } from '../matching/matches.ts'
+import type { ProviderMatches } from '../matching/matches.ts'
 import { toMergeBase } from '../matching/merge-base.ts'
 import { type MergedFields, type Priorities, isEmpty, mergeMatches } from '../matching/merge-matches.ts'
-import type { OwnColumn } from '../matching/field-locks.ts'
+import type { LockableColumn } from '../matching/field-locks.ts'
 import type { LookupRom } from '../matching/stored-rows.ts'
 import type { EditCall } from './edit-call.ts'
 
 /** A ROM after an edit. */
-export interface Settled {
+export interface EditedRom {
   merged: MergedFields
   own_fields: string[]
   manual_metadata: ManualMetadata | null
 }
 
-type Given = Partial<Record<OwnColumn, string | null>>
+type Given = Partial<Record<LockableColumn, string | null>>
 
 interface Changes {
   given: Given
   /** What it says of others is what is there. */
   confirmed: Given
   /** Those of them that are a person's also where sources say the same. */
-  forced: readonly OwnColumn[]
+  forced: readonly LockableColumn[]
   released: readonly string[]
 }
 
@@ -33,7 +33,7 @@ const GIVEN_BACK = ['name', 'name_sort_key'] as const
 /** What a form says of the columns, as it is stored. An empty address says nothing. */
 function readTexts ({ texts }: Pick<EditCall, 'texts'>): Given {
   const { name, summary, name_sort_key: sortKey, url_cover: cover, url_manual: manual } = texts
-  const said: [OwnColumn, string | undefined][] = [
+  const said: [LockableColumn, string | undefined][] = [
     ['name', name?.trim()], ['summary', summary], ['name_sort_key', sortKey?.trim()],
     ['url_cover', isEmpty(cover?.trim()) ? undefined : cover?.trim()],
     ['url_manual', isEmpty(manual?.trim()) ? undefined : manual?.trim()]
@@ -45,9 +45,9 @@ function listChanges (rom: LookupRom, call: Pick<EditCall, 'texts' | 'cover'>): 
   const { cover } = call
   const said = { ...readTexts(call), ...(cover === undefined ? {} : { url_cover: null }) }
   const released = GIVEN_BACK.filter((name) => said[name] === '')
-  const entries = (Object.entries(said) as [OwnColumn, string | null][])
+  const entries = (Object.entries(said) as [LockableColumn, string | null][])
     .filter(([name]) => !released.some((one) => one === name))
-  const isChanged = ([name, text]: [OwnColumn, string | null]) => textOf(text) !== textOf(rom[name])
+  const isChanged = ([name, text]: [LockableColumn, string | null]) => textOf(text) !== textOf(rom[name])
   const given: Given = Object.fromEntries(entries.filter((entry) =>
     isChanged(entry) || (entry[0] === 'url_cover' && cover !== undefined)))
   if (given.name_sort_key !== undefined) given.name_sort_key = nameSortKey(textOf(given.name_sort_key))
@@ -74,10 +74,10 @@ function listOwnSources (rom: LookupRom, changedIds: readonly string[], records:
  * @param founds what providers say of it by now
  * @param sources the providers whose game, and whose record, the call changes
  */
-export function settle (
-  rom: LookupRom, founds: Founds, call: Pick<EditCall, 'texts' | 'cover' | 'manual_metadata' | 'unlock'>,
+export function applyEdit (
+  rom: LookupRom, founds: ProviderMatches, call: Pick<EditCall, 'texts' | 'cover' | 'manual_metadata' | 'unlock'>,
   sources: { ids: readonly string[], records: readonly string[] }, priorities: Priorities
-): Settled {
+): EditedRom {
   const { given, confirmed, forced, released } = listChanges(rom, call)
   const freed = new Set([...released, ...call.unlock, ...Object.keys(given)])
   const isFreed = (name: string) => freed.has(name)

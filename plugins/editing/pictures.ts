@@ -13,8 +13,8 @@ import { ArtworkStoreError } from '../artwork/failures.ts'
 import { createArtworkFiles } from '../artwork/files.ts'
 import { createOrigins, findOfferers, listBadges } from '../artwork/origins.ts'
 import { EDIT_PREFIX, createStaging } from '../artwork/staging.ts'
-import type { Founds } from '../matching/matches.ts'
-import type { RomAtProviders } from '../matching/rom-for-lookup.ts'
+import type { ProviderMatches } from '../matching/matches.ts'
+import type { RomForLookup } from '../matching/rom-for-lookup.ts'
 
 export interface CoverPaths { large: string | null, small: string | null }
 
@@ -23,7 +23,7 @@ const OWN_PREFIX = 'own-'
 
 /** Brings in what a person chose for one ROM. Scans write other names, so that they never replace it. */
 export function createPictures (
-  app: FastifyInstance, config: Config, rom: RomAtProviders, founds: Founds, scope: CallScope
+  app: FastifyInstance, config: Config, rom: RomForLookup, founds: ProviderMatches, scope: CallScope
 ) {
   const { providers } = app.registry
   const log = app.log as Logger
@@ -87,7 +87,7 @@ export function createPictures (
     dropAll: (kept: string | null): Promise<void> => files.drop(folder, kept === null ? [] : [kept]),
 
     /** Brings in what is missing of what the row names now. */
-    fetchRest: (now: RomAtProviders['rom']): Promise<boolean> => artwork.fetch({
+    fetchRest: (now: RomForLookup['rom']): Promise<boolean> => artwork.fetch({
       ...now, platform_id: rom.platform.id, url_badges: listBadges(founds), providers: offerers
     }),
 

@@ -1,21 +1,21 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { GAME_FIELD_NAMES, selectGameFields } from '../roms/game-fields.ts'
 import { romTables } from '../roms/rows.ts'
 import { isRomVisible } from '../roms/visibility.ts'
-import type { Founds } from '../matching/matches.ts'
+import type { ProviderMatches } from '../matching/matches.ts'
 import type { SourcedRom } from './field-sources.ts'
 
 /** The values of a ROM beside all that providers say of it; null when it is not there or not visible. */
 export async function selectSourced (
-  em: EntityManager, viewer: Viewer, id: number
-): Promise<{ rom: SourcedRom, founds: Founds } | null> {
+  em: EntityManager, caller: AnyCaller, id: number
+): Promise<{ rom: SourcedRom, founds: ProviderMatches } | null> {
   const { rows: [row] } = await sql<SourcedRom & { matches: Record<string, object> }>`
     select r.name, r.summary, r.url_cover, r.url_screenshots, r.url_manual, r.media,
       r.own_fields, r.manual_metadata,
       ${sql.raw(selectGameFields(GAME_FIELD_NAMES))},
       coalesce((select jsonb_object_agg(m.provider, m.match) from rom_matches m where m.rom_id = r.id), '{}') as matches
-    from ${romTables(viewer?.id ?? null)} where r.id = ${id} and ${isRomVisible(viewer)}`.execute(em.getKysely())
-  return row === undefined ? null : { rom: row, founds: new Map(Object.entries(row.matches)) as Founds }
+    from ${romTables(caller?.id ?? null)} where r.id = ${id} and ${isRomVisible(caller)}`.execute(em.getKysely())
+  return row === undefined ? null : { rom: row, founds: new Map(Object.entries(row.matches)) as ProviderMatches }
 }

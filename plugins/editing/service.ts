@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { readPriorities } from '../matching/merge-matches.ts'
 import type { EditAnswer, EditCall, UnmatchCall } from './edit-call.ts'
 import { createEditor } from './edit-rom.ts'
@@ -60,8 +60,8 @@ export function createEditing (app: FastifyInstance, config: Config) {
       }),
 
     /** @throws ApiError NOT_FOUND also for a hidden ROM */
-    async getSources (em: EntityManager, viewer: Viewer, id: number): Promise<RomSources> {
-      const sourced = await selectSourced(em, viewer, id)
+    async getSources (em: EntityManager, caller: AnyCaller, id: number): Promise<RomSources> {
+      const sourced = await selectSourced(em, caller, id)
       if (sourced === null) throw notFound(`ROM with ID '${id}' not found`)
       const locked = [...sourced.rom.own_fields, ...sourced.rom.manual_metadata == null ? [] : ['manual_metadata']]
       const priorities = readPriorities(config, app.registry.providers)

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { type HiddenRom, selectHidden } from './rows.ts'
 import type { ExportOutcome, ExportedFile } from './schemas.ts'
 
@@ -29,9 +29,9 @@ export function maskPlaces ({ files, errors }: ExportOutcome, mask: (text: strin
 
 /** What an export did as a viewer may know of it. The files are the library's, and hold all there is. */
 export async function narrowOutcome (
-  em: EntityManager, viewer: Viewer, outcome: ExportOutcome
+  em: EntityManager, caller: AnyCaller, outcome: ExportOutcome
 ): Promise<ExportOutcome> {
-  if (viewer === null || viewer.access.is_admin) return outcome
-  const hidden = await selectHidden(em, viewer, [...new Set(outcome.files.map((file) => file.platform))])
+  if (caller === null || caller.access.is_admin) return outcome
+  const hidden = await selectHidden(em, caller, [...new Set(outcome.files.map((file) => file.platform))])
   return { ...outcome, files: outcome.files.map((file) => narrowFile(file, hidden)) }
 }

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
 import type pg from 'pg'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import type { GameValues, Rom } from '../roms/entities.ts'
 import { gameFieldsIn, selectGameFields } from '../roms/game-fields.ts'
 import { isRomVisible } from '../roms/visibility.ts'
@@ -42,10 +42,10 @@ export async function selectRomPage (pool: pg.Pool, place: ExportedPlace, after:
 export interface HiddenRom { id: number, library_id: number, slug: string, fs_slug: string, is_exported: boolean }
 
 /** The ROMs of some platforms that a viewer may not see. */
-export async function selectHidden (em: EntityManager, viewer: Viewer, slugs: readonly string[]): Promise<HiddenRom[]> {
+export async function selectHidden (em: EntityManager, caller: AnyCaller, slugs: readonly string[]): Promise<HiddenRom[]> {
   const { rows } = await sql<HiddenRom>`
     select r.id, r.library_id, p.slug, p.fs_slug, not r.missing_from_fs as is_exported from roms r join platforms p on p.id = r.platform_id
-    where p.slug = any(${slugs}::text[]) and not (${isRomVisible(viewer)})`.execute(em.getKysely())
+    where p.slug = any(${slugs}::text[]) and not (${isRomVisible(caller)})`.execute(em.getKysely())
   return rows
 }
 

@@ -5,12 +5,12 @@ import type { FastifyInstance } from 'fastify'
 import { sha256 } from '../../core/access/secrets.ts'
 import { type Config, getAt } from '../../core/config/config.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
-import { createPlaceMask } from '../../core/config/path-mask.ts'
+import { createPathMask } from '../../core/config/path-mask.ts'
 import { LibraryUnreadableError, isFolder } from '../library/directory.ts'
 import { romsPath } from '../library/structure.ts'
 import { createCache } from '../../core/loader/context.ts'
 import { Platform } from '../platforms/entities.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { toReason } from './files/fs-reason.ts'
 import { maskPlaces } from './filter-report.ts'
 import {
@@ -41,7 +41,7 @@ const toRow = ({ id, slug, fs_slug: fsSlug, name, custom_name: customName }: Pla
 export function createExports (app: FastifyInstance, config: Config) {
   const cache = createCache(app.pg, 'exports')
   const log = app.log.child({ feature: 'exports' })
-  const mask = createPlaceMask(config)
+  const mask = createPathMask(config)
   const exporters = new Map([...app.registry.exporters].filter(([key, exporter]) => {
     const reason = findObstacle(exporter)
     if (reason !== null) log.warn({ exporter: key, reason }, 'exporter left out')
@@ -159,9 +159,9 @@ export function createExports (app: FastifyInstance, config: Config) {
    * that is over.
    */
   async function runInWorker (
-    exporter: string, platformIds: readonly number[] | null, viewer: Viewer
+    exporter: string, platformIds: readonly number[] | null, caller: AnyCaller
   ): Promise<ExportOutcome> {
-    const owner = `${viewer?.id ?? 'server'}:${exporter}`
+    const owner = `${caller?.id ?? 'server'}:${exporter}`
     const wanted = platformIds === null ? 'all' : sha256(platformIds.toSorted((a, b) => a - b).join(','))
     const outcome = await app.jobs.request(EXPORT_QUEUE, { exporter, platform_ids: platformIds }, ANSWER_TIMEOUT_MS, {
       group: owner, key: `${owner}:${wanted}`
@@ -187,9 +187,9 @@ export function createExports (app: FastifyInstance, config: Config) {
      * @throws ApiError NOT_FOUND naming the first that there is not.
      */
     async findPlatforms (
-      em: EntityManager, viewer: Viewer, names: readonly string[], ids: readonly number[]
+      em: EntityManager, caller: AnyCaller, names: readonly string[], ids: readonly number[]
     ): Promise<number[] | null> {
-      const hidden = viewer === null ? new Set<string>() : await app.platforms.listHiddenFolders(em, viewer)
+      const hidden = caller === null ? new Set<string>() : await app.platforms.listHiddenFolders(em, caller)
       const isVisible = { fs_slug: { $nin: [...hidden] } }
       if (names.length === 0 && ids.length === 0) {
         if (hidden.size === 0) return null
@@ -210,11 +210,11 @@ export function createExports (app: FastifyInstance, config: Config) {
      * @throws ApiError UNAVAILABLE without a worker; EXPORT_FAILED when nothing of what was wanted could be written.
      */
     async request (
-      exporter: string, platformIds: readonly number[] | null, viewer: Viewer
+      exporter: string, platformIds: readonly number[] | null, caller: AnyCaller
     ): Promise<ExportOutcome> {
       await app.workers.requireScanWorker()
-      const whole = await runInWorker(exporter, platformIds, viewer)
-      const outcome = viewer === null || viewer.access.is_admin ? whole : maskPlaces(whole, mask)
+      const whole = await runInWorker(exporter, platformIds, caller)
+      const outcome = caller === null || caller.access.is_admin ? whole : maskPlaces(whole, mask)
       if (outcome.files.length > 0 || outcome.errors.length === 0) return outcome
       const reasons = outcome.errors.slice(0, SHOWN_REASONS).map(({ path, reason }) => `${path}: ${reason}`)
       throw new ApiError('EXPORT_FAILED', `No file could be written. ${reasons.join(' ')}`)

@@ -61,7 +61,7 @@ export async function replaceTextFile (file: TextFile, text: string): Promise<bo
   try {
     await writeNew(temporary, text, file.stats)
     await checkUntouched(file)
-    if (file.stats !== null) await keepBackup(file.path)
+    if (file.stats !== null) await backUp(file.path)
     await rename(temporary, file.path)
     return true
   } finally {
@@ -104,7 +104,7 @@ async function checkUntouched ({ path, stats }: TextFile): Promise<void> {
   throw new ApiError('EXPORT_FAILED', 'Another program changed the file during the export. Close it and export again.')
 }
 
-async function keepBackup (path: string): Promise<void> {
+async function backUp (path: string): Promise<void> {
   const temporary = temporaryPath(dirname(path))
   try {
     await linkOrCopy(path, temporary)

@@ -1,23 +1,23 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import type { Links } from './links.ts'
 import { type FileChoice, type FileRow, PAGE_FILES, PAGE_ROMS, type RomRow, selectFilePage, selectRomPage } from './rows.ts'
 
 /** What a feed is made of. */
 export interface Feed {
   em: EntityManager
-  viewer: Viewer
+  viewer: AnyCaller
   /** Folders may be bound to one slug: then there are several. */
   platforms: readonly { id: number, slug: string, name: string }[]
   links: Links
 }
 
 /** The ROMs of some platforms, page by page, so that a feed of any length takes as much memory as a short one. */
-export async function * readRoms ({ em, viewer }: Feed, platforms: Feed['platforms']): AsyncGenerator<RomRow[]> {
+export async function * readRoms ({ em, viewer: caller }: Feed, platforms: Feed['platforms']): AsyncGenerator<RomRow[]> {
   for (const { id: platformId } of platforms) {
     let last: Pick<RomRow, 'name_sort_key' | 'id'> | undefined = { name_sort_key: '', id: 0 }
     while (last !== undefined) {
-      const page: RomRow[] = await selectRomPage(em, viewer, platformId, last)
+      const page: RomRow[] = await selectRomPage(em, caller, platformId, last)
       const listed = page.filter((rom) => rom.is_listed)
       if (listed.length > 0) yield listed
       last = page.length === PAGE_ROMS ? page.at(-1) : undefined

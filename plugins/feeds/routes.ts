@@ -67,9 +67,9 @@ const createRoutes = (settings: Config, titles: Titles): Routes => async (app) =
   /** @param slug of the platforms that it is about; null for all that its reader sees */
   async function open (request: FastifyRequest, slug: string | null): Promise<Feed> {
     const { em } = request
-    const viewer = await app.permissions.viewerOf(request)
-    const platforms = await (slug === null ? selectPlatforms(em, viewer) : selectPlatformsOf(em, viewer, slug))
-    return { em, viewer, platforms, links: createLinks(request, settings, app.resources.marked) }
+    const caller = await app.permissions.viewerOf(request)
+    const platforms = await (slug === null ? selectPlatforms(em, caller) : selectPlatformsOf(em, caller, slug))
+    return { em, viewer: caller, platforms, links: createLinks(request, settings, app.resources.marked) }
   }
 
   /** @throws ApiError NOT_FOUND unless there is such a platform */

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
 import { selectPlatforms } from '../platforms/rows.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import type { Rom, RomFile } from '../roms/entities.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 
@@ -38,8 +38,8 @@ export const PAGE_ROMS = 1_000
 export const PAGE_FILES = 5_000
 
 /** The platforms of one slug that a viewer sees. */
-export const selectPlatformsOf = (em: EntityManager, viewer: Viewer, slug: string) =>
-  selectPlatforms(em, viewer, sql<boolean>`p.slug = ${slug}`)
+export const selectPlatformsOf = (em: EntityManager, caller: AnyCaller, slug: string) =>
+  selectPlatforms(em, caller, sql<boolean>`p.slug = ${slug}`)
 
 /**
  * The next ROMs of a platform by name, those included that are not listed: as conditions, what hides them would have
@@ -48,13 +48,13 @@ export const selectPlatformsOf = (em: EntityManager, viewer: Viewer, slug: strin
  * @param after the last one of the page before
  */
 export async function selectRomPage (
-  em: EntityManager, viewer: Viewer, platformId: number, after: Pick<RomRow, 'name_sort_key' | 'id'>
+  em: EntityManager, caller: AnyCaller, platformId: number, after: Pick<RomRow, 'name_sort_key' | 'id'>
 ): Promise<RomRow[]> {
   const { rows } = await sql<RomRow>`
     select r.id, nullif(r.name, '') as name, r.name_sort_key, r.fs_name, r.fs_name_no_tags,
       r.fs_size_bytes::float8 as fs_size_bytes, r.summary, r.regions[1] as region, r.revision,
       r.first_release_date::float8 as first_release_date, r.path_cover_small, r.path_cover_large,
-      not r.missing_from_fs and ${isRomVisible(viewer)} as is_listed
+      not r.missing_from_fs and ${isRomVisible(caller)} as is_listed
     from roms r where r.platform_id = ${platformId} and (r.name_sort_key, r.id) > (${after.name_sort_key}, ${after.id})
     order by r.name_sort_key, r.id limit ${PAGE_ROMS}`.execute(em.getKysely())
   return rows

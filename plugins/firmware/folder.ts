@@ -10,7 +10,7 @@ import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { safeRelativePath } from '../../core/files/safe-path.ts'
 import { writeUpload } from '../../core/files/write-upload.ts'
 import { temporaryPath } from '../exports/text-file.ts'
-import { findPlace } from '../library/locate-folder.ts'
+import { findLayout } from '../library/locate-folder.ts'
 import { firmwarePath } from '../library/structure.ts'
 import { checkFileName, openFolder, refusing } from '../library/write-checks.ts'
 
@@ -33,7 +33,7 @@ export interface StagedFirmware {
   file_size_bytes: number
   hashes: Hashes
   /** Puts it in the place of its name, in one step. @throws ApiError CONFLICT */
-  settle (): Promise<void>
+  publish (): Promise<void>
   /** Removes it, unless it was settled. */
   discard (): Promise<void>
 }
@@ -56,7 +56,7 @@ export function createFirmwareFolders ({ library }: FastifyInstance, config: Con
     /** Makes the folder unless it is there. @throws ApiError CONFLICT, NO_FREE_SPACE, TOO_LARGE, UNAVAILABLE */
     async prepare (fsSlug: string, announcedBytes: number): Promise<FirmwareFolder> {
       if (maxBytes > 0 && announcedBytes > maxBytes) throw tooLarge(announcedBytes)
-      const { root, structure } = await refusing(fsSlug, () => findPlace(library, fsSlug))
+      const { root, structure } = await refusing(fsSlug, () => findLayout(library, fsSlug))
       const path = firmwarePath(structure, fsSlug)
       const real = await openFolder(root.dir, path)
       await requireFreeSpace(real, announcedBytes)
@@ -75,7 +75,7 @@ export function createFirmwareFolders ({ library }: FastifyInstance, config: Con
         return {
           file_name: name,
           ...facts,
-          settle: () => refusing(place, () => rename(temporary, join(folder.real, name))),
+          publish: () => refusing(place, () => rename(temporary, join(folder.real, name))),
           discard: () => rm(temporary, { force: true })
         }
       } catch (err) {

@@ -68,8 +68,8 @@ const routes: Routes = async (app) => {
       },
       config: open,
       handler: async (request, reply) => {
-        const viewer = await app.permissions.viewerOf(request)
-        const { handle, fileName } = await app.firmware.open(request.em, viewer, request.params.id)
+        const caller = await app.permissions.viewerOf(request)
+        const { handle, fileName } = await app.firmware.open(request.em, caller, request.params.id)
         return await app.files.send(request, reply, {
           handle,
           type: app.files.mediaTypeOf(fileName) ?? 'application/octet-stream',

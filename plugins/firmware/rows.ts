@@ -18,7 +18,7 @@ export async function selectFirmware (
 }
 
 /** Firmware beside the folder of its platform. */
-export interface PlacedFirmwareRow extends FirmwareRow { platform_fs_slug: string }
+export interface FirmwareWithPlatform extends FirmwareRow { platform_fs_slug: string }
 
 /** Which firmware is meant; all of it without either. */
 export interface FirmwareSelection { platform_id?: number | undefined, ids?: readonly number[] }
@@ -26,10 +26,10 @@ export interface FirmwareSelection { platform_id?: number | undefined, ids?: rea
 /** Firmware by file name. @param isVisible of its platform `p` */
 export async function selectPlacedFirmware (
   em: EntityManager, isVisible: RawBuilder<boolean>, { platform_id: platform, ids }: FirmwareSelection
-): Promise<PlacedFirmwareRow[]> {
+): Promise<FirmwareWithPlatform[]> {
   const ofPlatform = platform === undefined ? sql`` : sql`and f.platform_id = ${platform}`
   const oneOf = ids === undefined ? sql`` : sql`and f.id = any(${ids}::int[])`
-  const { rows } = await sql<PlacedFirmwareRow>`select ${COLUMNS}, p.fs_slug as platform_fs_slug
+  const { rows } = await sql<FirmwareWithPlatform>`select ${COLUMNS}, p.fs_slug as platform_fs_slug
     from firmware f join platforms p on p.id = f.platform_id
     where ${isVisible} ${ofPlatform} ${oneOf} order by f.file_name, f.id`.execute(em.getKysely())
   return rows

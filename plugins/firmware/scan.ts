@@ -30,12 +30,12 @@ export interface FirmwareScan {
 /** A version of a platform has that platform's firmware: `slug` is the platform's. */
 interface FirmwarePlatform { id: number, slug: string, fs_slug: string }
 
-interface Found { name: string, path: string, size: number }
+interface FirmwareFile { name: string, path: string, size: number }
 type Complain = (name: string, reason: string) => void
 
 /** Files directly in the folder; a platform without one has no firmware. */
-async function listFiles ({ folder, library, rules }: FirmwareScan, complain: Complain): Promise<Found[]> {
-  const found: Found[] = []
+async function listFiles ({ folder, library, rules }: FirmwareScan, complain: Complain): Promise<FirmwareFile[]> {
+  const found: FirmwareFile[] = []
   for (const { name, kind, isValid } of await listItems(join(library.dir, folder))) {
     if (kind !== 'file' || rules.isExcludedSingle(name)) continue
     if (!isValid) {

@@ -9,7 +9,7 @@ import { openStoredFile } from '../roms/stored-files.ts'
 import { createFirmwareFolders } from './folder.ts'
 import { isKnownFirmware } from './known-firmware.ts'
 import {
-  type PlacedFirmwareRow, deleteFirmware, selectFirmwareIds, selectFirmwarePlatform, selectPlacedFirmware,
+  type FirmwareWithPlatform, deleteFirmware, selectFirmwareIds, selectFirmwarePlatform, selectPlacedFirmware,
   upsertFirmware
 } from './rows.ts'
 import type { BulkResult, DeleteFirmware, FirmwareUploadView, FirmwareView } from './schemas.ts'
@@ -24,18 +24,18 @@ export function createFirmware (app: FastifyInstance, config: Config) {
   const folders = createFirmwareFolders(app, config)
   const { isVisible } = app.platforms
 
-  async function find (em: EntityManager, viewer: Viewer, id: number): Promise<PlacedFirmwareRow> {
-    const [row] = await selectPlacedFirmware(em, isVisible(viewer), { ids: [id] })
+  async function find (em: EntityManager, caller: Viewer, id: number): Promise<FirmwareWithPlatform> {
+    const [row] = await selectPlacedFirmware(em, isVisible(caller), { ids: [id] })
     if (row === undefined) throw notFound(unknownFirmware(id))
     return row
   }
 
-  async function list (em: EntityManager, viewer: Viewer, platformId: number | undefined): Promise<FirmwareView[]> {
-    return (await selectPlacedFirmware(em, isVisible(viewer), { platform_id: platformId })).map(toFirmwareView)
+  async function list (em: EntityManager, caller: Viewer, platformId: number | undefined): Promise<FirmwareView[]> {
+    return (await selectPlacedFirmware(em, isVisible(caller), { platform_id: platformId })).map(toFirmwareView)
   }
 
   /** Deletes the file of a row. @returns what is wrong, and whether the row stays for that */
-  async function removeFile (row: PlacedFirmwareRow): Promise<{ error: string, keepsRow: boolean } | null> {
+  async function removeFile (row: FirmwareWithPlatform): Promise<{ error: string, keepsRow: boolean } | null> {
     try {
       await folders.remove(row)
       return null
@@ -49,29 +49,29 @@ export function createFirmware (app: FastifyInstance, config: Config) {
   return {
     list,
 
-    listIds: (em: EntityManager, viewer: Viewer): Promise<number[]> => selectFirmwareIds(em, isVisible(viewer)),
+    listIds: (em: EntityManager, caller: Viewer): Promise<number[]> => selectFirmwareIds(em, isVisible(caller)),
 
-    get: async (em: EntityManager, viewer: Viewer, id: number): Promise<FirmwareView> =>
-      toFirmwareView(await find(em, viewer, id)),
+    get: async (em: EntityManager, caller: Viewer, id: number): Promise<FirmwareView> =>
+      toFirmwareView(await find(em, caller, id)),
 
     /** Opens the file; the caller closes the handle. @throws ApiError NOT_FOUND, also when the disk lost it */
-    async open (em: EntityManager, viewer: Viewer, id: number) {
-      const row = await find(em, viewer, id)
+    async open (em: EntityManager, caller: Viewer, id: number) {
+      const row = await find(em, caller, id)
       const handle = await openStoredFile(app.library, { ...row, fs_path: row.file_path })
       return { fileName: row.file_name, handle }
     },
 
     /** Puts the files of a form into the platform's folder; one that is there already is replaced. */
-    async upload (request: FastifyRequest, viewer: Viewer, platformId: number): Promise<FirmwareUploadView> {
+    async upload (request: FastifyRequest, caller: Viewer, platformId: number): Promise<FirmwareUploadView> {
       const { em } = request
-      const platform = await selectFirmwarePlatform(em, platformId, isVisible(viewer))
+      const platform = await selectFirmwarePlatform(em, platformId, isVisible(caller))
       if (platform === null) throw notFound(`Platform with ID ${platformId} not found`)
       const folder = await folders.prepare(platform.fs_slug, announcedBytes(request))
       const { parts, staged } = await readFirmware(request, folders, folder)
       try {
         for (const file of staged) {
           const { file_name: name, file_size_bytes: size, hashes } = file
-          await file.settle()
+          await file.publish()
           await upsertFirmware(em, {
             library_id: folder.library_id,
             platform_id: platform.id,
@@ -85,14 +85,14 @@ export function createFirmware (app: FastifyInstance, config: Config) {
       } finally {
         await discardAll(staged)
       }
-      return { uploaded: parts, firmware: await list(em, viewer, platform.id) }
+      return { uploaded: parts, firmware: await list(em, caller, platform.id) }
     },
 
     /** Takes firmware out of the list, and with it the files that are named. What cannot be deleted stays in both. */
-    async delete (em: EntityManager, viewer: Viewer, input: DeleteFirmware): Promise<BulkResult> {
+    async delete (em: EntityManager, caller: Viewer, input: DeleteFirmware): Promise<BulkResult> {
       const ids = [...new Set(input.firmware)]
       const withFile = new Set(input.delete_from_fs)
-      const rows = new Map((await selectPlacedFirmware(em, isVisible(viewer), { ids })).map((row) => [row.id, row]))
+      const rows = new Map((await selectPlacedFirmware(em, isVisible(caller), { ids })).map((row) => [row.id, row]))
       const failed = new Map<number, string>()
       const gone: number[] = []
       for (const id of ids) {

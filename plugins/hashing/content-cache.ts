@@ -5,7 +5,7 @@ import { largestMember } from './retroachievements/known.ts'
 const KEPT_BYTES = 16 * 1024 ** 2
 
 /** The content that stands for a file, kept while it is hashed so that it need not be unpacked twice. */
-export class KeptContent {
+export class ContentCache {
   /** Of an archive, the member that counts. */
   #member: Listing | null = null
   #pieces: Buffer[] = []

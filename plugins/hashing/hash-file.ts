@@ -4,7 +4,7 @@ import { readChdSha1 } from './chd-sha1.ts'
 import { Digest, hashBytes } from '../../core/archives/digest.ts'
 import { formatOf } from '../../core/archives/formats.ts'
 import { ArchiveError, Budget, CancelledError, type Watch } from '../../core/archives/limits.ts'
-import type { KeptContent } from './content-cache.ts'
+import type { ContentCache } from './content-cache.ts'
 import { digestSource, readSmall } from './digest-source.ts'
 import { withSource, type Path, type Source } from '../../core/archives/source.ts'
 import { EMPTY_HASHES } from '../../core/archives/types.ts'
@@ -17,7 +17,7 @@ export interface FileRequest {
   raw?: string
 }
 
-interface Outcome {
+interface FileResult {
   hashes: FileHashes
   /** The running hash of a group after this file; null when the file has no content that could be read. */
   running: Digest | null
@@ -28,7 +28,7 @@ interface Outcome {
  * @throws CancelledError, or the error of opening or reading the file.
  */
 export async function hashFile (
-  request: FileRequest, settings: HashSettings, watch: Watch, kept: KeptContent | null = null
+  request: FileRequest, settings: HashSettings, watch: Watch, kept: ContentCache | null = null
 ): Promise<FileHashes> {
   return withSource(request.path, async (source) => {
     const small = request.raw === undefined && formatOf(request.path).kind === 'plain' ? readSmall(source) : null
@@ -49,7 +49,7 @@ export async function hashGroup (
     onFile(index)
     try {
       const before: Digest | null = running
-      const outcome: Outcome = await withSource(request.path, (source) => {
+      const outcome: FileResult = await withSource(request.path, (source) => {
         return hashSource(request, source, settings, watch, before)
       })
       files.push(outcome.hashes)
@@ -66,8 +66,8 @@ export async function hashGroup (
 
 async function hashSource (
   request: FileRequest, source: Source, settings: HashSettings, watch: Watch, before: Digest | null,
-  kept: KeptContent | null = null
-): Promise<Outcome> {
+  kept: ContentCache | null = null
+): Promise<FileResult> {
   const format = formatOf(request.path)
   if (request.raw !== undefined && format.kind === 'compressed') return withoutContent(request.raw)
   if (request.raw !== undefined || format.kind === 'plain') return hashBytesOf(request, source, watch, before)
@@ -84,13 +84,13 @@ async function hashSource (
   }
 }
 
-function withoutContent (warning: string): Outcome {
+function withoutContent (warning: string): FileResult {
   return { hashes: { ...EMPTY_HASHES, chd_sha1_hash: null, archive_members: null, warning }, running: null }
 }
 
 async function hashArchive (
-  archive: Archive, settings: HashSettings, before: Digest | null, kept: KeptContent | null
-): Promise<Outcome> {
+  archive: Archive, settings: HashSettings, before: Digest | null, kept: ContentCache | null
+): Promise<FileResult> {
   if (settings.members === 'all') {
     const { total, members } = await hashMembers(archive, settings.excluded, (entry) => kept?.watch(entry) ?? entry)
     return toOutcome(total, null, members)
@@ -99,7 +99,7 @@ async function hashArchive (
   return toOutcome(await hashLargest(archive, settings.excluded, running), running)
 }
 
-async function hashUnpacked (pieces: AsyncIterable<Uint8Array>, before: Digest | null): Promise<Outcome> {
+async function hashUnpacked (pieces: AsyncIterable<Uint8Array>, before: Digest | null): Promise<FileResult> {
   const own = new Digest()
   const running = before?.copy() ?? null
   for await (const piece of pieces) {
@@ -111,7 +111,7 @@ async function hashUnpacked (pieces: AsyncIterable<Uint8Array>, before: Digest |
 
 async function hashBytesOf (
   request: FileRequest, source: Source, watch: Watch, before: Digest | null
-): Promise<Outcome> {
+): Promise<FileResult> {
   watch.setDeadline(0)
   const own = new Digest()
   const running = before?.copy() ?? null
@@ -122,7 +122,7 @@ async function hashBytesOf (
 }
 
 /** The first file of a group starts its running hash with its own. */
-function toOutcome (own: Digest, running: Digest | null, members: ArchiveMember[] | null = null): Outcome {
+function toOutcome (own: Digest, running: Digest | null, members: ArchiveMember[] | null = null): FileResult {
   return { hashes: { ...own.hashes(), chd_sha1_hash: null, archive_members: members }, running: running ?? own }
 }
 

@@ -8,13 +8,13 @@ import { rememberCrashes } from './crashed-files.ts'
 const IDLE_MS = 10_000
 
 /** The hasher of this process, for one scan at a time. */
-export interface ScanHasher {
-  take (config: Config): Hasher
+export interface SharedHasher {
+  acquire (config: Config): Hasher
   /** Ends its process unless another scan takes it soon. */
   release (): void
 }
 
-export function createScanHasher (app: FastifyInstance): ScanHasher {
+export function createSharedHasher (app: FastifyInstance): SharedHasher {
   let current: { hasher: Hasher, settings: string } | null = null
   let timer: NodeJS.Timeout | undefined
 
@@ -29,7 +29,7 @@ export function createScanHasher (app: FastifyInstance): ScanHasher {
   app.addHook('onClose', close)
 
   return {
-    take (config) {
+    acquire (config) {
       clearTimeout(timer)
       const { hash_threads: threads, archive_timeout_seconds: seconds } = config.scan
       const settings = `${threads} ${seconds}`

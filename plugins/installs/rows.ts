@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { hasValues, milliseconds } from '../../core/database/columns.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import type { ReportInstall } from './schemas.ts'
 import type { InstallRow } from './views.ts'
@@ -34,10 +34,10 @@ export function createInstallRows (ttlDays: number) {
   }
 
   /** The live requests of ROMs that a viewer sees, oldest first. */
-  const select = (em: EntityManager, viewer: Viewer, selection: InstallSelection) => run(em, sql<InstallRow>`select ${COLUMNS}
+  const select = (em: EntityManager, caller: AnyCaller, selection: InstallSelection) => run(em, sql<InstallRow>`select ${COLUMNS}
     from install_requests i join devices d on d.id = i.device_id
       join roms r on r.id = i.rom_id join platforms p on p.id = r.platform_id
-    where ${IS_LIVE} and ${isFresh} and ${isRomVisible(viewer)} and ${hasValues('i', { ...selection })}
+    where ${IS_LIVE} and ${isFresh} and ${isRomVisible(caller)} and ${hasValues('i', { ...selection })}
     order by i.created_at, i.id`)
 
   return {
@@ -64,9 +64,9 @@ export function createInstallRows (ttlDays: number) {
      * Takes what waits for a device. Each request is taken by one call only, however many run at once; the rows are
      * locked in one order so that two calls do not wait for each other.
      */
-    take: (em: EntityManager, viewer: Viewer, deviceId: number) => run(em, sql<InstallRow>`with waiting as (
+    take: (em: EntityManager, caller: AnyCaller, deviceId: number) => run(em, sql<InstallRow>`with waiting as (
         select i.id from install_requests i join roms r on r.id = i.rom_id join platforms p on p.id = r.platform_id
-        where i.device_id = ${deviceId} and i.status = 'pending' and ${isFresh} and ${isRomVisible(viewer)}
+        where i.device_id = ${deviceId} and i.status = 'pending' and ${isFresh} and ${isRomVisible(caller)}
         order by i.created_at, i.id for update of i
       )
       update install_requests i set status = 'taken', updated_at = now() from waiting, devices d
@@ -94,12 +94,12 @@ export function createInstallRows (ttlDays: number) {
     },
 
     /** Null when the request has ended or counts as gone, or its ROM is hidden from the viewer. */
-    async cancel (em: EntityManager, viewer: Viewer, deviceId: number, id: string): Promise<InstallRow | null> {
+    async cancel (em: EntityManager, caller: AnyCaller, deviceId: number, id: string): Promise<InstallRow | null> {
       const [cancelled] = await run(em, sql<InstallRow>`update install_requests i
         set status = 'cancelled', updated_at = now()
         from devices d, roms r join platforms p on p.id = r.platform_id
         where i.id = ${id} and i.device_id = ${deviceId} and ${IS_LIVE} and ${isFresh} and d.id = i.device_id
-          and r.id = i.rom_id and ${isRomVisible(viewer)}
+          and r.id = i.rom_id and ${isRomVisible(caller)}
         returning ${COLUMNS}`)
       return cancelled ?? null
     },

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type pg from 'pg'
 import { milliseconds } from '../../core/database/columns.ts'
 import type { LongReads } from '../library/long-reads.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 
 /** Whatever was a library once. */
@@ -27,13 +27,13 @@ export async function selectStoredLibraries (em: EntityManager): Promise<StoredL
 export interface LibrarySize { platform_count: number, rom_count: number, missing_count: number, fs_size_bytes: number }
 
 /** By id; those without a ROM are left out. */
-export async function selectLibrarySizes (reads: LongReads, viewer: Viewer): Promise<Map<number, LibrarySize>> {
+export async function selectLibrarySizes (reads: LongReads, caller: AnyCaller): Promise<Map<number, LibrarySize>> {
   const { rows } = await sql<LibrarySize & { library_id: number }>`
     select library_id, count(*)::int as platform_count, sum(roms)::int as rom_count, sum(missing)::int as missing_count,
       sum(bytes)::float8 as fs_size_bytes
     from (select r.library_id, count(*) as roms, count(*) filter (where r.missing_from_fs) as missing,
         sum(r.fs_size_bytes) as bytes
-      from roms r where ${isRomVisible(viewer)} group by r.library_id, r.platform_id) platforms
+      from roms r where ${isRomVisible(caller)} group by r.library_id, r.platform_id) platforms
     group by library_id`.execute(reads)
   return new Map(rows.map(({ library_id: id, ...size }) => [id, size]))
 }

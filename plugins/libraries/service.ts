@@ -4,12 +4,12 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { type Caller } from '../../core/access/auth.ts'
 import { type Config, getAt } from '../../core/config/config.ts'
-import { createPlaceMask } from '../../core/config/path-mask.ts'
+import { createPathMask } from '../../core/config/path-mask.ts'
 import { badRequest, conflict, notFound } from '../../core/errors.ts'
-import { createKept } from '../library/library-cache.ts'
+import { createLibraryCache } from '../library/library-cache.ts'
 import type { LibraryRoot } from '../library/roots.ts'
 import { selectMoment } from '../library/version-rows.ts'
-import { viewerKey } from '../platforms/visibility.ts'
+import { callerKey } from '../platforms/visibility.ts'
 import { markPlatforms } from '../scans/platform-rows.ts'
 import type { Change } from '../settings/document.ts'
 import { checkRoot } from './check-root.ts'
@@ -68,13 +68,13 @@ function describe (root: LibraryRoot, isOwn: boolean): ChangeLibrary {
 }
 
 export function createLibraries (app: FastifyInstance, config: Config) {
-  const mask = createPlaceMask(config)
-  const sizes = createKept<ReadonlyMap<number, LibrarySize>>({
+  const mask = createPathMask(config)
+  const sizes = createLibraryCache<ReadonlyMap<number, LibrarySize>>({
     maxBytes: SIZES_MAX_BYTES, sizeOf: (ofViewer) => ofViewer.size * BYTES_PER_SIZE
   })
 
   async function readSizes (em: EntityManager, caller: Caller): Promise<ReadonlyMap<number, LibrarySize>> {
-    return await sizes.get(await selectMoment(em, null), { viewer: viewerKey(caller), of: 'libraries' },
+    return await sizes.get(await selectMoment(em, null), { viewer: callerKey(caller), of: 'libraries' },
       () => selectLibrarySizes(app.longReads, caller))
   }
 

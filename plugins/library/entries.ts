@@ -4,7 +4,7 @@ import type { ExclusionRules } from './exclusions.ts'
 import { type Lstat, lstat } from './lstat.ts'
 import { isInside, safeRelativePath } from '../../core/files/safe-path.ts'
 import {
-  type EntryFile, type EntryProblem, type Place, type Walk, mapInBatches, readAhead, readFile, readFolder, resolveItem
+  type EntryFile, type EntryProblem, type DiskPath, type Walk, mapInBatches, readAhead, readFile, readFolder, resolveItem
 } from './walk.ts'
 
 export type { EntryFile, EntryProblem } from './walk.ts'
@@ -43,7 +43,7 @@ export interface ListOptions {
   lstat?: Lstat
 }
 
-interface Platform extends Place, Pick<Walk, 'roots' | 'platformRoot' | 'rules' | 'signal' | 'lstat'> {}
+interface Platform extends DiskPath, Pick<Walk, 'roots' | 'platformRoot' | 'rules' | 'signal' | 'lstat'> {}
 
 const CONCURRENT_ENTRIES = 256
 

@@ -18,17 +18,17 @@ interface Entry<Value> {
   lagMs: number
   value: Value
 }
-interface Kept<Value> extends Entry<Value> { bytes: number }
+interface CachedValue<Value> extends Entry<Value> { bytes: number }
 
-export interface KeptOptions<Value> {
+export interface CacheOptions<Value> {
   maxBytes: number
   sizeOf (value: Value): number
 }
 
 /** Of which viewer, and of what; what it depends on besides the library. */
-export interface KeptKey { viewer: string, of: unknown, kinds?: readonly VersionKind[] }
+export interface CacheKey { viewer: string, of: unknown, kinds?: readonly VersionKind[] }
 
-const idOf = ({ viewer, of }: KeptKey) => JSON.stringify([viewer, of])
+const idOf = ({ viewer: caller, of }: CacheKey) => JSON.stringify([caller, of])
 const scansOf = ({ versions }: Moment) => versions.get('scans') ?? 0
 
 function isGood (entry: Entry<unknown>, version: string, moment: Moment): boolean {
@@ -68,8 +68,8 @@ async function inTime<Value> (value: Promise<Value>): Promise<Value> {
  *
  * Nobody is given what was made for another viewer: the viewer is part of the key.
  */
-export function createKept<Value> ({ maxBytes, sizeOf }: KeptOptions<Value>) {
-  const entries = new Map<string, Kept<Value>>()
+export function createLibraryCache<Value> ({ maxBytes, sizeOf }: CacheOptions<Value>) {
+  const entries = new Map<string, CachedValue<Value>>()
   const makings = new Map<string, Entry<Promise<Value>>>()
   /** The latest moment of those who wait for the next making. */
   const wanted = new Map<string, Moment>()
@@ -81,7 +81,7 @@ export function createKept<Value> ({ maxBytes, sizeOf }: KeptOptions<Value>) {
   }
 
   /** The longest unused go first. */
-  function keep (id: string, entry: Kept<Value>): void {
+  function store (id: string, entry: CachedValue<Value>): void {
     drop(id)
     entries.set(id, entry)
     bytes += entry.bytes
@@ -98,7 +98,7 @@ export function createKept<Value> ({ maxBytes, sizeOf }: KeptOptions<Value>) {
       try {
         const value = await work()
         const lagMs = Math.max(SCAN_LAG_MS, (performance.now() - started) * SCAN_LAG_FACTOR)
-        keep(id, { ...facts, lagMs, value, bytes: sizeOf(value) + id.length + ENTRY_BYTES })
+        store(id, { ...facts, lagMs, value, bytes: sizeOf(value) + id.length + ENTRY_BYTES })
         return value
       } finally {
         makings.delete(id)
@@ -120,7 +120,7 @@ export function createKept<Value> ({ maxBytes, sizeOf }: KeptOptions<Value>) {
   }
 
   /** What is kept, or else made: by a statement of its own limits, such as `app.longReads` runs. */
-  async function get (moment: Moment, key: KeptKey, work: () => Promise<Value>): Promise<Value> {
+  async function get (moment: Moment, key: CacheKey, work: () => Promise<Value>): Promise<Value> {
     const id = idOf(key)
     const kinds: VersionKind[] = ['edits', ...key.kinds ?? []]
     const versionAt = ({ versions }: Moment) => kinds.map((kind) => versions.get(kind) ?? 0).join(' ')
@@ -150,7 +150,7 @@ export function createKept<Value> ({ maxBytes, sizeOf }: KeptOptions<Value>) {
     get,
 
     /** The same where it is there soon, else null: so long after its making began, however many ask meanwhile. */
-    async getSoon (moment: Moment, key: KeptKey, work: () => Promise<Value>, waitMs: number): Promise<Value | null> {
+    async getSoon (moment: Moment, key: CacheKey, work: () => Promise<Value>, waitMs: number): Promise<Value | null> {
       const value = get(moment, key, work)
       value.catch(() => {})
       const since = makings.get(idOf(key))?.at ?? moment.at

@@ -6,14 +6,14 @@ import type { Library } from './service.ts'
 import { type Structure, romsPath } from './structure.ts'
 
 /** A library, and how its folders lie; null while it holds no ROM folder. */
-export interface LibraryPlace { root: LibraryRoot, structure: Structure | null }
+export interface LibraryLayout { root: LibraryRoot, structure: Structure | null }
 
 /**
  * What is known of each library that can be read.
  *
  * @throws {LibraryUnreadableError} when none can
  */
-async function mapReadable<T> (library: Library, read: (place: LibraryPlace) => Promise<T>): Promise<T[]> {
+async function mapReadable<T> (library: Library, read: (place: LibraryLayout) => Promise<T>): Promise<T[]> {
   const found: T[] = []
   let problem: LibraryUnreadableError | null = null
   for (const root of await library.list()) {
@@ -29,10 +29,10 @@ async function mapReadable<T> (library: Library, read: (place: LibraryPlace) => 
 }
 
 /** A library that something is written into. */
-export interface WritablePlace { root: LibraryRoot, structure: Structure }
+export interface WritableLayout { root: LibraryRoot, structure: Structure }
 
 /** @throws ApiError UNAVAILABLE while it is not mounted · {LibraryUnreadableError} */
-async function openPlace (library: Library, root: LibraryRoot): Promise<WritablePlace> {
+async function openPlace (library: Library, root: LibraryRoot): Promise<WritableLayout> {
   await library.requireMounted(root)
   return { root, structure: await library.detectStructure(root) ?? library.emptyStructure }
 }
@@ -43,7 +43,7 @@ async function openPlace (library: Library, root: LibraryRoot): Promise<Writable
  * @throws ApiError BAD_REQUEST when there is none · CONFLICT when it is read-only · UNAVAILABLE while it is not mounted
  * @throws {LibraryUnreadableError}
  */
-export async function getPlace (library: Library, id: number): Promise<WritablePlace> {
+export async function getLayout (library: Library, id: number): Promise<WritableLayout> {
   const roots = await library.list()
   if (!roots.some((root) => root.id === id)) {
     throw badRequest(`There is no library with ID ${id}; send one of ${roots.map((root) => root.id).join(', ')}`)
@@ -58,7 +58,7 @@ export async function getPlace (library: Library, id: number): Promise<WritableP
  * @throws ApiError UNAVAILABLE while the one that held it is not mounted · CONFLICT when all others are read-only
  * @throws {LibraryUnreadableError} when none can be read
  */
-export async function findPlace (library: Library, fsSlug: string): Promise<WritablePlace> {
+export async function findLayout (library: Library, fsSlug: string): Promise<WritableLayout> {
   const homes = await library.listHomes(fsSlug)
   const home = (await library.list()).find((root) => root.is_writable && homes.has(root.id))
   if (home !== undefined) return await openPlace(library, home)

@@ -50,7 +50,7 @@ export function createManyLstats (
     for (const { path, resolve } of [...sent.splice(0).flat(), ...gathered.splice(0)]) resolve(lstat(path))
   }
 
-  function settle (all: BigInt64Array): void {
+  function finishRead (all: BigInt64Array): void {
     for (const [index, { path, resolve }] of (sent.shift() ?? []).entries()) {
       // What could not be looked at says why when it is asked again.
       resolve(readFacts(all, index) ?? lstat(path))
@@ -61,7 +61,7 @@ export function createManyLstats (
     const worker = new Worker(THREAD, { workerData: settings, resourceLimits: HEAP })
     worker.on('message', (all: BigInt64Array | null) => {
       if (all === null) isReady = true
-      else settle(all)
+      else finishRead(all)
     })
     worker.on('error', giveUp)
     worker.on('exit', giveUp)

@@ -53,7 +53,7 @@ export function assignRows (roots: readonly Pick<NamedRoot, 'name' | 'dir'>[], r
   })
 }
 
-async function settle (pool: pg.Pool, roots: readonly NamedRoot[]): Promise<LibraryRow[]> {
+async function loadRows (pool: pg.Pool, roots: readonly NamedRoot[]): Promise<LibraryRow[]> {
   const rows = await selectLibraries(pool)
   const wanted = assignRows(roots, rows)
   if (wanted.every((row) => rows.some((known) => isDeepStrictEqual(known, row)))) return wanted
@@ -73,7 +73,7 @@ export function createRoots (pool: pg.Pool, config: Settings) {
     const { libraries } = config
     const roots = readRoots(config)
     if (settled?.of !== libraries) {
-      const rows = settle(pool, roots)
+      const rows = loadRows(pool, roots)
       const mine = settled = { of: libraries, rows }
       rows.catch(() => { if (settled === mine) settled = null })
     }

@@ -29,20 +29,20 @@ export interface EntryProblem extends Problem {
 }
 
 /** A place on disk: its path without symbolic links, and its path relative to the library. */
-export interface Place {
+export interface DiskPath {
   real: string
   path: string
 }
 
 /** A file or folder that may be read, a link followed to its end. */
-export interface Found extends Place {
+export interface DiskEntry extends DiskPath {
   name: string
   kind: 'file' | 'folder'
   isLink: boolean
 }
 
 /** A folder of an entry, with the names of the folders from below the entry's own down to it. */
-export interface Folder extends Found {
+export interface Folder extends DiskEntry {
   below: readonly string[]
 }
 
@@ -65,7 +65,7 @@ export const MAX_DEPTH = 32
 const CONCURRENT_FILES = 64
 
 /** What a name in a folder leads to; null when that may not or cannot be read, or is no file or folder. */
-export async function resolveItem (walk: Walk, parent: Place, item: DirectoryItem): Promise<Found | null> {
+export async function resolveItem (walk: Walk, parent: DiskPath, item: DirectoryItem): Promise<DiskEntry | null> {
   const path = `${parent.path}/${item.name}`
   if (!item.isValid) return report(walk, path, INVALID_NAME_REASON)
   if (item.kind === 'other') return null
@@ -76,7 +76,7 @@ export async function resolveItem (walk: Walk, parent: Place, item: DirectoryIte
 
 /** Null when the file cannot be read. `below` as in {@link Folder}. */
 export async function readFile (
-  walk: Walk, found: Found, folderPath: string, below: readonly string[]
+  walk: Walk, found: DiskEntry, folderPath: string, below: readonly string[]
 ): Promise<EntryFile | null> {
   try {
     const { kind, size, mtime, inode } = await walk.lstat(found.real)
@@ -108,7 +108,7 @@ export async function readFolder (walk: Walk, folder: Folder, files: EntryFile[]
     return
   }
   walk.visited.add(folder.real)
-  const folders: Found[] = []
+  const folders: DiskEntry[] = []
   const items = await readItems(walk, folder)
   const parts = mapInBatches(items, CONCURRENT_FILES, (item) => readPart(walk, folder, item), walk.signal)
   for await (const batch of parts) {
@@ -157,7 +157,7 @@ async function readItems (walk: Walk, folder: Folder): Promise<DirectoryItem[]> 
 
 async function readPart (
   walk: Walk, folder: Folder, item: DirectoryItem
-): Promise<{ file: EntryFile | null, inner: Found | null }> {
+): Promise<{ file: EntryFile | null, inner: DiskEntry | null }> {
   const found = isPartLeftOut(walk.rules, item) ? null : await resolveItem(walk, folder, item)
   if (found?.kind === 'folder') return { file: null, inner: found }
   return { file: found === null ? null : await readFile(walk, found, folder.path, folder.below), inner: null }
@@ -168,8 +168,8 @@ export function isPartLeftOut (rules: ExclusionRules, { name, kind }: DirectoryI
 }
 
 async function followLink (
-  walk: Walk, parent: Place, link: { name: string, path: string, real: string }
-): Promise<Found | null> {
+  walk: Walk, parent: DiskPath, link: { name: string, path: string, real: string }
+): Promise<DiskEntry | null> {
   try {
     const real = await realpath(link.real)
     if (!walk.roots.some((root) => isInside(root, real))) {

@@ -3,7 +3,7 @@ import type { Static } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { toStorable } from '../../core/database/json.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
-import type { Found } from './matches.ts'
+import type { ProviderMatch } from './matches.ts'
 
 const matches = TypeCompiler.Compile(MatchSchema)
 /** Characters that the columns of names hold. */
@@ -30,7 +30,7 @@ export function checkAddresses (urls: readonly string[], { key, trust }: Pick<Pr
  *
  * @throws Error saying what is wrong with the match
  */
-export function checkMatch (answer: unknown, provider: Provider): Found {
+export function checkMatch (answer: unknown, provider: Provider): ProviderMatch {
   const { key, definition } = provider
   const match: unknown = typeof answer === 'object' ? toStorable(answer) : null
   if (!matches.Check(match)) {
@@ -45,7 +45,7 @@ export function checkMatch (answer: unknown, provider: Provider): Found {
       `which is not the ${definition.id} it declares`)
   }
   checkAddresses((match.media ?? []).map(({ url }) => url), provider)
-  return { ...match, ...cutNames(match) } as Found
+  return { ...match, ...cutNames(match) } as ProviderMatch
 }
 
 function cutNames ({ name, sort_name: sortName }: Static<typeof MatchSchema>) {

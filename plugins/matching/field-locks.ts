@@ -3,25 +3,25 @@ import { MANUAL_FIELDS } from '../roms/game-fields.ts'
 import { type MergedFields, isEmpty } from './merge-matches.ts'
 
 /** Columns that a person may set and scans then leave alone. The pictures go with the address that they came from. */
-export const OWN_COLUMNS = ['name', 'name_sort_key', 'summary', 'url_cover', 'url_manual'] as const
-export type OwnColumn = typeof OWN_COLUMNS[number]
+export const LOCKABLE_COLUMNS = ['name', 'name_sort_key', 'summary', 'url_cover', 'url_manual'] as const
+export type LockableColumn = typeof LOCKABLE_COLUMNS[number]
 
 const ID = /^(?<key>.+)_id$/
 const RECORD = /^raw_(?<key>.+)_metadata$/
 
 /** What a person set of a ROM. */
-export function readOwnValues (
-  rom: Pick<Rom, OwnColumn | 'own_fields' | 'manual_metadata'>
+export function readLockedValues (
+  rom: Pick<Rom, LockableColumn | 'own_fields' | 'manual_metadata'>
 ): Partial<MergedFields> {
-  const columns = OWN_COLUMNS.filter((name) => rom.own_fields.includes(name)).map((name) => [name, rom[name] ?? null])
+  const columns = LOCKABLE_COLUMNS.filter((name) => rom.own_fields.includes(name)).map((name) => [name, rom[name] ?? null])
   const manual = MANUAL_FIELDS.map((name) => [name, rom.manual_metadata?.[name]]).filter(([, value]) => !isEmpty(value))
   return Object.fromEntries([...columns, ...manual]) as Partial<MergedFields>
 }
 
 /** The providers whose game a person chose; one without an id is one that does not know the ROM. */
-export const listHeld = (ownFields: readonly string[]): Set<string> =>
+export const listLockedMatches = (ownFields: readonly string[]): Set<string> =>
   new Set(ownFields.flatMap((name) => ID.exec(name)?.groups?.key ?? []))
 
 /** The providers whose record a person wrote. */
-export const listRewritten = (ownFields: readonly string[]): Set<string> =>
+export const listLockedRecords = (ownFields: readonly string[]): Set<string> =>
   new Set(ownFields.flatMap((name) => RECORD.exec(name)?.groups?.key ?? []))

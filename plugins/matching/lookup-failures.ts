@@ -1,4 +1,4 @@
-import { LeftOutError } from '../circuits/check-circuit.ts'
+import { ProviderSkippedError } from '../circuits/check-circuit.ts'
 
 interface Failures {
   /** Calls that failed, and what the first one threw. */
@@ -6,7 +6,7 @@ interface Failures {
   first: string
   /** Calls that were not made, and why the last one was not. */
   leftOut: number
-  last: LeftOutError | null
+  last: ProviderSkippedError | null
 }
 
 function describe (key: string, { failed, first, leftOut, last }: Failures): string[] {
@@ -24,7 +24,7 @@ export function createFailures () {
     add (key: string, err: unknown): void {
       const known = byProvider.get(key) ?? { failed: 0, first: '', leftOut: 0, last: null }
       byProvider.set(key, known)
-      if (err instanceof LeftOutError) {
+      if (err instanceof ProviderSkippedError) {
         known.leftOut++
         known.last = err
       } else {

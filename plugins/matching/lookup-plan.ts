@@ -62,7 +62,7 @@ export function planQuestions (
 }
 
 /** Whether a scan takes a ROM that is known already. */
-export function takesKnown ({ type, selected }: ScanChoice, known: {
+export function includesKnown ({ type, selected }: ScanChoice, known: {
   is_identified: boolean, providers: readonly string[]
 }): boolean {
   if (type === 'complete' || type === 'hashes') return true

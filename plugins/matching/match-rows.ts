@@ -3,7 +3,7 @@ import { transaction } from '../../core/database/transaction.ts'
 import { toDatabaseJson } from '../../core/database/json.ts'
 import { GAME_FIELDS, GAME_FIELD_NAMES, type GameFieldName, mapGameFields } from '../roms/game-fields.ts'
 import type { ManualMetadata } from '../roms/entities.ts'
-import { type Founds, idOf } from './matches.ts'
+import { type ProviderMatches, idOf } from './matches.ts'
 import type { MergedFields } from './merge-matches.ts'
 
 /** The columns that a merge writes, with their types. */
@@ -69,7 +69,7 @@ export interface MatchWrite {
   rom_id: number
   /** The ROM's count of edits when it was read. */
   edits: number
-  matches: Founds
+  matches: ProviderMatches
   /** Providers whose stored match is dropped. */
   dropped: readonly string[]
   merged: MergedFields & { is_identified: boolean }

@@ -1,6 +1,6 @@
 import { parseName } from '../library/names.ts'
 import type { MergeBase } from './merge-matches.ts'
-import { readOwnValues } from './field-locks.ts'
+import { readLockedValues } from './field-locks.ts'
 import { ownCoverOf } from './locked-cover.ts'
 import type { LookupRom } from './stored-rows.ts'
 
@@ -15,7 +15,7 @@ export function toMergeBase (rom: LookupRom, isFresh: boolean): MergeBase {
     regions: parsed.regions,
     languages: parsed.languages,
     own_cover: ownCover,
-    own: readOwnValues(rom),
+    own: readLockedValues(rom),
     kept: isFresh
       ? {}
       : {

@@ -1,10 +1,10 @@
 import type { GameFields, Match, Media, MediaKind, ProviderDefinition } from '@svc/plugin-sdk'
 import type { Config } from '../../core/config/config.ts'
-import { type Place, listPredecessors } from '../../core/loader/provider-order.ts'
+import { type OrderedProvider, listPredecessors } from '../../core/loader/provider-order.ts'
 import { nameSortKey } from '../library/names.ts'
 import type { GameValues, Rom, StoredMedia } from '../roms/entities.ts'
 import { GAME_FIELDS, GAME_FIELD_NAMES, type GameFieldName, mapGameFields } from '../roms/game-fields.ts'
-import type { Founds } from './matches.ts'
+import type { ProviderMatches } from './matches.ts'
 
 type Claim = NonNullable<ProviderDefinition['claims']>[number]
 
@@ -40,7 +40,7 @@ export interface MergeBase {
 
 /** @param providers those there are, in load order */
 export function readPriorities (
-  config: Config, providers: ReadonlyMap<string, { definition: Place & Pick<ProviderDefinition, 'claims'> }>
+  config: Config, providers: ReadonlyMap<string, { definition: OrderedProvider & Pick<ProviderDefinition, 'claims'> }>
 ): Priorities {
   const definitions = [...providers.values()].map(({ definition }) => definition)
   const { metadata, artwork, cover, screenshot, manual } = config.scan.priority
@@ -60,7 +60,7 @@ export function readPriorities (
 export type Ranked = readonly (readonly [key: string, match: Match])[]
 
 /** The matches, most trusted provider first. Providers of ids only say nothing that is merged. */
-export function rank (founds: Founds, order: readonly string[]): Ranked {
+export function rank (founds: ProviderMatches, order: readonly string[]): Ranked {
   const matches = [...founds].flatMap(([key, found]) => 'id' in found ? [[key, found] as const] : [])
   const places = new Map(order.map((key, index) => [key, index]))
   const place = (key: string) => places.get(key) ?? order.length
@@ -132,13 +132,13 @@ function pickMedia (ordered: readonly Match[], priorities: Priorities, before: R
 }
 
 /** A name that is only the file name gives way to a provider's. */
-function keptName (base: MergeBase): string | null {
+function chooseName (base: MergeBase): string | null {
   const { name } = base.kept
   return isEmpty(name) || name === base.fs_name_no_tags ? null : name ?? null
 }
 
 /** One record from all matches: each field from the first provider, in priority order, that has a value. */
-export function mergeMatches (founds: Founds, base: MergeBase, priorities: Priorities): MergedFields {
+export function mergeMatches (founds: ProviderMatches, base: MergeBase, priorities: Priorities): MergedFields {
   const { kept } = base
   const waits = (key: string) => priorities.waits.get(key) ?? 0
   // Of several, the one that was asked last speaks: it knows what the others said.
@@ -164,7 +164,7 @@ export function mergeMatches (founds: Founds, base: MergeBase, priorities: Prior
     return chooseUrls(kind, order, isEmpty(before) ? [] : [before ?? ''])[0] ?? null
   }
 
-  const name = base.own.name ?? chooseText('name', keptName(base)) ?? base.fs_name_no_tags
+  const name = base.own.name ?? chooseText('name', chooseName(base)) ?? base.fs_name_no_tags
   const named = claimed(priorities.metadata, 'name')
   const sortName = base.own.name !== undefined ? null : pick(isEmpty(pick(named, 'name')) ? texts : named, 'sort_name')
   const own = claimed(priorities.cover, 'media')

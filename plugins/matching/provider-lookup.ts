@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CredentialsRefusedError, type ProviderDefinition, RateLimitedError } from '@svc/plugin-sdk'
 import { nameCredentials } from '../../core/loader/plugin-config.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
-import { createSlots } from '../../core/semaphore.ts'
-import type { Breaker, Outcome, Turn } from '../circuits/breaker.ts'
-import { LeftOutError, checkAllowances, checkAsked } from '../circuits/check-circuit.ts'
-import type { Found } from './matches.ts'
+import { createSemaphore } from '../../core/semaphore.ts'
+import type { Breaker, CallOutcome, Turn } from '../circuits/breaker.ts'
+import { ProviderSkippedError, checkAllowances, checkCircuit } from '../circuits/check-circuit.ts'
+import type { ProviderMatch } from './matches.ts'
 
 const DEFAULT_CONCURRENCY = 4
 const DEFAULT_PAUSE_MS = 5_000
@@ -23,11 +23,11 @@ export interface ProviderQueue {
    * @throws LeftOutError at once while the circuit is open or an allowance is spent · what the call threw · the
    * signal's reason
    */
-  ask (call: () => Promise<Found | null>): Promise<Found | null>
+  ask (call: () => Promise<ProviderMatch | null>): Promise<ProviderMatch | null>
 }
 
 /** What an error of a call says about its provider. */
-function judge (err: unknown, { key, definition }: Provider): Outcome {
+function judge (err: unknown, { key, definition }: Provider): CallOutcome {
   const message = err instanceof Error ? err.message : String(err)
   if (err instanceof RateLimitedError) return { kind: 'paused', message, ms: err.retryAfterMs ?? DEFAULT_PAUSE_MS }
   if (!(err instanceof CredentialsRefusedError)) return { kind: 'failed', message }
@@ -40,25 +40,25 @@ function judge (err: unknown, { key, definition }: Provider): Outcome {
 export function createProviderQueue (provider: Provider, breaker: Breaker, signal: AbortSignal): ProviderQueue {
   const { limits, learnt } = provider
   const readConcurrency = () => learnt.pace()?.concurrency ?? limits.concurrency ?? DEFAULT_CONCURRENCY
-  const slots = createSlots(readConcurrency())
+  const slots = createSemaphore(readConcurrency())
 
   /** @throws LeftOutError */
-  async function takeTurn (): Promise<Extract<Turn, { kind: 'call' }>> {
+  async function waitForTurn (): Promise<Extract<Turn, { kind: 'call' }>> {
     for (;;) {
       checkAllowances(learnt)
       const turn = breaker.turn()
       if (turn.kind === 'call') return turn
-      if (turn.kind === 'refusal') throw new LeftOutError(turn)
+      if (turn.kind === 'refusal') throw new ProviderSkippedError(turn)
       const wait = sleep(turn.ms, undefined, { signal, ref: false })
       await (turn.sooner === null ? wait : Promise.race([wait, turn.sooner]))
     }
   }
 
   /** Keeps its place in the queue while the provider is paused, so that all of that provider's calls stand still. */
-  async function run (call: () => Promise<Found | null>): Promise<Found | null> {
+  async function run (call: () => Promise<ProviderMatch | null>): Promise<ProviderMatch | null> {
     for (let pauses = 0; ; pauses++) {
       signal.throwIfAborted()
-      const turn = await takeTurn()
+      const turn = await waitForTurn()
       try {
         const match = await call()
         turn.end({ kind: 'answered' })
@@ -73,9 +73,9 @@ export function createProviderQueue (provider: Provider, breaker: Breaker, signa
   return {
     provider,
     async ask (call) {
-      checkAsked(provider, breaker)
+      checkCircuit(provider, breaker)
       slots.setMost(readConcurrency())
-      return await slots.take(() => run(call))
+      return await slots.run(() => run(call))
     }
   }
 }

@@ -8,7 +8,7 @@ import { type ScannedPlatform, readPreferencesFor, toScannedPlatform, toSdkRom }
 import { type StoredRom, loadStoredRoms } from './stored-rows.ts'
 
 /** A ROM about which providers are asked outside a scan. */
-export interface RomAtProviders extends StoredRom {
+export interface RomForLookup extends StoredRom {
   platform: ScannedPlatform
   /** Whether a provider can know anything of its platform. */
   isKnownTo (definition: ProviderDefinition): boolean
@@ -21,9 +21,9 @@ export interface RomAtProviders extends StoredRom {
 }
 
 /** Null when there is no such ROM. */
-export async function loadRomAtProviders (
+export async function loadRomForLookup (
   app: FastifyInstance, config: Config, id: number
-): Promise<RomAtProviders | null> {
+): Promise<RomForLookup | null> {
   const [row, stored] = await Promise.all([
     app.orm.em.fork().findOne(Rom, { id }, { populate: ['platform'] }), loadStoredRoms(app.pg, [id])
   ])

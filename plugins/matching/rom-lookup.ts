@@ -5,10 +5,10 @@ import type { CallScope } from '../../core/loader/call-scope.ts'
 import { listPredecessors } from '../../core/loader/provider-order.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
 import type { Breaker } from '../circuits/breaker.ts'
-import { LeftOutError } from '../circuits/check-circuit.ts'
+import { ProviderSkippedError } from '../circuits/check-circuit.ts'
 import { checkMatch } from './check-match.ts'
 import { createFailures } from './lookup-failures.ts'
-import { type Findings, type Found, type Founds, type Said, isIdentified } from './matches.ts'
+import { type MatchUpdates, type ProviderMatch, type ProviderMatches, type LookupResult, isIdentified } from './matches.ts'
 import { type ProviderQueue, createProviderQueue } from './provider-lookup.ts'
 import { preferRegions } from './sdk-rom.ts'
 
@@ -27,9 +27,9 @@ export type LibraryScope = Pick<CallScope, 'memo' | 'files'>
 interface Subject { rom: Rom, preferences: Preferences, shared: LibraryScope }
 
 /** A question as it is put when its turn comes: with what others found by then. */
-interface Call { subject: Subject, question: Question, found: Founds, ids: readonly ProviderId[] }
+interface Call { subject: Subject, question: Question, found: ProviderMatches, ids: readonly ProviderId[] }
 
-const linkedIds = (founds: Founds, key: string): ProviderId[] =>
+const linkedIds = (founds: ProviderMatches, key: string): ProviderId[] =>
   [...founds.values()].flatMap(({ ids }) => ids?.[key] ?? [])
 
 /**
@@ -55,14 +55,14 @@ export function createRomLookup (
     queues.set(key, createProviderQueue(provider, breaker, scope.signal))
   }
 
-  const isPassedOver = ({ when = 'always' }: ProviderDefinition, founds: Founds) =>
+  const isPassedOver = ({ when = 'always' }: ProviderDefinition, founds: ProviderMatches) =>
     when !== 'always' && (when === 'identified') !== isIdentified(founds, providers)
 
   function preferencesFor ({ region_codes: own }: Rom) {
     return prefersOwnRegions ? preferRegions(own, scope.preferences) : scope.preferences
   }
 
-  async function call ({ provider }: ProviderQueue, { subject, question, found, ids }: Call): Promise<Found | null> {
+  async function call ({ provider }: ProviderQueue, { subject, question, found, ids }: Call): Promise<ProviderMatch | null> {
     const { rom, preferences, shared } = subject
     const ownScope = { ...scope, ...shared, preferences, found, heedsLimits: true }
     const match = await callProvider(provider, ownScope, async (definition, ctx) => {
@@ -75,7 +75,7 @@ export function createRomLookup (
     return match === undefined ? null : checkMatch(match, provider)
   }
 
-  async function ask (queue: ProviderQueue, subject: Subject, question: Question, found: Founds): Promise<Said> {
+  async function ask (queue: ProviderQueue, subject: Subject, question: Question, found: ProviderMatches): Promise<LookupResult> {
     const { key, definition } = queue.provider
     if (isPassedOver(definition, found)) return { kind: 'passed' }
     const known = [question.knownId, ...linkedIds(found, key)].filter((id) => id !== null)
@@ -87,7 +87,7 @@ export function createRomLookup (
     } catch (err) {
       scope.signal.throwIfAborted()
       failures.add(key, err)
-      if (!(err instanceof LeftOutError)) log.warn({ err, provider: key, rom: subject.rom.fs_name }, 'provider failed')
+      if (!(err instanceof ProviderSkippedError)) log.warn({ err, provider: key, rom: subject.rom.fs_name }, 'provider failed')
       return { kind: 'failed' }
     }
   }
@@ -101,7 +101,7 @@ export function createRomLookup (
 
     /** Looks a ROM up: each question is put when those it waits for are answered. */
     async lookUp (
-      toRom: (definition: ProviderDefinition) => Rom, questions: readonly Question[], findings: Findings,
+      toRom: (definition: ProviderDefinition) => Rom, questions: readonly Question[], findings: MatchUpdates,
       shared: LibraryScope
     ): Promise<void> {
       const asked = new Map(questions.map((question) => [question.provider, question]))

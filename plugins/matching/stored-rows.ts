@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Rom, RomFile } from '../roms/entities.ts'
-import type { Found, Founds } from './matches.ts'
+import type { ProviderMatch, ProviderMatches } from './matches.ts'
 
 const ROM_COLUMNS = ['id', 'library_id', 'fs_name', 'fs_name_no_ext', 'fs_name_no_tags', 'fs_extension', 'fs_path', 'is_folder', 'name', 'name_sort_key',
   'summary', 'regions', 'languages', 'tags', 'revision', 'crc_hash', 'md5_hash', 'sha1_hash', 'ra_hash', 'url_cover',
@@ -16,12 +16,12 @@ export type LookupRom = Pick<Rom, typeof ROM_COLUMNS[number]>
 export type LookupFile = Pick<RomFile, typeof FILE_COLUMNS[number] | 'file_size_bytes'>
 
 /** A stored ROM with its files and the matches it has. */
-export interface StoredRom { rom: LookupRom, files: LookupFile[], stored: Founds }
+export interface StoredRom { rom: LookupRom, files: LookupFile[], stored: ProviderMatches }
 
-function groupMatches (rows: readonly { rom_id: number, provider: string, match: Found }[]) {
-  const byRom = new Map<number, Map<string, Found>>()
+function groupMatches (rows: readonly { rom_id: number, provider: string, match: ProviderMatch }[]) {
+  const byRom = new Map<number, Map<string, ProviderMatch>>()
   for (const { rom_id: id, provider, match } of rows) {
-    const matches = byRom.get(id) ?? new Map<string, Found>()
+    const matches = byRom.get(id) ?? new Map<string, ProviderMatch>()
     byRom.set(id, matches.set(provider, match))
   }
   return byRom
@@ -33,7 +33,7 @@ export async function loadStoredRoms (pool: pg.Pool, ids: readonly number[]): Pr
     pool.query<LookupRom>(`select ${ROM_COLUMNS.join(', ')} from roms where id = any($1::int[])`, [ids]),
     pool.query<LookupFile & { rom_id: number }>(`select rom_id, file_size_bytes::float8 as file_size_bytes,
       ${FILE_COLUMNS.join(', ')} from rom_files where rom_id = any($1::int[]) order by id`, [ids]),
-    pool.query<{ rom_id: number, provider: string, match: Found }>(
+    pool.query<{ rom_id: number, provider: string, match: ProviderMatch }>(
       'select rom_id, provider, match from rom_matches where rom_id = any($1::int[])', [ids])
   ])
   const filesOf = Map.groupBy(files.rows, (file) => file.rom_id)
@@ -41,6 +41,6 @@ export async function loadStoredRoms (pool: pg.Pool, ids: readonly number[]): Pr
   return new Map(roms.rows.map((rom) => [rom.id, {
     rom,
     files: (filesOf.get(rom.id) ?? []).map(({ rom_id: _id, ...file }) => file),
-    stored: matchesOf.get(rom.id) ?? new Map<string, Found>()
+    stored: matchesOf.get(rom.id) ?? new Map<string, ProviderMatch>()
   }]))
 }

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Gauge, Registry } from 'prom-client'
-import type { Place } from '../../core/app.ts'
+import type { ProcessRole } from '../../core/app.ts'
 import { type Measured, type ServerMeasured, toMeasured } from '../../core/metrics/metric-snapshot.ts'
 import { measureProcess } from '../../core/metrics/process.ts'
 import { NEVER, limitTime } from '../../core/loader/limit-time.ts'
@@ -57,7 +57,7 @@ function toUp ({ processes }: ServerMeasured): Measured {
   }
 }
 
-export async function createMetrics (place: Place, log: FastifyBaseLogger): Promise<Metrics> {
+export async function createMetrics (place: ProcessRole, log: FastifyBaseLogger): Promise<Metrics> {
   const { AggregatorRegistry, Counter, Gauge, Histogram, Registry } = await import('prom-client')
   const [own, common] = [new Registry(), new Registry()]
   const readProcess = await measureProcess(place.name)

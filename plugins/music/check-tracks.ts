@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { badRequest } from '../../core/errors.ts'
 import { ID_MAX } from '../../core/typebox.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { selectNamed } from './track-rows.ts'
 
 const list = (ids: readonly number[]) => `[${ids.toSorted((a, b) => a - b).join(', ')}]`
@@ -13,9 +13,9 @@ export const withoutRepeats = (ids: readonly number[]): number[] => [...new Set(
 export const possibleIds = (ids: readonly number[]): number[] => withoutRepeats(ids).filter(isId)
 
 /** @throws ApiError BAD_REQUEST for what is no track, or none that the viewer sees */
-export async function requireTracks (em: EntityManager, viewer: Viewer, given: readonly number[]): Promise<void> {
+export async function requireTracks (em: EntityManager, caller: AnyCaller, given: readonly number[]): Promise<void> {
   const ids = withoutRepeats(given)
-  const files = new Map((await selectNamed(em, viewer, ids.filter(isId))).map((file) => [file.id, file]))
+  const files = new Map((await selectNamed(em, caller, ids.filter(isId))).map((file) => [file.id, file]))
   const missing = ids.filter((id) => files.get(id)?.is_visible !== true)
   if (missing.length > 0) throw badRequest(`Tracks not found: ${list(missing)}`)
   const others = ids.filter((id) => files.get(id)?.is_track !== true)

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { isCollectionVisible, isRomVisible } from '../roms/visibility.ts'
 
 /** Times are milliseconds since 1970. */
@@ -18,13 +18,13 @@ export interface PlaylistRow {
 }
 
 /** A viewer's own playlists and public ones, by name; or the one with this id. */
-export async function selectPlaylists (em: EntityManager, viewer: Viewer, id?: number): Promise<PlaylistRow[]> {
+export async function selectPlaylists (em: EntityManager, caller: AnyCaller, id?: number): Promise<PlaylistRow[]> {
   const { rows } = await sql<PlaylistRow>`select c.id, c.name, c.description, c.is_public, c.user_id,
       u.username as owner_username, ${milliseconds('c.created_at')} as created_at, ${milliseconds('c.updated_at')} as updated_at,
       (select count(*)::int from music_playlist_tracks l join rom_files f on f.id = l.file_id join roms r on r.id = f.rom_id
-        where l.playlist_id = c.id and f.track_meta is not null and ${isRomVisible(viewer)}) as track_count
+        where l.playlist_id = c.id and f.track_meta is not null and ${isRomVisible(caller)}) as track_count
     from music_playlists c join users u on u.id = c.user_id
-    where ${isCollectionVisible(viewer)} and ${id === undefined ? sql<boolean>`true` : sql<boolean>`c.id = ${id}`}
+    where ${isCollectionVisible(caller)} and ${id === undefined ? sql<boolean>`true` : sql<boolean>`c.id = ${id}`}
     order by lower(c.name), c.name, c.id`.execute(em.getKysely())
   return rows
 }

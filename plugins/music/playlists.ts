@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { type Caller, requireGrant } from '../../core/access/auth.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { badRequest, forbidden, notFound } from '../../core/errors.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { User } from '../users/entities.ts'
 import { MusicPlaylist } from './entities.ts'
 import { possibleIds, requireTracks, withoutRepeats } from './check-tracks.ts'
@@ -29,13 +29,13 @@ async function withName<T> (name: string | null | undefined, work: () => Promise
 }
 
 /** @throws ApiError NOT_FOUND, also for what another user keeps private */
-export async function requireReadable (em: EntityManager, viewer: Viewer, id: number): Promise<void> {
+export async function requireReadable (em: EntityManager, caller: AnyCaller, id: number): Promise<void> {
   const playlist = await em.findOne(MusicPlaylist, { id })
-  if (playlist === null || (playlist.user.id !== viewer?.id && !playlist.is_public)) throw unknownPlaylist(id)
+  if (playlist === null || (playlist.user.id !== caller?.id && !playlist.is_public)) throw unknownPlaylist(id)
 }
 
-async function get (em: EntityManager, viewer: Viewer, id: number): Promise<MusicPlaylistView> {
-  const [row] = await selectPlaylists(em, viewer, id)
+async function get (em: EntityManager, caller: AnyCaller, id: number): Promise<MusicPlaylistView> {
+  const [row] = await selectPlaylists(em, caller, id)
   if (row === undefined) throw unknownPlaylist(id)
   return toPlaylistView(row)
 }
@@ -68,13 +68,13 @@ async function findEntries (
 }
 
 export const playlists = {
-  async get (em: EntityManager, viewer: Viewer, id: number): Promise<MusicPlaylistView> {
-    await requireReadable(em, viewer, id)
-    return await get(em, viewer, id)
+  async get (em: EntityManager, caller: AnyCaller, id: number): Promise<MusicPlaylistView> {
+    await requireReadable(em, caller, id)
+    return await get(em, caller, id)
   },
 
-  list: async (em: EntityManager, viewer: Viewer): Promise<MusicPlaylistView[]> =>
-    (await selectPlaylists(em, viewer)).map(toPlaylistView),
+  list: async (em: EntityManager, caller: AnyCaller): Promise<MusicPlaylistView[]> =>
+    (await selectPlaylists(em, caller)).map(toPlaylistView),
 
   async create (em: EntityManager, caller: Caller, { name, description = null, is_public: isPublic }: NewPlaylist) {
     const id = await withName(name, () => inTransaction(em, async (tx) => {

@@ -42,7 +42,7 @@ const paged = <T extends typeof MusicTrackSchema | typeof FacetValueSchema>(sche
 export const TrackPageSchema = paged(MusicTrackSchema, 'MusicTrackPage')
 export const FacetPageSchema = paged(FacetValueSchema, 'FacetValuePage')
 /** A part of a list, and how long the list is. */
-export interface Found<T> { items: T[], total: number }
+export interface ListPart<T> { items: T[], total: number }
 
 const Text = (description: string) => Type.Optional(StoredText({ maxLength: TEXT_MAX, description }))
 const Seconds = (description: string) => Type.Optional(Type.Number({ description }))

@@ -1,10 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
 import { escapeLike } from '../../core/database/columns.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import type { TrackMeta } from '../roms/entities.ts'
 import { isRomVisible } from '../roms/visibility.ts'
-import type { Facet, FacetQuery, FacetValue, Found, PageQuery, TrackFilters } from './schemas.ts'
+import type { Facet, FacetQuery, FacetValue, ListPart, PageQuery, TrackFilters } from './schemas.ts'
 
 export interface TrackRow {
   rom_file_id: number
@@ -44,11 +44,11 @@ const NAMED = ['artist', 'album', 'genre'] as const
 
 const contains = (value: RawBuilder<unknown>, text: string) => sql<boolean>`${value} ilike ${`%${escapeLike(text)}%`}`
 
-function isWanted (viewer: Viewer, filters: TrackFilters): RawBuilder<boolean> {
+function isWanted (caller: AnyCaller, filters: TrackFilters): RawBuilder<boolean> {
   const { platform_ids: platforms = [], rom_id: rom, year, min_duration: min, max_duration: max } = filters
   const conditions = [
     sql<boolean>`f.track_meta is not null`,
-    isRomVisible(viewer),
+    isRomVisible(caller),
     ...NAMED.flatMap((name) => filters[name] === undefined ? [] : [sql<boolean>`lower(${tag(name)}) = lower(${filters[name]})`]),
     ...(platforms.length === 0 ? [] : [sql<boolean>`r.platform_id = any(${platforms}::int[])`]),
     ...(rom === undefined ? [] : [sql<boolean>`f.rom_id = ${rom}`]),
@@ -87,18 +87,18 @@ const page = ({ limit, offset }: Pick<PageQuery, 'limit' | 'offset'>) => sql`lim
 
 /** Tracks that a viewer sees. */
 export async function selectTracks (
-  em: EntityManager, viewer: NonNullable<Viewer>, source: TrackSource, query: TrackFilters & PageQuery
-): Promise<Found<TrackRow>> {
+  em: EntityManager, caller: NonNullable<AnyCaller>, source: TrackSource, query: TrackFilters & PageQuery
+): Promise<ListPart<TrackRow>> {
   const order = sql`order by key ${directionOf(query.order_dir.toLowerCase() === 'desc')} nulls last, id`
-  const { rows: [row] } = await sql<Found<TrackRow>>`
+  const { rows: [row] } = await sql<ListPart<TrackRow>>`
     with found as materialized (
       select f.id, ${orderOf(source, query.order_by.toLowerCase())} as key from ${tracks(source)}
-      where ${isWanted(viewer, query)} and ${isFound(query)}),
+      where ${isWanted(caller, query)} and ${isFound(query)}),
     listed as materialized (select id, row_number() over (${order}) as place from found ${order} ${page(query)})
     select (select count(*)::int from found) as total, coalesce(jsonb_agg(to_jsonb(t) - 'place' order by t.place), '[]') as items
     from (select l.place, f.id as rom_file_id, f.rom_id, f.file_name, f.track_meta, r.name as game_name,
         r.path_cover_large, p.id as platform_id, p.slug as platform_slug, p.name as platform_name,
-        exists (select from music_favorites m where m.user_id = ${viewer.id} and m.file_id = f.id) as is_favorite
+        exists (select from music_favorites m where m.user_id = ${caller.id} and m.file_id = f.id) as is_favorite
       from listed l join rom_files f on f.id = l.id join roms r on r.id = f.rom_id join platforms p on p.id = r.platform_id) t`
     .execute(em.getKysely())
   return row ?? { items: [], total: 0 }
@@ -117,16 +117,16 @@ function facetOf (facet: Facet) {
 
 /** The values that a field of tracks has, and how many tracks have each. */
 export async function selectFacet (
-  em: EntityManager, viewer: Viewer, facet: Facet, query: FacetQuery
-): Promise<Found<FacetValue>> {
+  em: EntityManager, caller: AnyCaller, facet: Facet, query: FacetQuery
+): Promise<ListPart<FacetValue>> {
   const { value, key, shown, isSet } = facetOf(facet)
   const { search = '', order_by: orderBy } = query
   const direction = query.order_dir.toLowerCase()
   const order = orderBy.toLowerCase() === 'value'
     ? sql`order by key ${directionOf(direction === 'desc')}`
     : sql`order by count ${directionOf(direction !== 'asc')}, key`
-  const { rows: [row] } = await sql<Found<FacetValue>>`
-    with found as (select ${value} as value from ${tracks({ kind: 'all' })} where ${isWanted(viewer, query)}),
+  const { rows: [row] } = await sql<ListPart<FacetValue>>`
+    with found as (select ${value} as value from ${tracks({ kind: 'all' })} where ${isWanted(caller, query)}),
     grouped as materialized (select ${key} as key, ${shown} as value, count(*)::int as count from found
       where ${isSet} and ${search === '' ? sql<boolean>`true` : contains(sql`value::text`, search)} group by ${key}),
     listed as (select *, row_number() over (${order}) as place from grouped ${order} ${page(query)})
@@ -139,9 +139,9 @@ export async function selectFacet (
 /** What may become of an id that a client names. */
 export interface NamedFile { id: number, is_visible: boolean, is_track: boolean }
 
-export async function selectNamed (em: EntityManager, viewer: Viewer, ids: readonly number[]): Promise<NamedFile[]> {
+export async function selectNamed (em: EntityManager, caller: AnyCaller, ids: readonly number[]): Promise<NamedFile[]> {
   const { rows } = await sql<NamedFile>`select g.id, r.id is not null as is_visible, f.track_meta is not null as is_track
     from unnest(${ids}::int[]) as g (id) left join rom_files f on f.id = g.id
-    left join roms r on r.id = f.rom_id and ${isRomVisible(viewer)}`.execute(em.getKysely())
+    left join roms r on r.id = f.rom_id and ${isRomVisible(caller)}`.execute(em.getKysely())
   return rows
 }

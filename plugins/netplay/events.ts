@@ -77,7 +77,7 @@ export function openNetplayEndpoint (app: FastifyInstance) {
   const turns = createTurns(app)
   const io: Server = app.sockets.openEndpoint(PATH, serve)
 
-  async function take (socket: Socket, roomId: string): Promise<void> {
+  async function joinRoom (socket: Socket, roomId: string): Promise<void> {
     seats.set(socket, roomId)
     await socket.join(roomNameOf(roomId))
     await app.netplay.announce(roomId)
@@ -107,7 +107,7 @@ export function openNetplayEndpoint (app: FastifyInstance) {
     await app.netplay.checkOpening(await app.sockets.identify(socket), wish)
     await leave(socket)
     await app.netplay.open(wish, socket.id)
-    await take(socket, wish.id)
+    await joinRoom(socket, wish.id)
     return []
   }
 
@@ -115,7 +115,7 @@ export function openNetplayEndpoint (app: FastifyInstance) {
     const caller = await app.sockets.identify(socket)
     await leave(socket)
     const players = await app.netplay.join(caller, wish, socket.id, app.sockets.networkOf(socket))
-    await take(socket, wish.id)
+    await joinRoom(socket, wish.id)
     return [null, players]
   }
 

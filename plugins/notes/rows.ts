@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
 import { escapeLike, milliseconds } from '../../core/database/columns.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import type { ListNotesQuery, NewNote, NoteChange } from './schemas.ts'
 
 /** A note with its author. Times are milliseconds since 1970. */
@@ -29,11 +29,11 @@ export const isReadable = (userId: number | null): RawBuilder<boolean> =>
 
 const contains = (text: string) => `%${escapeLike(text)}%`
 
-function listConditions (viewer: Viewer, romId: number, query: Partial<ListNotesQuery>): RawBuilder<unknown> {
+function listConditions (caller: AnyCaller, romId: number, query: Partial<ListNotesQuery>): RawBuilder<unknown> {
   const { public_only: isPublicOnly = false, search = '', tags = [] } = query
   const conditions = [
     sql`n.rom_id = ${romId}`,
-    isPublicOnly ? sql`n.is_public` : isReadable(viewer?.id ?? null),
+    isPublicOnly ? sql`n.is_public` : isReadable(caller?.id ?? null),
     ...(search === '' ? [] : [sql`(n.title ilike ${contains(search)} or n.content ilike ${contains(search)})`]),
     ...(tags.length === 0 ? [] : [sql`n.tags @> ${tags}::text[]`])
   ]
@@ -42,15 +42,15 @@ function listConditions (viewer: Viewer, romId: number, query: Partial<ListNotes
 
 /** The notes of a ROM that a viewer may read, newest change first. */
 export async function selectNotes (
-  em: EntityManager, viewer: Viewer, romId: number, query: Partial<ListNotesQuery> = {}
+  em: EntityManager, caller: AnyCaller, romId: number, query: Partial<ListNotesQuery> = {}
 ): Promise<NoteRow[]> {
   const { rows } = await sql<NoteRow>`select ${COLUMNS} from notes n join users w on w.id = n.user_id
-    where ${listConditions(viewer, romId, query)} order by n.updated_at desc, n.id desc`.execute(em.getKysely())
+    where ${listConditions(caller, romId, query)} order by n.updated_at desc, n.id desc`.execute(em.getKysely())
   return rows
 }
 
-export async function selectNoteIds (em: EntityManager, viewer: Viewer, romId: number): Promise<number[]> {
-  const { rows } = await sql<{ id: number }>`select n.id from notes n where ${listConditions(viewer, romId, {})}
+export async function selectNoteIds (em: EntityManager, caller: AnyCaller, romId: number): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`select n.id from notes n where ${listConditions(caller, romId, {})}
     order by n.updated_at desc, n.id desc`.execute(em.getKysely())
   return rows.map(({ id }) => id)
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
-import { createPlaceMask } from '../../core/config/path-mask.ts'
+import { createPathMask } from '../../core/config/path-mask.ts'
 import { type ScanStats, createStats } from '../scans/schemas.ts'
 import type { Task } from '../tasks/entities.ts'
 import { User } from '../users/entities.ts'
@@ -31,7 +31,7 @@ const isScan = ({ type, task_key: key }: Task) => type === 'scan' && typeof key 
 /** Notifies of what other features did. */
 export function followOutcomes (app: FastifyInstance, config: Config): void {
   const { notify } = app.notifications
-  const mask = createPlaceMask(config)
+  const mask = createPathMask(config)
 
   /** What went wrong, with the machine's own paths for administrators alone. */
   async function errorOf ({ error, user_id: userId }: Task): Promise<string> {

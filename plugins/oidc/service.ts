@@ -43,7 +43,7 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
   }
 
   /** The attempt that an answer belongs to; it is used up. */
-  async function takeAttempt (cookie: string | undefined, answer: URLSearchParams, address: string): Promise<Attempt> {
+  async function useAttempt (cookie: string | undefined, answer: URLSearchParams, address: string): Promise<Attempt> {
     const attempt = cookie === undefined ? null : attempts.open(cookie)
     if (attempt === null) throw badRequest(`This browser began no sign-in lately, or keeps no cookies; ${AGAIN}`)
     if (!isEqualSecret(answer.get('state') ?? '', attempt.state)) throw badRequest(`This answer belongs to another sign-in; ${AGAIN}`)
@@ -83,7 +83,7 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
      */
     async finish (request: FastifyRequest, cookie: string | undefined, answer: URLSearchParams) {
       const { settings, provider } = requireLive()
-      const attempt = await takeAttempt(cookie, answer, request.ip)
+      const attempt = await useAttempt(cookie, answer, request.ip)
       const proof = await ask(async () => await readProof(await provider.read(), settings, attempt, answer))
       try {
         return { user: await findUser(request, proof), idToken: proof.idToken }

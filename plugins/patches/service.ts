@@ -8,7 +8,7 @@ import { type Caller, callerOf } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, badRequest, notFound } from '../../core/errors.ts'
 import { countRoom } from '../../core/files/free-space.ts'
-import { createTurns } from '../auth/keyed-queue.ts'
+import { createKeyedQueue } from '../auth/keyed-queue.ts'
 import { type StoredFile, openStoredFile } from '../roms/stored-files.ts'
 import { applyInThread } from './apply-in-thread.ts'
 import { PATCH_EXTENSIONS } from './apply/formats.ts'
@@ -42,7 +42,7 @@ export function createPatches (app: FastifyInstance, config: Config) {
   const { max_file_size_bytes: maxBytes, timeout_seconds: timeout, max_concurrency: concurrency } = config.patches
   const folder = join(config.data_dir, 'patching')
   const queue = new PQueue({ concurrency })
-  const inTurn = createTurns(WAITING_MAX, 'patches')
+  const inTurn = createKeyedQueue(WAITING_MAX, 'patches')
 
   /** @throws ApiError NOT_FOUND when the disk lost it */
   async function openOf (file: StoredFile, what: 'ROM' | 'Patch'): Promise<FileHandle> {

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { ApiError, badRequest } from '../../core/errors.ts'
 import { LibraryUnreadableError, isFolder, reasonOf } from '../library/directory.ts'
 import { PathRefusedError, resolveInside, safeName } from '../../core/files/safe-path.ts'
-import { findPlace, listAllFolders } from '../library/locate-folder.ts'
+import { findLayout, listAllFolders } from '../library/locate-folder.ts'
 import { romsPath } from '../library/structure.ts'
 
 /** The answer says what is wrong with the library; where it lies is for the log only. */
@@ -35,7 +35,7 @@ export function createPlatformFolders ({ library }: FastifyInstance) {
       if (library.rules.isExcludedPlatform(fsSlug)) {
         throw badRequest(`Folder '${fsSlug}' is excluded; take it out of exclude.platforms or choose another name`)
       }
-      const { root: { dir }, structure } = await findPlace(library, fsSlug)
+      const { root: { dir }, structure } = await findLayout(library, fsSlug)
       const path = romsPath(structure, fsSlug)
       if (await isFolder(join(dir, path))) return
       await mkdir(await resolveInside(dir, path), { recursive: true })

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
 import type { PlatformRow, PlatformSize } from './views.ts'
-import { type Viewer, isPlatformVisible, seesEverything } from './visibility.ts'
+import { type AnyCaller, isPlatformVisible, seesEverything } from './visibility.ts'
 
 type StoredPlatform = Omit<PlatformRow, keyof PlatformSize>
 
@@ -14,20 +14,20 @@ const ALL: PlatformCondition = sql<boolean>`true`
 
 /** The platforms that a viewer sees, by name. */
 export async function selectPlatforms (
-  em: EntityManager, viewer: Viewer, condition = ALL
+  em: EntityManager, caller: AnyCaller, condition = ALL
 ): Promise<StoredPlatform[]> {
   const { rows } = await sql<StoredPlatform>`
     select p.id, p.slug, p.fs_slug, p.name, p.custom_name, p.description, p.missing_from_fs,
       ${milliseconds('p.created_at')} as created_at, ${milliseconds('p.updated_at')} as updated_at
-    from platforms p where ${isPlatformVisible(viewer)} and ${condition} order by p.name, p.id`.execute(em.getKysely())
+    from platforms p where ${isPlatformVisible(caller)} and ${condition} order by p.name, p.id`.execute(em.getKysely())
   return rows
 }
 
 /** The folders of platforms that are hidden from a viewer. */
-export async function selectHiddenFolders (em: EntityManager, viewer: Viewer): Promise<Set<string>> {
-  if (seesEverything(viewer)) return new Set()
+export async function selectHiddenFolders (em: EntityManager, caller: AnyCaller): Promise<Set<string>> {
+  if (seesEverything(caller)) return new Set()
   const { rows } = await sql<{ fs_slug: string }>`
-    select p.fs_slug from platforms p where not (${isPlatformVisible(viewer)})`.execute(em.getKysely())
+    select p.fs_slug from platforms p where not (${isPlatformVisible(caller)})`.execute(em.getKysely())
   return new Set(rows.map((row) => row.fs_slug))
 }
 

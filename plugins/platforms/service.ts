@@ -8,7 +8,7 @@ import { Platform } from './entities.ts'
 import { createPlatformFolders } from './folders.ts'
 import { factsOf, resolvePlatform } from './find-platform.ts'
 import { selectFirmware } from '../firmware/rows.ts'
-import { createKept } from '../library/library-cache.ts'
+import { createLibraryCache } from '../library/library-cache.ts'
 import type { LongReads } from '../library/long-reads.ts'
 import { selectMoment } from '../library/version-rows.ts'
 import {
@@ -16,7 +16,7 @@ import {
 } from './rows.ts'
 import type { PlatformView, UpdatePlatform } from './schemas.ts'
 import { type PlatformRow, type PlatformSize, providersOf, toPlatformView, toSyntheticView } from './views.ts'
-import { type Viewer, isPlatformVisible, viewerKey } from './visibility.ts'
+import { type AnyCaller, isPlatformVisible, callerKey } from './visibility.ts'
 import { isChangedAfter } from './changed-after.ts'
 
 const SIZES_MAX_BYTES = 4 * 1024 ** 2
@@ -24,23 +24,23 @@ const BYTES_PER_SIZE = 100
 const NO_SIZE: PlatformSize = { rom_count: 0, fs_size_bytes: 0 }
 
 /** What a viewer sees of all platforms by id; those without a ROM are left out. */
-type SelectSizes = (reads: LongReads, viewer: Viewer) => Promise<ReadonlyMap<number, PlatformSize>>
+type SelectSizes = (reads: LongReads, caller: AnyCaller) => Promise<ReadonlyMap<number, PlatformSize>>
 
 export function createPlatforms (app: FastifyInstance, config: Config) {
   const folders = createPlatformFolders(app)
   const providers = providersOf(app.registry)
   let selectSizes: SelectSizes = async () => new Map()
 
-  const sizes = createKept<ReadonlyMap<number, PlatformSize>>({
+  const sizes = createLibraryCache<ReadonlyMap<number, PlatformSize>>({
     maxBytes: SIZES_MAX_BYTES, sizeOf: (ofViewer) => ofViewer.size * BYTES_PER_SIZE
   })
 
   /** The platforms a viewer sees, with what that viewer sees of each. */
-  async function select (em: EntityManager, viewer: Viewer, condition?: PlatformCondition): Promise<PlatformRow[]> {
+  async function select (em: EntityManager, caller: AnyCaller, condition?: PlatformCondition): Promise<PlatformRow[]> {
     const moment = await selectMoment(em, null)
     const [rows, known] = await Promise.all([
-      selectPlatforms(em, viewer, condition),
-      sizes.get(moment, { viewer: viewerKey(viewer), of: 'sizes' }, () => selectSizes(app.longReads, viewer))
+      selectPlatforms(em, caller, condition),
+      sizes.get(moment, { viewer: callerKey(caller), of: 'sizes' }, () => selectSizes(app.longReads, caller))
     ])
     return rows.map((row) => ({ ...row, ...known.get(row.id) ?? NO_SIZE }))
   }
@@ -51,8 +51,8 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
     return rows.map((row) => toPlatformView(row, factsOf(row, system), firmware.get(row.id) ?? [], providers))
   }
 
-  async function get (em: EntityManager, viewer: Viewer, id: number): Promise<PlatformView> {
-    const [view] = await toViews(em, await select(em, viewer, hasPlatformId(id)))
+  async function get (em: EntityManager, caller: AnyCaller, id: number): Promise<PlatformView> {
+    const [view] = await toViews(em, await select(em, caller, hasPlatformId(id)))
     if (view === undefined) throw notFound(`Platform with ID '${id}' not found`)
     return view
   }
@@ -84,18 +84,18 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
     /** The facts of a stored platform; null for one nobody knows. */
     facts: (platform: { slug: string, fs_slug: string }, bindings = config.system) => factsOf(platform, bindings),
 
-    async list (em: EntityManager, viewer: Viewer, updatedAfter: string | undefined): Promise<PlatformView[]> {
+    async list (em: EntityManager, caller: AnyCaller, updatedAfter: string | undefined): Promise<PlatformView[]> {
       const condition = updatedAfter === undefined ? undefined : isChangedAfter('p.updated_at', updatedAfter)
-      return await toViews(em, await select(em, viewer, condition))
+      return await toViews(em, await select(em, caller, condition))
     },
 
-    async listIds (em: EntityManager, viewer: Viewer): Promise<number[]> {
-      return (await selectPlatforms(em, viewer)).map((row) => row.id)
+    async listIds (em: EntityManager, caller: AnyCaller): Promise<number[]> {
+      return (await selectPlatforms(em, caller)).map((row) => row.id)
     },
 
     /** Every platform that is known, stored or not. */
-    async listSupported (em: EntityManager, viewer: Viewer): Promise<PlatformView[]> {
-      const stored = Map.groupBy(await toViews(em, await select(em, viewer)), (view) => view.slug)
+    async listSupported (em: EntityManager, caller: AnyCaller): Promise<PlatformView[]> {
+      const stored = Map.groupBy(await toViews(em, await select(em, caller)), (view) => view.slug)
       const now = new Date()
       return PLATFORMS.map((facts) => {
         const views = stored.get(facts.slug) ?? []
@@ -115,31 +115,31 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
     },
 
     /** Folders of platforms that a viewer must not learn of. */
-    listHiddenFolders: (em: EntityManager, viewer: Viewer): Promise<Set<string>> => selectHiddenFolders(em, viewer),
+    listHiddenFolders: (em: EntityManager, caller: AnyCaller): Promise<Set<string>> => selectHiddenFolders(em, caller),
 
     /** Makes the folder and the row of a platform; either may be there already. */
-    async create (em: EntityManager, viewer: Viewer, fsSlug: string): Promise<PlatformView> {
-      if ((await selectHiddenFolders(em, viewer)).has(fsSlug)) {
+    async create (em: EntityManager, caller: AnyCaller, fsSlug: string): Promise<PlatformView> {
+      if ((await selectHiddenFolders(em, caller)).has(fsSlug)) {
         throw badRequest(`Folder '${fsSlug}' cannot be used; choose another name`)
       }
       await folders.create(fsSlug)
       const { platform } = await ensure(em, fsSlug)
-      return await get(em, viewer, platform.id)
+      return await get(em, caller, platform.id)
     },
 
-    async update (em: EntityManager, viewer: Viewer, id: number, input: UpdatePlatform): Promise<PlatformView> {
-      await get(em, viewer, id)
+    async update (em: EntityManager, caller: AnyCaller, id: number, input: UpdatePlatform): Promise<PlatformView> {
+      await get(em, caller, id)
       const platform = await em.findOneOrFail(Platform, { id })
       const { custom_name: name, description } = input
       if (name !== undefined && name !== null) platform.custom_name = name || null
       if (description !== undefined && description !== null) platform.description = description || null
       await em.flush()
-      return await get(em, viewer, id)
+      return await get(em, caller, id)
     },
 
     /** Takes a platform and its ROMs out of the database; its folder stays. A scan brings them back under their ids. */
-    async delete (em: EntityManager, viewer: Viewer, id: number): Promise<void> {
-      await get(em, viewer, id)
+    async delete (em: EntityManager, caller: AnyCaller, id: number): Promise<void> {
+      await get(em, caller, id)
       await inTransaction(em, (tx) => deletePlatform(tx, id))
     }
   }

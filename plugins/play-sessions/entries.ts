@@ -13,7 +13,7 @@ export interface Played {
 }
 
 /** Where something is in a request. */
-export type Place = readonly (string | number)[]
+export type BodyPath = readonly (string | number)[]
 
 /** The names of one dialect. */
 interface Dialect {
@@ -29,7 +29,7 @@ const DIALECTS: readonly Dialect[] = [
 ]
 const namesOf = ({ start, end, duration }: Dialect) => [start, end, duration] as const
 
-function findDialect (entry: PlaySessionEntry, place: Place): Dialect {
+function findDialect (entry: PlaySessionEntry, place: BodyPath): Dialect {
   const used = DIALECTS.filter((dialect) => namesOf(dialect).some((name) => entry[name] !== undefined))
   const [dialect] = used
   if (dialect === undefined || used.length > 1) {
@@ -38,19 +38,19 @@ function findDialect (entry: PlaySessionEntry, place: Place): Dialect {
   return dialect
 }
 
-function requireField<T> (value: T | undefined, place: Place, name: string): T {
+function requireField<T> (value: T | undefined, place: BodyPath, name: string): T {
   if (value === undefined) throw invalid([...place, name], `'${name}' is required`, undefined, 'required')
   return value
 }
 
-function readSecond (entry: PlaySessionEntry, name: Dialect['start' | 'end'], place: Place): Date {
+function readSecond (entry: PlaySessionEntry, name: Dialect['start' | 'end'], place: BodyPath): Date {
   const time = requireTime(requireField(entry[name], place, name), [...place, name])
   time.setUTCMilliseconds(0)
   return time
 }
 
 /** @throws ApiError INVALID when the dialects are mixed, something is missing, or the end is not after the start. */
-export function readEntry (entry: PlaySessionEntry, place: Place): Played {
+export function readEntry (entry: PlaySessionEntry, place: BodyPath): Played {
   const dialect = findDialect(entry, place)
   const [start, end] = [readSecond(entry, dialect.start, place), readSecond(entry, dialect.end, place)]
   if (end <= start) {

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { ID_MAX } from '../../core/typebox.ts'
 import type { Play } from '../roms/played-rows.ts'
-import { type Place, type Played, readEntry } from './entries.ts'
+import { type BodyPath, type Played, readEntry } from './entries.ts'
 import { type NewSession, type Owner, insertSessions, lockSubjects } from './rows.ts'
 import type { PlaySessionEntry, PlaySessionIngestResponse, PlaySessionIngestResult } from './schemas.ts'
 
@@ -96,7 +96,7 @@ export function createIngest (app: FastifyInstance) {
    * @throws ApiError INVALID when an entry is not one in either dialect
    */
   return async function ingest (
-    em: EntityManager, to: Ingest, placeOf: (index: number) => Place = (index) => ['body', 'play_sessions', index]
+    em: EntityManager, to: Ingest, placeOf: (index: number) => BodyPath = (index) => ['body', 'play_sessions', index]
   ): Promise<PlaySessionIngestResponse> {
     const played = to.entries.map((entry, index) => readEntry(entry, placeOf(index)))
     const { candidates, errors, duplicates } = sift(played, to.device_id)

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { type Caller, requireGrant } from '../../core/access/auth.ts'
 import { badRequest, forbidden, invalid, notFound } from '../../core/errors.ts'
 import { requireTime } from '../../core/database/times.ts'
-import type { Place } from './entries.ts'
+import type { BodyPath } from './entries.ts'
 import { PlaySession } from './entities.ts'
 import { createIngest } from './ingest.ts'
 import { selectSessions, selectTotals } from './rows.ts'
@@ -27,7 +27,7 @@ const readBound = (name: 'start_after' | 'end_before', text: string | undefined)
   text === undefined ? undefined : requireTime(text, ['query', name]).toISOString()
 
 /** The list of a request and where its entries are in it. */
-function readForm (body: IngestPlaySessions): { entries: PlaySessionEntry[], placeOf: (index: number) => Place } {
+function readForm (body: IngestPlaySessions): { entries: PlaySessionEntry[], placeOf: (index: number) => BodyPath } {
   const { device_id: _device, sessions, play_sessions: playSessions, ...entry } = body
   const isEntry = entry.start !== undefined || entry.start_time !== undefined
   if ([sessions !== undefined, playSessions !== undefined, isEntry].filter(Boolean).length !== 1) {

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
 import type pg from 'pg'
 import { transaction } from '../../core/database/transaction.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import type { TrackMeta } from '../roms/entities.ts'
 import { hasMoved } from '../roms/rename-rows.ts'
 import { isRomVisible } from '../roms/visibility.ts'
@@ -22,10 +22,10 @@ export interface Target {
 }
 
 /** Null when it is not there or not visible. */
-export async function selectTarget (em: EntityManager, viewer: Viewer, id: number): Promise<Target | null> {
+export async function selectTarget (em: EntityManager, caller: AnyCaller, id: number): Promise<Target | null> {
   const { rows } = await sql<Target>`select r.id, r.library_id, r.platform_id, p.fs_slug as platform_fs_slug, r.fs_name,
       r.fs_name_no_ext, r.fs_path, r.is_folder, r.path_manual, r.url_manual
-    from roms r join platforms p on p.id = r.platform_id where r.id = ${id} and ${isRomVisible(viewer)}`.execute(em.getKysely())
+    from roms r join platforms p on p.id = r.platform_id where r.id = ${id} and ${isRomVisible(caller)}`.execute(em.getKysely())
   return rows[0] ?? null
 }
 

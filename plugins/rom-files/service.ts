@@ -62,7 +62,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
 
   const placeOf = ({ platform_id: id, library_id: library }: Target) => ({ id, library_id: library })
 
-  async function settle (
+  async function publishFile (
     libraryDir: string, rom: Target, kind: FileKind, name: string, arrived: Arrived
   ): Promise<void> {
     const folder = await ensureFolder(app.pg, libraryDir, rom)
@@ -96,7 +96,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
     const noted = await disposal.noteFile(file.id)
     let isTaken = false
     try {
-      isTaken = await inLibrary(() => disposal.take({ ...rom, ...file }))
+      isTaken = await inLibrary(() => disposal.move({ ...rom, ...file }))
     } finally {
       if (!isTaken && noted !== null) await disposal.forget([noted])
     }
@@ -122,7 +122,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
         const place = await resolveInside(dir, rom.fs_path)
         const arrived = await receive(request, givenNameOf(request), place)
         try {
-          await settle(dir, rom, kind, name, arrived)
+          await publishFile(dir, rom, kind, name, arrived)
         } finally {
           await rm(arrived.path, { force: true })
         }
@@ -147,7 +147,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
       const rom = await find(em, caller, id)
       const file = await findFile(em, rom, fileId, null, 'File not found')
       await removeFile(rom, file, isPermanent, caller)
-      if (file.is_top_level && rom.is_folder) await app.scans.takeIn(placeOf(rom), [rom.fs_name], null)
+      if (file.is_top_level && rom.is_folder) await app.scans.scanEntries(placeOf(rom), [rom.fs_name], null)
     },
 
     /**

@@ -11,7 +11,7 @@ const OPTIONS = { level: 4, finishFlush: constants.Z_SYNC_FLUSH }
 const deflatePiece = (bytes: Buffer) => deflate(bytes, OPTIONS)
 
 /** JSON that is sent again and again, such as the ids of a million ROMs: deflated once, when it is first asked for. */
-export class KeptText {
+export class CachedText {
   readonly bytes: Buffer
   #deflated: Promise<Buffer> | null = null
 
@@ -37,13 +37,13 @@ const END = Buffer.from([3, 0])
 
 interface Piece { bytes: Buffer, deflated: Promise<Buffer> }
 
-const toPiece = (piece: string | KeptText): Piece => {
+const toPiece = (piece: string | CachedText): Piece => {
   if (typeof piece !== 'string') return { bytes: piece.bytes, deflated: piece.deflated() }
   const bytes = Buffer.from(piece)
   return { bytes, deflated: deflatePiece(bytes) }
 }
 
-async function gzipPieces (pieces: readonly (string | KeptText)[]): Promise<Buffer> {
+async function gzipPieces (pieces: readonly (string | CachedText)[]): Promise<Buffer> {
   const parts = pieces.map(toPiece)
   const trailer = Buffer.alloc(8)
   trailer.writeUInt32LE(parts.reduce((sum, { bytes }) => crc32(bytes, sum), 0))
@@ -53,7 +53,7 @@ async function gzipPieces (pieces: readonly (string | KeptText)[]): Promise<Buff
 
 /** Sends JSON in pieces. Those who can read gzip get what was kept as it is kept. */
 export async function sendPieces (
-  { headers }: FastifyRequest, reply: FastifyReply, pieces: readonly (string | KeptText)[]
+  { headers }: FastifyRequest, reply: FastifyReply, pieces: readonly (string | CachedText)[]
 ): Promise<FastifyReply> {
   reply.type('application/json; charset=utf-8')
   vary(reply)

@@ -5,7 +5,7 @@ import { columns } from '../../core/database/columns.ts'
 import { Nullable } from '../../core/typebox.ts'
 
 /** Where a field goes besides the table `roms`. */
-type Place =
+type FieldTable =
   /** The `metadatum` of a ROM in answers. */
   'metadatum' |
   /** The values that lists of ROMs can be narrowed to. */
@@ -25,7 +25,7 @@ interface GameField {
   none: null | string | readonly string[]
   /** The value in answers. */
   wire: unknown
-  in: readonly Place[]
+  in: readonly FieldTable[]
 }
 
 const text = {
@@ -80,7 +80,7 @@ export const GAME_FIELDS = {
 
 type Fields = typeof GAME_FIELDS
 export type GameFieldName = keyof Fields
-type NamesIn<Where extends Place> =
+type NamesIn<Where extends FieldTable> =
   { [Name in GameFieldName]: Where extends Fields[Name]['in'][number] ? Name : never }[GameFieldName]
 
 /** The fields that a person may set, in whose place nothing of a provider goes. */
@@ -91,9 +91,9 @@ export type ManualField = typeof MANUAL_FIELDS[number]
 export const GAME_FIELD_NAMES = Object.keys(GAME_FIELDS) as GameFieldName[]
 
 /** The fields that go to a place, in the order of the table. */
-export function gameFieldsIn<Where extends Place> (place: Where): NamesIn<Where>[] {
+export function gameFieldsIn<Where extends FieldTable> (place: Where): NamesIn<Where>[] {
   return GAME_FIELD_NAMES
-    .filter((name): name is NamesIn<Where> => GAME_FIELDS[name].in.some((one: Place) => one === place))
+    .filter((name): name is NamesIn<Where> => GAME_FIELDS[name].in.some((one: FieldTable) => one === place))
 }
 
 /** Some of the fields as an object, by what the table says of each. */
@@ -108,7 +108,7 @@ export const gameColumns = () => mapGameFields<GameFieldName, { [Name in GameFie
   GAME_FIELD_NAMES, (name) => GAME_FIELDS[name].column())
 
 /** The schemas of the fields that go to a place. */
-export const gameSchemas = <Where extends Place>(place: Where) =>
+export const gameSchemas = <Where extends FieldTable>(place: Where) =>
   mapGameFields<NamesIn<Where>, { [Name in NamesIn<Where>]: Fields[Name]['wire'] }>(
     gameFieldsIn(place), (name) => GAME_FIELDS[name].wire)
 

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { escapeLike } from '../../core/database/columns.ts'
 import { isChangedAfter } from '../platforms/changed-after.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { PLAY_STATUSES } from './entities.ts'
 import type { ListRomsQuery, ScopeQuery } from './filters/list-query.ts'
 import { gameFieldsIn } from './game-fields.ts'
@@ -112,12 +112,12 @@ function matchesTerm (term: string): Condition | null {
 }
 
 /** In one of the plain collections under a condition that the viewer sees. */
-const isCollected = (viewer: Viewer, condition: Condition): Condition => sql<boolean>`r.id in (
+const isCollected = (caller: AnyCaller, condition: Condition): Condition => sql<boolean>`r.id in (
   select l.rom_id from collection_roms l join collections c on c.id = l.collection_id
-  where ${condition} and ${isCollectionVisible(viewer)})`
+  where ${condition} and ${isCollectionVisible(caller)})`
 
-const isFavorite = (viewer: Viewer): Condition =>
-  isCollected(viewer, sql<boolean>`c.user_id = ${viewer?.id ?? -1} and c.is_favorite`)
+const isFavorite = (caller: AnyCaller): Condition =>
+  isCollected(caller, sql<boolean>`c.user_id = ${caller?.id ?? -1} and c.is_favorite`)
 
 function isInVirtual (id: string): Condition {
   const collection = readVirtualId(id)
@@ -131,14 +131,14 @@ function isInVirtual (id: string): Condition {
  * @param smart the condition of the smart collection that the query names, if it names one
  */
 export function scopeConditions (
-  viewer: Viewer, query: ScopeQuery, term: string, smart: Condition | null
+  caller: AnyCaller, query: ScopeQuery, term: string, smart: Condition | null
 ): Condition[] {
   const conditions: Condition[] = []
   const platforms = query.platform_id === undefined ? query.platform_ids : [...query.platform_ids, query.platform_id]
   if (platforms.length > 0) conditions.push(sql<boolean>`r.platform_id = any(${platforms}::int[])`)
   if (query.library_ids.length > 0) conditions.push(sql<boolean>`r.library_id = any(${query.library_ids}::int[])`)
   const { collection_id: collection, virtual_collection_id: virtual } = query
-  if (collection !== undefined) conditions.push(isCollected(viewer, sql<boolean>`c.id = ${collection}`))
+  if (collection !== undefined) conditions.push(isCollected(caller, sql<boolean>`c.id = ${collection}`))
   if (virtual !== undefined) conditions.push(isInVirtual(virtual))
   if (smart !== null) conditions.push(smart)
   const matching = matchesTerm(term)
@@ -157,16 +157,16 @@ const FLAGS = {
 } as const
 
 /** @property isOfOne whether it is to be asked of one ROM, and not of all */
-interface FilterOptions { viewer: Viewer, providers: RomProviders, userFiles: UserFiles, isOfOne: boolean }
+interface FilterOptions { viewer: AnyCaller, providers: RomProviders, userFiles: UserFiles, isOfOne: boolean }
 
-function flagConditions (query: ListRomsQuery, { viewer, providers, userFiles, isOfOne }: FilterOptions): Condition[] {
+function flagConditions (query: ListRomsQuery, { viewer: caller, providers, userFiles, isOfOne }: FilterOptions): Condition[] {
   const flags: Record<string, Condition> = {
     ...FLAGS,
     matched: isMatchedBy(providers.identifying),
-    duplicate: (isOfOne ? hasSibling : hasSiblings)(providers.identifying, viewer),
-    favorite: isFavorite(viewer),
-    has_saves: userFiles.has(viewer, 'save'),
-    has_states: userFiles.has(viewer, 'state')
+    duplicate: (isOfOne ? hasSibling : hasSiblings)(providers.identifying, caller),
+    favorite: isFavorite(caller),
+    has_saves: userFiles.has(caller, 'save'),
+    has_states: userFiles.has(caller, 'state')
   }
   const values: Record<string, unknown> = query
   return Object.entries(flags).flatMap(([name, condition]) => {
@@ -232,8 +232,8 @@ export function filterConditions (query: ListRomsQuery, options: FilterOptions):
  * @param isJoined whether something else is joined for the order. Then this is too: the database knows how many ROMs
  * are left by it, and takes half the time. A list of ids keeps the order of an index, which a join would lose.
  */
-export function isNotHidden (viewer: Viewer, isJoined: boolean): Condition {
-  const hidden = sql`select h.rom_id from rom_users h where h.user_id = ${viewer?.id ?? -1} and h.hidden`
+export function isNotHidden (caller: AnyCaller, isJoined: boolean): Condition {
+  const hidden = sql`select h.rom_id from rom_users h where h.user_id = ${caller?.id ?? -1} and h.hidden`
   return isJoined
     ? sql<boolean>`not exists (select from (${hidden}) h where h.rom_id = r.id)`
     : sql<boolean>`r.id not in (${hidden})`

@@ -10,7 +10,7 @@ import { nameSortKey, parseName } from '../library/names.ts'
 import { type Renaming, deleteRename, finishRename, insertRename, selectRenames } from './rename-rows.ts'
 
 type Library = FastifyInstance['library']
-interface Places { pool: pg.Pool, library: Pick<Library, 'list' | 'getWritable' | 'requireFolder'> }
+interface RenameServices { pool: pg.Pool, library: Pick<Library, 'list' | 'getWritable' | 'requireFolder'> }
 
 const ASIDE_MAX = 60
 const UNSAFE = /[\\/\0-\x1f\x7f-\x9f]/g // eslint-disable-line no-control-regex
@@ -77,7 +77,7 @@ function toRefusal (err: unknown, { old_name: name }: Renaming): unknown {
  * @throws ApiError CONFLICT when the name is taken or cannot be given, or the library is read-only · NOT_FOUND when the
  * file is gone · UNAVAILABLE while the library is not mounted
  */
-export async function renameRom ({ pool, library }: Places, renaming: Renaming): Promise<void> {
+export async function renameRom ({ pool, library }: RenameServices, renaming: Renaming): Promise<void> {
   const root = await library.getWritable(renaming.library_id)
   await library.requireFolder(root, renaming.platform_id, renaming.fs_path)
   const folder = join(root.dir, renaming.fs_path)
@@ -105,7 +105,7 @@ async function bringBack (
 }
 
 /** Ends renames that a process began which is gone. What cannot be looked at waits for the next time. */
-export async function recoverRenames ({ pool, library }: Pick<Places, 'pool'> & { library: Pick<Library, 'list'> }): Promise<void> {
+export async function recoverRenames ({ pool, library }: Pick<RenameServices, 'pool'> & { library: Pick<Library, 'list'> }): Promise<void> {
   const dirs = new Map((await library.list()).map(({ id, dir }) => [id, dir]))
   for (const renaming of await selectRenames(pool)) {
     const dir = dirs.get(renaming.library_id)

@@ -4,7 +4,7 @@ import type { ArchiveMember } from '../../core/archives/types.ts'
 import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
 import { isReadable } from '../notes/rows.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import type { Condition } from './list-conditions.ts'
 import { type HoldingRow, holdingOf } from './filters/holding-rows.ts'
 import type { GameValues, ManualMetadata, RomFile, RomUser, StoredMedia, TrackMeta } from './entities.ts'
@@ -181,13 +181,13 @@ const STAMP = sql`concat_ws(' ', r.xmin, p.xmin, (select array_agg(m.xmin) from 
   (select array_agg(f.xmin) from rom_files f where f.rom_id = r.id))`
 
 /** Other ROMs of the same platform that one of the providers takes for the same game. */
-const siblingsBy = (keys: readonly string[], viewer: Viewer) => sql`
+const siblingsBy = (keys: readonly string[], caller: AnyCaller) => sql`
   select distinct r.id, r.name, r.fs_name_no_tags, r.fs_name_no_ext, coalesce(u.is_main_sibling, false) as is_main_sibling
   from rom_matches a
   join rom_matches b on b.provider = a.provider and b.provider_id = a.provider_id and b.rom_id <> a.rom_id
   join roms r on r.id = b.rom_id and r.platform_id = i.platform_id
-  left join rom_users u on u.rom_id = r.id and u.user_id = ${viewer?.id ?? -1}
-  where a.rom_id = i.id and a.provider = any(${keys}::text[]) and ${isRomVisible(viewer)}`
+  left join rom_users u on u.rom_id = r.id and u.user_id = ${caller?.id ?? -1}
+  where a.rom_id = i.id and a.provider = any(${keys}::text[]) and ${isRomVisible(caller)}`
 
 const listOf = (rows: RawBuilder<unknown> | null) => rows === null
   ? sql`'[]'::json`
@@ -200,30 +200,30 @@ const wholeRom = (files: boolean, known: Readonly<Record<number, string>>) => sq
 
 /** The offset keeps the database from working the stamp out wherever it stands. */
 const seenRoms = (
-  viewer: Viewer, condition: Condition, { files, siblings_by: keys, collections = false, known = {} }: Wanted
+  caller: AnyCaller, condition: Condition, { files, siblings_by: keys, collections = false, known = {} }: Wanted
 ) => sql<SeenRomRow>`
     select i.id, s.stamp, ${milliseconds('r.created_at')} as created_at, ${milliseconds('r.updated_at')} as updated_at,
       ${known === null ? sql`null` : wholeRom(files, known)} as rom,
       case when u.id is not null then to_json((select marks from (select ${MARK_COLUMNS}) marks)) end as marks,
-      ${listOf(keys && siblingsBy(keys, viewer))} as siblings, ${listOf(collections ? holdingOf(viewer) : null)} as collections,
-      exists (select 1 from notes n where n.rom_id = r.id and ${isReadable(viewer?.id ?? null)}) as has_notes,
+      ${listOf(keys && siblingsBy(keys, caller))} as siblings, ${listOf(collections ? holdingOf(caller) : null)} as collections,
+      exists (select 1 from notes n where n.rom_id = r.id and ${isReadable(caller?.id ?? null)}) as has_notes,
       exists (select 1 from assets where rom_id = i.id) as has_assets
-    from ${romTables(viewer?.id ?? null)} cross join lateral (select r.id, r.platform_id) i
+    from ${romTables(caller?.id ?? null)} cross join lateral (select r.id, r.platform_id) i
     cross join lateral (select ${STAMP} as stamp offset 0) s
     where ${condition}`
 
 /** ROMs whole, in one statement. */
 export async function selectRoms (
-  em: EntityManager, viewer: Viewer, condition: Condition, wanted: Wanted
+  em: EntityManager, caller: AnyCaller, condition: Condition, wanted: Wanted
 ): Promise<SeenRomRow[]> {
-  return (await seenRoms(viewer, condition, wanted).execute(em.getKysely())).rows
+  return (await seenRoms(caller, condition, wanted).execute(em.getKysely())).rows
 }
 
 /** The first of them, or none. */
 export async function selectFirstRom (
-  em: EntityManager, viewer: Viewer, condition: Condition, wanted: Wanted
+  em: EntityManager, caller: AnyCaller, condition: Condition, wanted: Wanted
 ): Promise<SeenRomRow[]> {
-  return (await sql<SeenRomRow>`${seenRoms(viewer, condition, wanted)} order by r.id limit 1`.execute(em.getKysely())).rows
+  return (await sql<SeenRomRow>`${seenRoms(caller, condition, wanted)} order by r.id limit 1`.execute(em.getKysely())).rows
 }
 
 /** What providers tell of one user and these games, by provider and id. */
@@ -249,16 +249,16 @@ export async function selectFiles (em: EntityManager, romIds: readonly number[])
 }
 
 /** A file with the id given; null when it does not exist or its ROM is not visible. */
-export async function selectFile (em: EntityManager, viewer: Viewer, fileId: number): Promise<FileRow | null> {
+export async function selectFile (em: EntityManager, caller: AnyCaller, fileId: number): Promise<FileRow | null> {
   const { rows } = await sql<FileRow>`
-    select ${FILE_COLUMNS} from ${romTables(viewer?.id ?? null)} join rom_files f on f.rom_id = r.id
-    where f.id = ${fileId} and ${isRomVisible(viewer)}`.execute(em.getKysely())
+    select ${FILE_COLUMNS} from ${romTables(caller?.id ?? null)} join rom_files f on f.rom_id = r.id
+    where f.id = ${fileId} and ${isRomVisible(caller)}`.execute(em.getKysely())
   return rows[0] ?? null
 }
 
 /** Whether a ROM is there and its viewer sees it. */
-export async function hasVisible (em: EntityManager, viewer: Viewer, id: number): Promise<boolean> {
+export async function hasVisible (em: EntityManager, caller: AnyCaller, id: number): Promise<boolean> {
   const { rows } = await sql`select 1 from roms r join platforms p on p.id = r.platform_id
-    where r.id = ${id} and ${isRomVisible(viewer)}`.execute(em.getKysely())
+    where r.id = ${id} and ${isRomVisible(caller)}`.execute(em.getKysely())
   return rows.length === 1
 }

@@ -4,7 +4,7 @@ import { ROM_FILE_CATEGORIES } from '../library/categories.ts'
 import { UserNoteSchema } from '../notes/schemas.ts'
 import { PLAY_STATUSES } from './entities.ts'
 import { gameSchemas } from './game-fields.ts'
-import type { KeptText } from './cached-text.ts'
+import type { CachedText } from './cached-text.ts'
 import type { RomProviders } from './providers.ts'
 
 const Texts = Type.Array(Type.String())
@@ -202,7 +202,7 @@ export const SimpleRomSchema = Type.Unsafe<BuiltSimpleRom>({ $ref: 'SimpleRom#' 
 export const DetailedRomSchema = Type.Unsafe<BuiltDetailedRom>({ $ref: 'DetailedRom#' })
 
 /** Ids that are sent as the text they are kept as: there may be a million. Null for none. */
-export interface IdList { text: KeptText | null }
+export interface IdList { text: CachedText | null }
 const idList = (description: string) => Type.Unsafe<IdList>(Type.Array(Type.Integer(), { description }))
 export const IdListSchema = idList('By name')
 

@@ -8,7 +8,7 @@ import { formatDate } from '../../core/typebox.ts'
 import { type Moment, selectMoment } from '../library/version-rows.ts'
 import { selectNotes } from '../notes/rows.ts'
 import { toNoteView } from '../notes/views.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import {
   type Condition, type HashQuery, NOTHING, every, filterConditions, hasHash, hasId, hasProviderId, isMarked,
   isNotHidden, isOneOf, scopeConditions
@@ -18,9 +18,9 @@ import { isRepresentative } from './lists/grouping.ts'
 import { selectCriteria, selectMemberships } from './filters/collection-rows.ts'
 import { type Criteria, readCriteria } from './filters/criteria.ts'
 import type { UserFiles } from './user-files.ts'
-import { type KeptList, createKeptLists, needsIndex } from './lists/list-cache.ts'
-import { type KeptRom, createKeptRoms } from './lists/rom-cache.ts'
-import { KeptText } from './cached-text.ts'
+import { type CachedList, createListCache, needsIndex } from './lists/list-cache.ts'
+import { type CachedRom, createRomCache } from './lists/rom-cache.ts'
+import { CachedText } from './cached-text.ts'
 import { type ListRomsQuery, type ScopeQuery, pickScope, withOldNames } from './filters/list-query.ts'
 import { type MarksChange, writeMarks } from './marks/mark-rows.ts'
 import { NO_JOINS, type Order, readOrder } from './lists/list-order.ts'
@@ -44,7 +44,7 @@ const toSimple = ({ shared, more }: BuiltRom): BuiltSimpleRom => ({ shared, more
 const unknownRom = (id: number) => notFound(`ROM with ID '${id}' not found`)
 
 const NO_SCOPE: ScopeQuery = { platform_ids: [], library_ids: [] }
-const NO_INDEX: PageIndex = { ids: new Int32Array(), text: new KeptText('[]'), characters: {} }
+const NO_INDEX: PageIndex = { ids: new Int32Array(), text: new CachedText('[]'), characters: {} }
 
 interface ConditionOptions {
   order: Order
@@ -62,26 +62,26 @@ interface Asked extends Pick<Wanted, 'files' | 'collections'> {
   select (wanted: Wanted): Promise<SeenRomRow[]>
 }
 
-interface Found { row: SeenRomRow, shared: KeptRom, rom: BuiltRom }
+interface LoadedRom { row: SeenRomRow, shared: CachedRom, rom: BuiltRom }
 
 export function createRoms (app: FastifyInstance, config: Config, userFiles: UserFiles) {
   const providers: RomProviders = createRomProviders(app.registry)
-  const userOf = (viewer: Viewer) => viewer?.id ?? null
-  const lists = createKeptLists(app.longReads)
-  const kept = createKeptRoms()
+  const userOf = (caller: AnyCaller) => caller?.id ?? null
+  const lists = createListCache(app.longReads)
+  const kept = createRomCache()
 
   // What the server tells everybody opens nothing.
-  const addressesFor = (viewer: Viewer) => viewer === null ? app.resources.plain : app.resources.marked
+  const addressesFor = (caller: AnyCaller) => caller === null ? app.resources.plain : app.resources.marked
 
   const gamesOf = ({ matches }: RomRow): Game[] => matches.flatMap(({ provider, provider_id: id }) =>
     providers.telling.includes(provider) ? [{ provider, provider_id: id }] : [])
 
-  async function findProgress (em: EntityManager, viewer: Viewer, games: readonly Game[]): Promise<ProgressRow[]> {
-    return viewer === null ? [] : await selectProgress(em, viewer.id, providers.telling, games)
+  async function findProgress (em: EntityManager, caller: AnyCaller, games: readonly Game[]): Promise<ProgressRow[]> {
+    return caller === null ? [] : await selectProgress(em, caller.id, providers.telling, games)
   }
 
   /** What everybody gets of a ROM that was just read. */
-  function makeKept ({ stamp }: SeenRomRow, rom: RomRow, addresses: Addresses): KeptRom {
+  function makeKept ({ stamp }: SeenRomRow, rom: RomRow, addresses: Addresses): CachedRom {
     const json = JSON.stringify(toSharedView(rom, providers, addresses))
     return { stamp, json, games: gamesOf(rom), still: stillOf(rom) }
   }
@@ -92,42 +92,42 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
    * without it first.
    */
   async function build (
-    em: EntityManager, viewer: Viewer, { ids, files, collections = false, select }: Asked
-  ): Promise<Found[]> {
+    em: EntityManager, caller: AnyCaller, { ids, files, collections = false, select }: Asked
+  ): Promise<LoadedRom[]> {
     // What strangers are told has other addresses.
-    const known = viewer === null ? new Map<number, KeptRom>() : kept.find(ids, files)
+    const known = caller === null ? new Map<number, CachedRom>() : kept.find(ids, files)
     const stamps = Object.fromEntries([...known].map(([id, { stamp }]) => [id, stamp]))
     const wanted = { files, siblings_by: providers.identifying, collections }
     const seen = ids.length === 1 && known.size === 1 ? await select({ ...wanted, known: null }) : null
     const isSame = seen?.every(({ id, stamp }) => stamp === stamps[id]) ?? false
     const rows = seen !== null && isSame ? seen : await select({ ...wanted, known: stamps })
     const found = rows.flatMap((row) => {
-      const shared = row.rom === null ? known.get(row.id) : makeKept(row, row.rom, addressesFor(viewer))
+      const shared = row.rom === null ? known.get(row.id) : makeKept(row, row.rom, addressesFor(caller))
       if (shared === undefined) return []
-      if (row.rom !== null && viewer !== null) kept.keep(row.id, files, shared)
+      if (row.rom !== null && caller !== null) kept.store(row.id, files, shared)
       return [{ row, shared }]
     })
-    const progress = await findProgress(em, viewer, found.flatMap(({ shared }) => shared.games))
+    const progress = await findProgress(em, caller, found.flatMap(({ shared }) => shared.games))
     return found.map(({ row, shared }) =>
       ({ row, shared, rom: { shared: shared.json, more: toViewerView(row, shared.games, progress, providers) } }))
   }
 
   /** Those of the ids that the viewer may see, in their order. */
   async function buildByIds (
-    em: EntityManager, viewer: Viewer, ids: readonly number[], files: boolean
-  ): Promise<Found[]> {
+    em: EntityManager, caller: AnyCaller, ids: readonly number[], files: boolean
+  ): Promise<LoadedRom[]> {
     if (ids.length === 0) return []
-    const condition = every([isOneOf(ids), isRomVisible(viewer)])
-    const found = await build(em, viewer, { ids, files, select: (wanted) => selectRoms(em, viewer, condition, wanted) })
+    const condition = every([isOneOf(ids), isRomVisible(caller)])
+    const found = await build(em, caller, { ids, files, select: (wanted) => selectRoms(em, caller, condition, wanted) })
     const byId = new Map(found.map((one) => [one.row.id, one]))
     return ids.flatMap((id) => byId.get(id) ?? [])
   }
 
   /** The picture of each ROM that was played: of the viewer's newest save, else the game's own. */
   async function selectPictures (
-    em: EntityManager, viewer: Viewer, found: readonly Found[]
+    em: EntityManager, caller: AnyCaller, found: readonly LoadedRom[]
   ): Promise<Map<number, string | null>> {
-    const thumbnails = await userFiles.selectPictures(em, viewer, found.map(({ row }) => row.id))
+    const thumbnails = await userFiles.selectPictures(em, caller, found.map(({ row }) => row.id))
     return new Map(found.map(({ row, shared: { still } }) => {
       const address = still === null ? null : app.resources.marked.locate(still, formatDate(row.updated_at))
       return [row.id, thumbnails.get(row.id) ?? address]
@@ -135,9 +135,9 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
   }
 
   /** Both parts in one, with nothing kept. */
-  function toView (row: SeenRomRow, rom: RomRow, progress: readonly ProgressRow[], viewer: Viewer): SimpleRomView {
+  function toView (row: SeenRomRow, rom: RomRow, progress: readonly ProgressRow[], caller: AnyCaller): SimpleRomView {
     return {
-      ...toSharedView(rom, providers, addressesFor(viewer)),
+      ...toSharedView(rom, providers, addressesFor(caller)),
       ...toViewerView(row, gamesOf(rom), progress, providers),
       screenshot_path: null
     }
@@ -145,33 +145,33 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
 
   /** The first ROM that meets a condition; null when there is none. @param id the ROM's where it is known */
   async function findOne (
-    em: EntityManager, viewer: Viewer, condition: Condition, id: number | undefined, collections: boolean
-  ): Promise<Found | null> {
-    const visible = every([isRomVisible(viewer), condition])
+    em: EntityManager, caller: AnyCaller, condition: Condition, id: number | undefined, collections: boolean
+  ): Promise<LoadedRom | null> {
+    const visible = every([isRomVisible(caller), condition])
     const ids = id === undefined ? [] : [id]
-    const [found] = await build(em, viewer, {
-      ids, files: true, collections, select: (wanted) => selectFirstRom(em, viewer, visible, wanted)
+    const [found] = await build(em, caller, {
+      ids, files: true, collections, select: (wanted) => selectFirstRom(em, caller, visible, wanted)
     })
     return found ?? null
   }
 
-  async function get (em: EntityManager, viewer: Viewer, id: number): Promise<BuiltRom> {
-    const found = await findOne(em, viewer, hasId(id), id, false)
+  async function get (em: EntityManager, caller: AnyCaller, id: number): Promise<BuiltRom> {
+    const found = await findOne(em, caller, hasId(id), id, false)
     if (found === null) throw unknownRom(id)
     return found.rom
   }
 
   /** The first ROM that meets a condition, with all that belongs to it; null when there is none. */
   async function findDetailed (
-    em: EntityManager, viewer: Viewer, condition: Condition, id?: number
+    em: EntityManager, caller: AnyCaller, condition: Condition, id?: number
   ): Promise<BuiltDetailedRom | null> {
-    const found = await findOne(em, viewer, condition, id, true)
+    const found = await findOne(em, caller, condition, id, true)
     if (found === null) return null
     const { row, rom: { shared, more } } = found
     const [assets, collections, notes] = await Promise.all([
-      row.has_assets ? userFiles.select(em, viewer, row.id) : userFiles.nothing,
+      row.has_assets ? userFiles.select(em, caller, row.id) : userFiles.nothing,
       findCollections(em, row),
-      row.has_notes ? selectNotes(em, viewer, row.id) : []
+      row.has_notes ? selectNotes(em, caller, row.id) : []
     ])
     const own = { user_collections: collections, all_user_notes: notes.map(toNoteView) }
     return { shared, more: { ...more, ...assets, ...own } }
@@ -179,39 +179,39 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
 
   /** The condition of a list that is no part of another one; what the viewer hid goes after the groups are made. */
   function listCondition (
-    viewer: Viewer, query: ListRomsQuery,
+    caller: AnyCaller, query: ListRomsQuery,
     { order, regionPriority = [], smart = null, isOfOne = false }: ConditionOptions
   ): Condition {
     const narrowBy = (filters: ListRomsQuery) => every([
-      isRomVisible(viewer),
-      ...scopeConditions(viewer, query, query.search_term, smart),
-      ...filterConditions(filters, { viewer, providers, userFiles, isOfOne }),
+      isRomVisible(caller),
+      ...scopeConditions(caller, query, query.search_term, smart),
+      ...filterConditions(filters, { viewer: caller, providers, userFiles, isOfOne }),
       ...(order.needsMarks ? [isMarked] : [])
     ])
     const narrowed = narrowBy(query)
-    const shown = query.statuses.includes('hidden') || smart !== null ? [] : [isNotHidden(viewer, order.joins !== NO_JOINS)]
+    const shown = query.statuses.includes('hidden') || smart !== null ? [] : [isNotHidden(caller, order.joins !== NO_JOINS)]
     if (!query.group_by_meta_id) return every([narrowed, ...shown])
     // All ROMs of a group are siblings: to find those that have any a second time takes as long as to group them.
     const { duplicate: _isSame, ...others } = query
-    const tables = markedRoms(userOf(viewer))
+    const tables = markedRoms(userOf(caller))
     const isChosen = isRepresentative(tables, narrowBy(others), providers.identifying, regionPriority)
     return every([narrowed, isChosen, ...shown])
   }
 
   /** What a stored filter asks for, and in which order. */
-  function readFilter (viewer: Viewer, criteria: Criteria, isOfOne = false): Pick<KeptList, 'query' | 'condition'> & { order: Order } {
+  function readFilter (caller: AnyCaller, criteria: Criteria, isOfOne = false): Pick<CachedList, 'query' | 'condition'> & { order: Order } {
     const query = readCriteria(criteria)
     const order = readOrder(query.order_by, query.order_dir, providers)
-    return { query, order, condition: listCondition(viewer, query, { order, isOfOne }) }
+    return { query, order, condition: listCondition(caller, query, { order, isOfOne }) }
   }
 
   /** The condition of the smart collection that a query names; null when it names none. */
   async function smartCondition (
-    em: EntityManager, viewer: Viewer, { smart_collection_id: id }: ScopeQuery
+    em: EntityManager, caller: AnyCaller, { smart_collection_id: id }: ScopeQuery
   ): Promise<Condition | null> {
     if (id === undefined) return null
-    const criteria = await selectCriteria(em, viewer, id)
-    return criteria === null ? NOTHING : readFilter(viewer, criteria).condition
+    const criteria = await selectCriteria(em, caller, id)
+    return criteria === null ? NOTHING : readFilter(caller, criteria).condition
   }
 
   /** The collections that hold a ROM; smart ones hold what they find for their owners. */
@@ -233,43 +233,43 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
    * @param moment null where the whole list is not needed
    */
   async function readPage (
-    em: EntityManager, viewer: Viewer, moment: Moment | null, query: ListRomsQuery, order: Order
+    em: EntityManager, caller: AnyCaller, moment: Moment | null, query: ListRomsQuery, order: Order
   ): Promise<{ ids: readonly number[], index: PageIndex }> {
     const { limit, offset } = query
     const by = query.group_by_meta_id ? config.scan.priority.region : []
-    const smart = await smartCondition(em, viewer, query)
-    const condition = listCondition(viewer, query, { order, regionPriority: by, smart })
+    const smart = await smartCondition(em, caller, query)
+    const condition = listCondition(caller, query, { order, regionPriority: by, smart })
     if (moment === null) {
-      return { ids: await selectIds(em, userOf(viewer), condition, { by: order.by, limit, offset }), index: NO_INDEX }
+      return { ids: await selectIds(em, userOf(caller), condition, { by: order.by, limit, offset }), index: NO_INDEX }
     }
-    const index = await lists.index({ viewer, moment, query, condition, by }, order)
+    const index = await lists.index({ viewer: caller, moment, query, condition, by }, order)
     return { ids: [...index.ids.subarray(offset, offset + limit)], index }
   }
 
-  async function inScope (em: EntityManager, viewer: Viewer, query: ScopeQuery, term: string): Promise<Condition> {
-    const smart = await smartCondition(em, viewer, query)
-    const shown = smart === null ? [isNotHidden(viewer, false)] : []
-    return every([isRomVisible(viewer), ...shown, ...scopeConditions(viewer, query, term, smart)])
+  async function inScope (em: EntityManager, caller: AnyCaller, query: ScopeQuery, term: string): Promise<Condition> {
+    const smart = await smartCondition(em, caller, query)
+    const shown = smart === null ? [isNotHidden(caller, false)] : []
+    return every([isRomVisible(caller), ...shown, ...scopeConditions(caller, query, term, smart)])
   }
 
   /** All ROMs of a part of the library by name. */
-  async function indexScope (em: EntityManager, viewer: Viewer, query: ScopeQuery): Promise<PageIndex> {
-    const moment = await selectMoment(em, userOf(viewer))
-    const condition = await inScope(em, viewer, query, '')
-    return await lists.index({ viewer, moment, query, condition }, readOrder('', '', providers))
+  async function indexScope (em: EntityManager, caller: AnyCaller, query: ScopeQuery): Promise<PageIndex> {
+    const moment = await selectMoment(em, userOf(caller))
+    const condition = await inScope(em, caller, query, '')
+    return await lists.index({ viewer: caller, moment, query, condition }, readOrder('', '', providers))
   }
 
   /** What the values are those of that a list can be narrowed to. */
   async function scopeOf (
-    em: EntityManager, viewer: Viewer, moment: Moment, query: ScopeQuery, term: string
-  ): Promise<KeptList> {
+    em: EntityManager, caller: AnyCaller, moment: Moment, query: ScopeQuery, term: string
+  ): Promise<CachedList> {
     const scope = { ...pickScope(query), search_term: term }
-    return { viewer, moment, query: scope, condition: await inScope(em, viewer, query, term) }
+    return { viewer: caller, moment, query: scope, condition: await inScope(em, caller, query, term) }
   }
 
   const listSoonFilterValues = async (
-    em: EntityManager, viewer: Viewer, moment: Moment, query: ListRomsQuery
-  ): Promise<RomFilters> => await lists.filterValuesSoon(await scopeOf(em, viewer, moment, query, query.search_term))
+    em: EntityManager, caller: AnyCaller, moment: Moment, query: ListRomsQuery
+  ): Promise<RomFilters> => await lists.filterValuesSoon(await scopeOf(em, caller, moment, query, query.search_term))
 
   return {
     providers,
@@ -277,20 +277,20 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     noteLastPlayed,
     notePlayed,
 
-    async list (em: EntityManager, viewer: Viewer, input: ListRomsQuery): Promise<RomPage> {
+    async list (em: EntityManager, caller: AnyCaller, input: ListRomsQuery): Promise<RomPage> {
       const query = withOldNames(input)
       const { limit, offset } = query
       const order = readOrder(query.order_by, query.order_dir, providers)
       const needs = { index: needsIndex(query, order), values: query.with_filter_values }
-      const moment = needs.index || needs.values ? await selectMoment(em, userOf(viewer)) : null
+      const moment = needs.index || needs.values ? await selectMoment(em, userOf(caller)) : null
       const [{ ids, index }, filterValues] = await Promise.all([
-        readPage(em, viewer, needs.index ? moment : null, query, order),
+        readPage(em, caller, needs.index ? moment : null, query, order),
         moment === null || !needs.values
           ? noFilterValues()
-          : listSoonFilterValues(em, viewer, moment, query)
+          : listSoonFilterValues(em, caller, moment, query)
       ])
-      const found = await buildByIds(em, viewer, ids, query.with_files)
-      const pictures = query.last_played === true ? await selectPictures(em, viewer, found) : null
+      const found = await buildByIds(em, caller, ids, query.with_files)
+      const pictures = query.last_played === true ? await selectPictures(em, caller, found) : null
       const items = found.map(({ row, rom: { shared, more } }) =>
         ({ shared, more: { ...more, screenshot_path: pictures?.get(row.id) ?? null } }))
       return {
@@ -305,65 +305,65 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     },
 
     /** The visible ROMs a viewer has not hidden, by name. */
-    listIds: async (em: EntityManager, viewer: Viewer): Promise<KeptText> =>
-      (await indexScope(em, viewer, NO_SCOPE)).text,
+    listIds: async (em: EntityManager, caller: AnyCaller): Promise<CachedText> =>
+      (await indexScope(em, caller, NO_SCOPE)).text,
 
     /** The ids of those in a part of the library, by name. */
-    listScope: async (em: EntityManager, viewer: Viewer, query: ScopeQuery): Promise<number[]> =>
-      [...(await indexScope(em, viewer, query)).ids],
+    listScope: async (em: EntityManager, caller: AnyCaller, query: ScopeQuery): Promise<number[]> =>
+      [...(await indexScope(em, caller, query)).ids],
 
     /** The ids of all that a stored filter finds for somebody, in its order. */
-    async listFiltered (em: EntityManager, viewer: Viewer, criteria: Criteria): Promise<Int32Array> {
-      const moment = await selectMoment(em, userOf(viewer))
-      const { order, ...filter } = readFilter(viewer, criteria)
-      return (await lists.index({ viewer, moment, ...filter }, order)).ids
+    async listFiltered (em: EntityManager, caller: AnyCaller, criteria: Criteria): Promise<Int32Array> {
+      const moment = await selectMoment(em, userOf(caller))
+      const { order, ...filter } = readFilter(caller, criteria)
+      return (await lists.index({ viewer: caller, moment, ...filter }, order)).ids
     },
 
-    async pickRandom (em: EntityManager, viewer: Viewer, query: ScopeQuery): Promise<BuiltSimpleRom | null> {
-      const { ids } = await indexScope(em, viewer, query)
+    async pickRandom (em: EntityManager, caller: AnyCaller, query: ScopeQuery): Promise<BuiltSimpleRom | null> {
+      const { ids } = await indexScope(em, caller, query)
       const id = ids[Math.floor(Math.random() * ids.length)]
-      const [found] = id === undefined ? [] : await buildByIds(em, viewer, [id], false)
+      const [found] = id === undefined ? [] : await buildByIds(em, caller, [id], false)
       return found === undefined ? null : toSimple(found.rom)
     },
 
-    listFilterValues: async (em: EntityManager, viewer: Viewer): Promise<RomFilters> =>
-      await lists.filterValues(await scopeOf(em, viewer, await selectMoment(em, userOf(viewer)), NO_SCOPE, '')),
+    listFilterValues: async (em: EntityManager, caller: AnyCaller): Promise<RomFilters> =>
+      await lists.filterValues(await scopeOf(em, caller, await selectMoment(em, userOf(caller)), NO_SCOPE, '')),
 
     /** @throws ApiError NOT_FOUND unless the viewer sees it */
-    async checkVisible (em: EntityManager, viewer: Viewer, id: number): Promise<void> {
-      if (!await hasVisible(em, viewer, id)) throw unknownRom(id)
+    async checkVisible (em: EntityManager, caller: AnyCaller, id: number): Promise<void> {
+      if (!await hasVisible(em, caller, id)) throw unknownRom(id)
     },
 
-    getSimple: async (em: EntityManager, viewer: Viewer, id: number): Promise<BuiltSimpleRom> =>
-      toSimple(await get(em, viewer, id)),
+    getSimple: async (em: EntityManager, caller: AnyCaller, id: number): Promise<BuiltSimpleRom> =>
+      toSimple(await get(em, caller, id)),
 
-    async getDetailed (em: EntityManager, viewer: Viewer, id: number): Promise<BuiltDetailedRom> {
-      const rom = await findDetailed(em, viewer, hasId(id), id)
+    async getDetailed (em: EntityManager, caller: AnyCaller, id: number): Promise<BuiltDetailedRom> {
+      const rom = await findDetailed(em, caller, hasId(id), id)
       if (rom === null) throw unknownRom(id)
       return rom
     },
 
     /** @param ids by provider key */
     async findByProviderId (
-      em: EntityManager, viewer: Viewer, ids: Readonly<Record<string, number | string>>
+      em: EntityManager, caller: AnyCaller, ids: Readonly<Record<string, number | string>>
     ): Promise<BuiltDetailedRom> {
       if (Object.keys(ids).length === 0) throw badRequest('Give at least one id, such as igdb_id')
-      const rom = await findDetailed(em, viewer, hasProviderId(ids))
+      const rom = await findDetailed(em, caller, hasProviderId(ids))
       if (rom === null) throw notFound('No ROM has any of these ids')
       return rom
     },
 
-    async findByHash (em: EntityManager, viewer: Viewer, hashes: HashQuery): Promise<BuiltDetailedRom> {
+    async findByHash (em: EntityManager, caller: AnyCaller, hashes: HashQuery): Promise<BuiltDetailedRom> {
       if (Object.values(hashes).every((hash) => hash === '')) {
         throw badRequest('Give at least one of crc_hash, md5_hash, sha1_hash, ra_hash')
       }
-      const rom = await findDetailed(em, viewer, hasHash(hashes))
+      const rom = await findDetailed(em, caller, hasHash(hashes))
       if (rom === null) throw notFound('No ROM has any of these hashes')
       return rom
     },
 
-    async getFile (em: EntityManager, viewer: Viewer, fileId: number): Promise<RomFileView> {
-      const row = await selectFile(em, viewer, fileId)
+    async getFile (em: EntityManager, caller: AnyCaller, fileId: number): Promise<RomFileView> {
+      const row = await selectFile(em, caller, fileId)
       if (row === null) throw notFound('File not found')
       return toFileView(row)
     },
@@ -382,12 +382,12 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
      */
     async views (ids: readonly number[], userId: number | null): Promise<SimpleRomView[]> {
       const em = app.orm.em.fork()
-      const viewer: Viewer = userId === null ? null : { id: userId, access: ADMIN_ACCESS }
-      const condition = every([isOneOf(ids), isRomVisible(viewer)])
-      const rows = await selectRoms(em, viewer, condition, { files: false, siblings_by: null })
-      const progress = await findProgress(em, viewer, rows.flatMap(({ rom }) => rom === null ? [] : gamesOf(rom)))
+      const caller: AnyCaller = userId === null ? null : { id: userId, access: ADMIN_ACCESS }
+      const condition = every([isOneOf(ids), isRomVisible(caller)])
+      const rows = await selectRoms(em, caller, condition, { files: false, siblings_by: null })
+      const progress = await findProgress(em, caller, rows.flatMap(({ rom }) => rom === null ? [] : gamesOf(rom)))
       const views = new Map(rows.flatMap((row) =>
-        row.rom === null ? [] : [[row.id, toView(row, row.rom, progress, viewer)] as const]))
+        row.rom === null ? [] : [[row.id, toView(row, row.rom, progress, caller)] as const]))
       return ids.flatMap((id) => views.get(id) ?? [])
     }
   }

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { TProperties } from '@sinclair/typebox'
 import type { RawBuilder } from 'kysely'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 
 type Details = Readonly<Record<string, unknown>>
 
@@ -11,9 +11,9 @@ export interface UserFiles {
   fields: TProperties
   /** The same of a ROM that has none. */
   nothing: Details
-  select (em: EntityManager, viewer: Viewer, romId: number): Promise<Details>
+  select (em: EntityManager, caller: AnyCaller, romId: number): Promise<Details>
   /** Addresses of the picture of the viewer's newest save of each of these ROMs; ROMs without one are left out. */
-  selectPictures (em: EntityManager, viewer: Viewer, romIds: readonly number[]): Promise<ReadonlyMap<number, string>>
+  selectPictures (em: EntityManager, caller: AnyCaller, romIds: readonly number[]): Promise<ReadonlyMap<number, string>>
   /** The condition that there is one of a ROM `r` that the viewer sees. */
-  has (viewer: Viewer, kind: 'save' | 'state'): RawBuilder<boolean>
+  has (caller: AnyCaller, kind: 'save' | 'state'): RawBuilder<boolean>
 }

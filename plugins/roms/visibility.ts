@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
-import { type Viewer, hiddenIds, isNotHidden, isPlatformVisible } from '../platforms/visibility.ts'
+import { type AnyCaller, hiddenIds, isNotHidden, isPlatformVisible } from '../platforms/visibility.ts'
 
 /** An unrated ROM passes an age limit unless unrated ones are hidden. */
-function isOfAge ({ access }: NonNullable<Viewer>): RawBuilder<boolean> {
+function isOfAge ({ access }: NonNullable<AnyCaller>): RawBuilder<boolean> {
   const { age_limit: limit, hide_unrated_roms: hidesUnrated } = access
   if (limit === null) return hidesUnrated ? sql<boolean>`r.min_age is not null` : sql<boolean>`true`
   return sql<boolean>`coalesce(r.min_age <= ${limit}, ${!hidesUnrated}::boolean)`
@@ -12,20 +12,20 @@ function isOfAge ({ access }: NonNullable<Viewer>): RawBuilder<boolean> {
  * The condition under which a viewer sees numbers `r` of ROMs of one age of a platform `p`, as far as no ROM is hidden
  * by itself: those are in {@link isRomHidden}.
  */
-export function isCountVisible (viewer: Viewer): RawBuilder<boolean> {
-  if (viewer === null || viewer.access.is_admin) return sql<boolean>`true`
-  return sql<boolean>`(${isPlatformVisible(viewer)} and ${isOfAge(viewer)})`
+export function isCountVisible (caller: AnyCaller): RawBuilder<boolean> {
+  if (caller === null || caller.access.is_admin) return sql<boolean>`true`
+  return sql<boolean>`(${isPlatformVisible(caller)} and ${isOfAge(caller)})`
 }
 
 /** The condition that somebody hid a row of `roms`, aliased `r`, from a viewer; found by the rules, which are few. */
-export function isRomHidden (viewer: Viewer): RawBuilder<boolean> {
-  return viewer === null || viewer.access.is_admin
+export function isRomHidden (caller: AnyCaller): RawBuilder<boolean> {
+  return caller === null || caller.access.is_admin
     ? sql<boolean>`false`
-    : sql<boolean>`r.id in (${hiddenIds(viewer, 'roms')})`
+    : sql<boolean>`r.id in (${hiddenIds(caller, 'roms')})`
 }
 
 /** Whether a viewer may see a game that is not in the library, such as one that a provider found. */
-export function mayBeShown ({ access }: NonNullable<Viewer>, minAge: number | null): boolean {
+export function mayBeShown ({ access }: NonNullable<AnyCaller>, minAge: number | null): boolean {
   if (access.is_admin) return true
   if (minAge === null) return !access.hide_unrated_roms
   return access.age_limit === null || minAge <= access.age_limit
@@ -35,14 +35,14 @@ export function mayBeShown ({ access }: NonNullable<Viewer>, minAge: number | nu
  * The condition under which a viewer sees a row of `roms`, aliased `r`. Every query that answers someone
  * has it: lists, counts, lookups by hash or id, siblings, files and downloads.
  */
-export function isRomVisible (viewer: Viewer): RawBuilder<boolean> {
-  if (viewer === null || viewer.access.is_admin) return sql<boolean>`true`
-  return sql<boolean>`(${isNotHidden(viewer, 'platforms', 'r.platform_id')} and ${isNotHidden(viewer, 'roms', 'r.id')} and ${isOfAge(viewer)})`
+export function isRomVisible (caller: AnyCaller): RawBuilder<boolean> {
+  if (caller === null || caller.access.is_admin) return sql<boolean>`true`
+  return sql<boolean>`(${isNotHidden(caller, 'platforms', 'r.platform_id')} and ${isNotHidden(caller, 'roms', 'r.id')} and ${isOfAge(caller)})`
 }
 
 /**
  * The condition under which a viewer sees a collection, aliased `c`: its own, and those that are public. Administrators
  * are no exception.
  */
-export const isCollectionVisible = (viewer: Viewer): RawBuilder<boolean> =>
-  viewer === null ? sql<boolean>`true` : sql<boolean>`(c.user_id = ${viewer.id} or c.is_public)`
+export const isCollectionVisible = (caller: AnyCaller): RawBuilder<boolean> =>
+  caller === null ? sql<boolean>`true` : sql<boolean>`(c.user_id = ${caller.id} or c.is_public)`

@@ -2,20 +2,20 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
 import type { LongReads } from '../library/long-reads.ts'
 import type { PlatformSize } from '../platforms/views.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from './visibility.ts'
 
 /** Whether there is a ROM with this id, as an address names it, that the viewer sees. */
-export async function hasVisibleRom (em: EntityManager, viewer: Viewer, id: string): Promise<boolean> {
+export async function hasVisibleRom (em: EntityManager, caller: AnyCaller, id: string): Promise<boolean> {
   const { rows } = await sql`select from roms r join platforms p on p.id = r.platform_id
-    where r.id = ${id}::bigint and ${isRomVisible(viewer)}`.execute(em.getKysely())
+    where r.id = ${id}::bigint and ${isRomVisible(caller)}`.execute(em.getKysely())
   return rows.length > 0
 }
 
 /** What a viewer sees of all platforms by id; those without a ROM are left out. */
-export async function selectPlatformSizes (reads: LongReads, viewer: Viewer): Promise<Map<number, PlatformSize>> {
+export async function selectPlatformSizes (reads: LongReads, caller: AnyCaller): Promise<Map<number, PlatformSize>> {
   const { rows } = await sql<PlatformSize & { platform_id: number }>`
     select r.platform_id, count(*)::int as rom_count, sum(r.fs_size_bytes)::float8 as fs_size_bytes
-    from roms r where ${isRomVisible(viewer)} group by r.platform_id`.execute(reads)
+    from roms r where ${isRomVisible(caller)} group by r.platform_id`.execute(reads)
   return new Map(rows.map(({ platform_id: id, ...size }) => [id, size]))
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { transaction } from '../../core/database/transaction.ts'
-import type { PlatformPlace } from './rom-rows.ts'
+import type { PlatformFolderRef } from './rom-rows.ts'
 
 /** A ROM whose file a scan did not find. */
 export interface MissingRom { id: number, library_id: number, fs_path: string, fs_name: string, platform_id: number }
@@ -13,7 +13,7 @@ export async function selectMissing (pool: pg.Pool, platformId: number | null): 
 }
 
 /** The folder that held a platform's ROMs in one library, by its number; null while there was none. */
-export async function findInode (pool: pg.Pool, { id, library_id: library }: PlatformPlace): Promise<string | null> {
+export async function findInode (pool: pg.Pool, { id, library_id: library }: PlatformFolderRef): Promise<string | null> {
   const { rows } = await pool.query<{ fs_inode: string | null }>(
     'select fs_inode from platform_folders where platform_id = $1 and library_id = $2', [id, library])
   return rows[0]?.fs_inode ?? null
@@ -24,7 +24,7 @@ export async function findInode (pool: pg.Pool, { id, library_id: library }: Pla
  * already is left alone: even a conflict in which nothing is updated locks the row, and waits for the disk.
  */
 export async function upsertFolder (
-  pool: pg.Pool, { id, library_id: library }: PlatformPlace, inode: string | null
+  pool: pg.Pool, { id, library_id: library }: PlatformFolderRef, inode: string | null
 ): Promise<void> {
   await pool.query(`insert into platform_folders as f (platform_id, library_id, fs_inode)
     select $1::int, $2::int, $3::text where not exists (select 1 from platform_folders k where k.platform_id = $1

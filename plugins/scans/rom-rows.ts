@@ -20,10 +20,10 @@ export interface KnownRom {
 export type KnownHashes = Pick<Rom, 'id' | 'fs_size_bytes' | 'crc_hash' | 'md5_hash' | 'sha1_hash'>
 
 /** A platform in one library. */
-export interface PlatformPlace { id: number, library_id: number }
+export interface PlatformFolderRef { id: number, library_id: number }
 
 /** A ROM's content, and where it is said to lie. */
-export type PlacedHashes = KnownHashes & Pick<Rom, 'library_id' | 'fs_path' | 'fs_name'> & {
+export type LocatedHashes = KnownHashes & Pick<Rom, 'library_id' | 'fs_path' | 'fs_name'> & {
   platform_id: number
   /** The folder that held the platform's ROMs; null when none was noted. */
   fs_inode: string | null
@@ -173,7 +173,7 @@ const DELETE_FILES = `delete from rom_files where rom_id = any($1::int[]) and no
 
 export function createRomStore (pool: pg.Pool) {
   return {
-    async listKnown ({ id, library_id: library }: PlatformPlace, begunAt: Date): Promise<KnownRom[]> {
+    async listKnown ({ id, library_id: library }: PlatformFolderRef, begunAt: Date): Promise<KnownRom[]> {
       const { rows } = await pool.query<KnownRom>(`select r.id, r.fs_name, r.missing_from_fs, r.is_identified,
           r.created_at >= $2 as is_fresh,
           array(select m.provider from rom_matches m where m.rom_id = r.id and m.match -> 'is_linked' is null) as providers
@@ -203,9 +203,9 @@ export function createRomStore (pool: pg.Pool) {
      * it.
      */
     async listElsewhere (
-      { id, library_id: library }: PlatformPlace, sha1s: readonly string[]
-    ): Promise<PlacedHashes[]> {
-      const { rows } = await pool.query<PlacedHashes>(`select r.id, r.library_id, r.platform_id, r.fs_path, r.fs_name,
+      { id, library_id: library }: PlatformFolderRef, sha1s: readonly string[]
+    ): Promise<LocatedHashes[]> {
+      const { rows } = await pool.query<LocatedHashes>(`select r.id, r.library_id, r.platform_id, r.fs_path, r.fs_name,
           p.fs_inode,
           r.fs_size_bytes::float8 as fs_size_bytes, r.crc_hash, r.md5_hash, r.sha1_hash
         from (select distinct unnest($2::text[]) as sha1_hash) wanted
@@ -217,7 +217,7 @@ export function createRomStore (pool: pg.Pool) {
     },
 
     /** Writes rows with their files in one transaction; files of theirs that are not named are deleted. */
-    async write (place: PlatformPlace, roms: readonly RomWrite[]): Promise<WrittenRom[]> {
+    async write (place: PlatformFolderRef, roms: readonly RomWrite[]): Promise<WrittenRom[]> {
       return await transaction(pool, async (client) => {
         const { id: platformId, library_id: library } = place
         const added = roms.flatMap(({ row }) => row.id === null ? [row] : [])

@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
-import { createPlaceMask } from '../../core/config/path-mask.ts'
+import { createPathMask } from '../../core/config/path-mask.ts'
 import type { Task } from '../tasks/entities.ts'
 import type { TaskRun } from '../tasks/definitions.ts'
-import { createScanHasher } from '../hashing/shared-hasher.ts'
+import { createSharedHasher } from '../hashing/shared-hasher.ts'
 import type { AfterScan, BeforeScan } from './run/run-scan.ts'
 import { type ScanPayload, type ScanStats, createStats } from './schemas.ts'
 import { createScanMeasures } from './progress/scan-metrics.ts'
 import type { ScanType } from '../matching/scan-types.ts'
-import type { PlatformPlace } from './rom-rows.ts'
+import type { PlatformFolderRef } from './rom-rows.ts'
 
 const SCAN_QUEUE = 'scan'
 const LIBRARY_LOCK = 'scan:library'
@@ -23,8 +23,8 @@ const TITLES: Record<ScanType, string> = {
 export function createScans (app: FastifyInstance, config: Config) {
   const after: AfterScan[] = []
   const before: BeforeScan[] = []
-  const hashers = createScanHasher(app)
-  const mask = createPlaceMask(config)
+  const hashers = createSharedHasher(app)
+  const mask = createPathMask(config)
 
   app.tasks.addRunner(SCAN_QUEUE, {
     concurrency: 1,
@@ -80,7 +80,7 @@ export function createScans (app: FastifyInstance, config: Config) {
     },
 
     /** Queues a scan of single files or folders of a platform; it waits for a worker when there is none. */
-    takeIn: (place: PlatformPlace, names: readonly string[], userId: number | null): Promise<Task> => queue({
+    scanEntries: (place: PlatformFolderRef, names: readonly string[], userId: number | null): Promise<Task> => queue({
       type: 'quick', library_ids: [place.library_id], platforms: [place.id], platform_fs_slugs: [], roms_ids: [], fs_names: names
     }, true, userId),
 

@@ -1,4 +1,4 @@
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import type { RomProviders } from '../roms/providers.ts'
 import { mayBeShown } from '../roms/visibility.ts'
 import { type FoundGame, type GamesAnswer, toComparedName } from './search-calls.ts'
@@ -38,13 +38,13 @@ const ownFields = (key: string, { id, url_cover: cover }: FoundGame) =>
  */
 export function mergeGames (
   { answers, artwork }: GamesAnswer, { all }: RomProviders, priority: readonly string[], platformId: number,
-  viewer: NonNullable<Viewer>
+  caller: NonNullable<AnyCaller>
 ): SearchedGameView[] {
   const nothing = Object.fromEntries(all.flatMap(({ key }) => [[`${key}_id`, null], [`${key}_url_cover`, '']]))
   const pictures = Map.groupBy(artwork, ({ name }) => name)
   return [...groupByName(answers, priority)].flatMap(([compared, group]): SearchedGameView[] => {
     const [first] = group.values()
-    if (first === undefined || !mayBeShown(viewer, strictestAge(group))) return []
+    if (first === undefined || !mayBeShown(caller, strictestAge(group))) return []
     const { name, slug, summary } = first
     const own = [...group].map(([key, game]) => ownFields(key, game))
     const drawn = (pictures.get(compared) ?? []).map(({ key, game }) => ownFields(key, game))

@@ -1,14 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 
 /** What of a ROM is asked about; null for one that is unknown or hidden. */
 export async function findRom (
-  em: EntityManager, viewer: Viewer, id: number
+  em: EntityManager, caller: AnyCaller, id: number
 ): Promise<{ platform_id: number, fs_name_no_tags: string } | null> {
   const { rows: [rom] } = await sql<{ platform_id: number, fs_name_no_tags: string }>`
     select r.platform_id, r.fs_name_no_tags from roms r join platforms p on p.id = r.platform_id
-    where r.id = ${id} and ${isRomVisible(viewer)}`.execute(em.getKysely())
+    where r.id = ${id} and ${isRomVisible(caller)}`.execute(em.getKysely())
   return rom ?? null
 }

@@ -11,9 +11,9 @@ import { createMemo } from '../../core/loader/memo.ts'
 import { TimeLimitError } from '../../core/loader/limit-time.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
 import { formatDate } from '../../core/typebox.ts'
-import { LeftOutError, checkAsked } from '../circuits/check-circuit.ts'
+import { ProviderSkippedError, checkCircuit } from '../circuits/check-circuit.ts'
 import { checkMatch } from '../matching/check-match.ts'
-import { type RomAtProviders, loadRomAtProviders } from '../matching/rom-for-lookup.ts'
+import { type RomForLookup, loadRomForLookup } from '../matching/rom-for-lookup.ts'
 import {
   type Answered, type Call, type CoversAnswer, type Failure, type FoundGame, type GamesAnswer, toComparedName
 } from './search-calls.ts'
@@ -42,7 +42,7 @@ function toFoundGame ({ id, name = '', slug = '', summary = '', min_age: minAge,
 
 function explain (err: unknown): Pick<Failure, 'reason' | 'until' | 'isRefused'> {
   const failure = (reason: string) => ({ reason, until: null, isRefused: false })
-  if (err instanceof LeftOutError) return { ...failure(err.message), until: formatDate(err.retryAt) }
+  if (err instanceof ProviderSkippedError) return { ...failure(err.message), until: formatDate(err.retryAt) }
   if (err instanceof TimeLimitError) return failure('it did not answer in time')
   if (err instanceof RateLimitedError) return failure('it asks for a pause')
   if (err instanceof CredentialsRefusedError) return { ...failure('it refused its credentials'), isRefused: true }
@@ -69,7 +69,7 @@ export function createAsker (app: FastifyInstance, config: Config) {
   }
 
   function fail (key: string, err: unknown): Failure {
-    if (!(err instanceof LeftOutError)) app.log.warn({ err, provider: key }, 'provider did not answer a search')
+    if (!(err instanceof ProviderSkippedError)) app.log.warn({ err, provider: key }, 'provider did not answer a search')
     return { provider: key, ...explain(err) }
   }
 
@@ -83,7 +83,7 @@ export function createAsker (app: FastifyInstance, config: Config) {
     await Promise.all(providers.map(async (provider) => {
       const { key } = provider
       try {
-        checkAsked(provider, app.circuits.of(key))
+        checkCircuit(provider, app.circuits.of(key))
         const found = await callProvider(provider, scope, (definition, ctx) => ask(provider, definition, ctx))
         answers.push({ key, found })
       } catch (err) {
@@ -96,7 +96,7 @@ export function createAsker (app: FastifyInstance, config: Config) {
 
   /** What providers of artwork have for these names. */
   async function illustrate (
-    names: readonly string[], rom: RomAtProviders, outer: AbortSignal
+    names: readonly string[], rom: RomForLookup, outer: AbortSignal
   ): Promise<Pick<GamesAnswer, 'artwork' | 'failures'>> {
     const providers = list().filter((provider) => canIllustrate(provider) && rom.isKnownTo(provider.definition))
     const { answers, failures } = await withScope(outer, ARTWORK_MS, async (scope) =>
@@ -115,7 +115,7 @@ export function createAsker (app: FastifyInstance, config: Config) {
   async function findGames ({ rom_id: romId, term, by }: CallOf<'games'>, outer: AbortSignal): Promise<GamesAnswer> {
     const enabled = list().filter(canSearch)
     const nothing: GamesAnswer = { isEnabled: enabled.length > 0, answers: [], failures: [], artwork: [] }
-    const rom = await loadRomAtProviders(app, config, romId)
+    const rom = await loadRomForLookup(app, config, romId)
     if (rom === null) return nothing
     const asked = enabled.filter((provider) => rom.isKnownTo(provider.definition) && (by === 'name' || canFindById(provider)))
     const { answers, failures } = await withScope(outer, GAMES_MS, async (scope) =>

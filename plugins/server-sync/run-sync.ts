@@ -10,7 +10,7 @@ import type { Pair } from '../sync/pairs.ts'
 import type { AssetRow, Scope } from '../sync/rows.ts'
 import { type Candidate, type Counts, selectCandidates } from '../sync/server-session-rows.ts'
 import { RESOLUTIONS, type Resolution } from '../sync/schemas.ts'
-import { keepAgreements, settlePairs } from '../sync/decide-pairs.ts'
+import { storeBases, decidePairs } from '../sync/decide-pairs.ts'
 import { type Matched, matchSave, toListing } from './list-files.ts'
 import type { FoundSave, Transport } from './transport.ts'
 
@@ -28,7 +28,7 @@ export interface Run {
 export interface RunResult extends Counts { errors: string[] }
 
 /** Something was done, is left to a person, or there was nothing to be done. */
-type Outcome = 'done' | 'disputed' | 'nothing'
+type TransferResult = 'done' | 'disputed' | 'nothing'
 
 const ERRORS_MAX = 20
 
@@ -85,7 +85,7 @@ export function createRunner (app: FastifyInstance) {
 
   async function resolve (
     em: EntityManager, run: Run, pair: Pair, { save, candidate }: Matched, staged: StagedFile
-  ): Promise<Outcome> {
+  ): Promise<TransferResult> {
     const { asset, decision: { reason } } = pair
     const resolution = resolutionOf(run.device)
     if (asset === null || resolution === null) {
@@ -108,19 +108,19 @@ export function createRunner (app: FastifyInstance) {
 
   async function carryOut (
     em: EntityManager, run: Run, pair: Pair, matched: Matched, staged: StagedFile
-  ): Promise<Outcome> {
+  ): Promise<TransferResult> {
     const { asset, decision: { action } } = pair
     if (action === 'conflict') return await resolve(em, run, pair, matched, staged)
     if (action === 'upload') await upload(em, run, pair, matched.save, staged)
     else if (action === 'download' && asset !== null) await give(em, run, asset, matched.candidate, matched.save)
-    else await inTransaction(em, (tx) => keepAgreements(tx, run.device.id, [pair]))
+    else await inTransaction(em, (tx) => storeBases(tx, run.device.id, [pair]))
     // What its owner wants left alone may be the only copy there is.
     if (asset?.is_untracked !== true) await run.transport.settled?.(matched.save)
     return 'done'
   }
 
   /** @returns the hash of the content too */
-  async function syncOne (run: Run, matched: Matched): Promise<{ hash: string, outcome: Outcome }> {
+  async function syncOne (run: Run, matched: Matched): Promise<{ hash: string, outcome: TransferResult }> {
     const { caller, transport } = run
     const { save, candidate } = matched
     const em = app.orm.em.fork()
@@ -128,7 +128,7 @@ export function createRunner (app: FastifyInstance) {
     try {
       if (!await transport.isSame(save)) throw new Error('it changed while it was read; the next sync takes it')
       const listing = toListing([{ matched, hash: staged.sha1 }], [candidate.rom_id])
-      const pairs = await settlePairs(em, listing, scopeOf(run, [candidate.rom_id]), 'both')
+      const pairs = await decidePairs(em, listing, scopeOf(run, [candidate.rom_id]), 'both')
       const pair = pairs.find(({ file }) => file !== null)
       if (pair === undefined) throw new Error('the server has no such save any more')
       return { hash: staged.sha1, outcome: await carryOut(em, run, pair, matched, staged) }
@@ -143,7 +143,7 @@ export function createRunner (app: FastifyInstance) {
   ): Promise<{ asset: AssetRow, to: Candidate }[]> {
     const romIds = [...new Set(candidates.map((one) => one.rom_id))]
     const em = app.orm.em.fork()
-    const pairs = await settlePairs(em, toListing(files, romIds), scopeOf(run, romIds), 'both')
+    const pairs = await decidePairs(em, toListing(files, romIds), scopeOf(run, romIds), 'both')
     return pairs.flatMap(({ file, asset, decision }) => {
       const to = candidates.find((one) => one.rom_id === asset?.rom_id)
       return file === null && asset !== null && decision.action === 'download' && to !== undefined ? [{ asset, to }] : []
@@ -161,7 +161,7 @@ export function createRunner (app: FastifyInstance) {
     const errors: string[] = []
     const files: { matched: Matched, hash: string | null }[] = []
 
-    async function attempt (name: string, work: () => Promise<Outcome>): Promise<void> {
+    async function attempt (name: string, work: () => Promise<TransferResult>): Promise<void> {
       signal.throwIfAborted()
       try {
         const outcome = await work()

@@ -86,7 +86,7 @@ function put (document: Document, map: YAMLMap, key: string, value: Exclude<Chan
   else replace(pair, new Scalar(value))
 }
 
-function takeOut (root: YAMLMap, path: readonly string[]): void {
+function removeKey (root: YAMLMap, path: readonly string[]): void {
   const map = path.slice(0, -1).reduce<YAMLMap | null>((at, key) => {
     const section = at === null ? undefined : findPair(at, key)?.value
     return isMap(section) ? section : null
@@ -100,7 +100,7 @@ function takeOut (root: YAMLMap, path: readonly string[]): void {
 function apply (document: Document, { path, value }: Change): void {
   const root = rootOf(document)
   if (value === undefined) {
-    takeOut(root, path)
+    removeKey(root, path)
     return
   }
   const section = path.slice(0, -1).reduce((map, key) => openSection(document, map, key), root)

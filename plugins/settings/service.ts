@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import { type Config, getAt } from '../../core/config/config.ts'
-import { createPlaceMask } from '../../core/config/path-mask.ts'
+import { createPathMask } from '../../core/config/path-mask.ts'
 import { transaction } from '../../core/database/transaction.ts'
 import { ApiError, conflict, invalid } from '../../core/errors.ts'
 import { listProviderKeys } from '../plugins/providers.ts'
@@ -54,7 +54,7 @@ function toChanges (input: ScanSettings): Change[] {
 
 export function createSettings (app: FastifyInstance, config: Config) {
   const { path: file, fixed } = config.file
-  const mask = createPlaceMask(config)
+  const mask = createPathMask(config)
 
   /** Without the lines of the file that a parser shows: there may be secrets in them. */
   const describe = (problem: string) => mask(problem.replace(/:\n\n[\s\S]*$/, ''))

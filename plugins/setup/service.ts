@@ -6,7 +6,7 @@ import type { Caller } from '../../core/access/auth.ts'
 import { badRequest, forbidden } from '../../core/errors.ts'
 import { LibraryUnreadableError } from '../library/directory.ts'
 import { PathRefusedError, safeName } from '../../core/files/safe-path.ts'
-import { findPlace } from '../library/locate-folder.ts'
+import { findLayout } from '../library/locate-folder.ts'
 import type { LibraryRoot } from '../library/roots.ts'
 import { type Structure, romsPath } from '../library/structure.ts'
 import type { Scope } from '../../core/access/scopes.ts'
@@ -58,7 +58,7 @@ export function createSetup (app: FastifyInstance) {
 
   async function createFolder (name: string): Promise<boolean> {
     try {
-      const { root, structure } = await findPlace(library, name)
+      const { root, structure } = await findLayout(library, name)
       await mkdir(join(root.dir, romsPath(structure, name)), { recursive: true })
       return true
     } catch (err) {

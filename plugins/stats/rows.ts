@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { milliseconds } from '../../core/database/columns.ts'
 import type { AssetKind } from '../assets/entities.ts'
 import { isLive, isReachable, isShared } from '../assets/rows.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { isCountVisible, isRomHidden, isRomVisible } from '../roms/visibility.ts'
 
 /** ROMs of a platform that have something alike, and how many bytes they are. */
@@ -17,11 +17,11 @@ export interface CountRow {
 }
 
 /** Every number that there is, without the ROMs that a viewer does not see; what came first comes first. */
-export async function selectCounts (em: EntityManager, viewer: Viewer): Promise<CountRow[]> {
+export async function selectCounts (em: EntityManager, caller: AnyCaller): Promise<CountRow[]> {
   const { rows } = await sql<CountRow>`
     with hidden as (
       select r.id, r.platform_id, r.min_age, r.fs_extension, r.fs_size_bytes, r.regions from roms r
-      where ${isRomHidden(viewer)}),
+      where ${isRomHidden(caller)}),
     r as (
       select id, platform_id, min_age, kind, key, roms, bytes from library_counts
       union all select null, platform_id, min_age, 'extension', fs_extension, -1, -fs_size_bytes from hidden
@@ -29,17 +29,17 @@ export async function selectCounts (em: EntityManager, viewer: Viewer): Promise<
       union all select null, platform_id, min_age, 'provider', m.provider, -1, 0
         from hidden join rom_matches m on m.rom_id = hidden.id and m.provider_id is not null)
     select r.platform_id, r.kind, r.key, sum(r.roms)::int as roms, sum(r.bytes)::float8 as bytes
-    from r join platforms p on p.id = r.platform_id where ${isCountVisible(viewer)}
+    from r join platforms p on p.id = r.platform_id where ${isCountVisible(caller)}
     group by r.platform_id, r.kind, r.key having sum(r.roms) > 0
     order by r.platform_id, r.kind, min(r.id)`.execute(em.getKysely())
   return rows
 }
 
 /** How many uploads of each kind a viewer may see: its own, and those that others show to everybody. */
-export async function selectAssetCounts (em: EntityManager, viewer: Viewer): Promise<Map<AssetKind, number>> {
+export async function selectAssetCounts (em: EntityManager, caller: AnyCaller): Promise<Map<AssetKind, number>> {
   const { rows } = await sql<{ kind: AssetKind, count: number }>`
     select a.kind, count(*)::int as count from assets a left join roms r on r.id = a.rom_id
-    where ${isLive} and ${isShared(viewer)} and ${isReachable(viewer)} group by a.kind`.execute(em.getKysely())
+    where ${isLive} and ${isShared(caller)} and ${isReachable(caller)} group by a.kind`.execute(em.getKysely())
   return new Map(rows.map((row) => [row.kind, row.count]))
 }
 
@@ -64,16 +64,16 @@ export interface MostPlayedRow {
 
 /** What a user played longest of what it sees. */
 export async function selectMostPlayed (
-  em: EntityManager, viewer: NonNullable<Viewer>, limit: number
+  em: EntityManager, caller: NonNullable<AnyCaller>, limit: number
 ): Promise<MostPlayedRow[]> {
   const { rows } = await sql<MostPlayedRow>`
     with played as (
       select s.rom_id, sum(s.duration_ms) as total_ms, count(*) as sessions, max(s.end_time) as last_played
-      from play_sessions s where s.user_id = ${viewer.id} group by s.rom_id)
+      from play_sessions s where s.user_id = ${caller.id} group by s.rom_id)
     select r.id as rom_id, r.name, r.fs_name, r.platform_id, played.total_ms::float8 as total_ms,
       played.sessions::int as sessions, ${milliseconds('played.last_played')} as last_played
     from played join roms r on r.id = played.rom_id join platforms p on p.id = r.platform_id
-    where ${isRomVisible(viewer)} order by played.total_ms desc, r.id limit ${limit}`.execute(em.getKysely())
+    where ${isRomVisible(caller)} order by played.total_ms desc, r.id limit ${limit}`.execute(em.getKysely())
   return rows
 }
 
@@ -88,14 +88,14 @@ export interface PlayedWeekRow {
 
 /** How long a user played each week and on which platform, of what it sees, the newest week first. */
 export async function selectPlayedWeeks (
-  em: EntityManager, viewer: NonNullable<Viewer>, weeks: number
+  em: EntityManager, caller: NonNullable<AnyCaller>, weeks: number
 ): Promise<PlayedWeekRow[]> {
   const { rows } = await sql<PlayedWeekRow>`
     select to_char(date_trunc('week', s.start_time at time zone 'UTC'), 'YYYY-MM-DD') as week, p.id as platform_id,
       coalesce(p.custom_name, p.name) as platform_display_name, sum(s.duration_ms)::float8 as total_ms,
       count(*)::int as sessions
     from play_sessions s join roms r on r.id = s.rom_id join platforms p on p.id = r.platform_id
-    where s.user_id = ${viewer.id} and ${isRomVisible(viewer)}
+    where s.user_id = ${caller.id} and ${isRomVisible(caller)}
       and s.start_time >= (date_trunc('week', now() at time zone 'UTC') - make_interval(weeks => ${weeks - 1}))
         at time zone 'UTC'
     group by 1, p.id order by 1 desc, sum(s.duration_ms) desc, p.id`.execute(em.getKysely())

@@ -51,7 +51,7 @@ export function createClaims (
   }
 
   /** The first machine that is free. @throws ApiError CONFLICT */
-  async function take (
+  async function claimFree (
     em: EntityManager, caller: Caller, containers: readonly UsableContainer[], wish: Omit<NewClaim, 'user_id' | 'device_id' | 'seconds'>
   ): Promise<{ container: UsableContainer, reserved: Reserved }> {
     const ids = containers.map(({ id }) => id)
@@ -131,7 +131,7 @@ export function createClaims (
       if (containers.length === 0) throw noContainer(game.platform)
       const files = await findFiles(em, caller, claim)
       const libraryOn = await locateLibrary(app.library, game.library_id)
-      const { container, reserved } = await take(em, caller, containers, {
+      const { container, reserved } = await claimFree(em, caller, containers, {
         platform: game.platform, rom_id: game.id, rom_name: game.name, multiplayer: claim.multiplayer === true
       })
       await orRelease(reserved, () => checkCard(container, claim))
@@ -160,7 +160,7 @@ export function createClaims (
       if (entry === undefined) {
         throw new ApiError('BAD_REQUEST', `The streaming container '${id}' has no desktop; set desktop where it is configured`)
       }
-      const { container, reserved } = await take(em, caller, withDesktop, {
+      const { container, reserved } = await claimFree(em, caller, withDesktop, {
         platform: entry.platform, rom_id: null, rom_name: null, multiplayer: false
       })
       await orRelease(reserved, async () => {

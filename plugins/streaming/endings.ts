@@ -5,7 +5,7 @@ import { userRoom } from '../../core/sockets/sockets.ts'
 import type { Broker } from './broker.ts'
 import { type UsableContainer, listUsable } from './containers.ts'
 import './events.ts'
-import { type SessionRow, drain, keepEnding, release } from './rows.ts'
+import { type SessionRow, drain, storeEnding, release } from './rows.ts'
 import { type Ending, toTerminationView } from './views.ts'
 
 const SECOND_MS = 1_000
@@ -21,7 +21,7 @@ export function createEndings (app: FastifyInstance, config: Config, broker: Bro
     listUsable(config).find(({ id }) => id === container) ?? null
 
   /** Keeps how long a game was played. */
-  async function keepTime (session: SessionRow): Promise<void> {
+  async function storePlayTime (session: SessionRow): Promise<void> {
     const { started_at: start, rom_id: romId, user_id: userId, device_id: deviceId } = session
     const end = session.is_silent ? session.seen_at : Date.now()
     if (start === null || romId === null || end - start < SECOND_MS) return
@@ -42,7 +42,7 @@ export function createEndings (app: FastifyInstance, config: Config, broker: Bro
   /** Tells a player whose session was not ended by himself, now and when his app asks the next time. */
   async function tellPlayer (session: SessionRow, ending: Ending): Promise<void> {
     const termination = toTerminationView(session, ending, new Date())
-    await keepEnding(app.pg, session.user_id, session.platform, termination)
+    await storeEnding(app.pg, session.user_id, session.platform, termination)
     const { ended_by: endedBy, reason, ended_at: endedAt, rom_id: romId, rom_name: romName, desktop } = termination
     app.sockets.publish(userRoom(session.user_id), 'streaming:session-ended', {
       platform: session.platform,
@@ -66,12 +66,12 @@ export function createEndings (app: FastifyInstance, config: Config, broker: Bro
 
   return {
     machineOf,
-    keepTime,
+    keepTime: storePlayTime,
 
     /** What is left to do for one whose machine somebody else has already. */
     async settle (session: SessionRow, ending: Ending): Promise<void> {
       if (session.state === 'draining') return
-      await keepTime(session)
+      await storePlayTime(session)
       await tellPlayer(session, ending)
     },
 
@@ -86,7 +86,7 @@ export function createEndings (app: FastifyInstance, config: Config, broker: Bro
       const machine = machineOf(session)
       if (machine !== null) await broker.stop(machine)
       await release(app.pg, session)
-      await keepTime(session)
+      await storePlayTime(session)
       if (ending !== null) await tellPlayer(session, ending)
       return true
     }

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type pg from 'pg'
 import { milliseconds } from '../../core/database/columns.ts'
 import { transaction } from '../../core/database/transaction.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { isPlatformVisible } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import type { StreamingSession } from './entities.ts'
@@ -163,7 +163,7 @@ export async function releaseLater (pool: pg.Pool, { container, claim }: Claimed
 }
 
 /** What a player is to be told the next time. */
-export async function keepEnding (
+export async function storeEnding (
   pool: pg.Pool, userId: number, platform: string, termination: SessionTermination
 ): Promise<void> {
   await pool.query(`insert into streaming_endings (user_id, platform, termination)
@@ -172,7 +172,7 @@ export async function keepEnding (
 }
 
 /** What a player was to be told, once. */
-export async function takeEnding (pool: pg.Pool, userId: number, platform: string): Promise<SessionTermination | null> {
+export async function consumeEnding (pool: pg.Pool, userId: number, platform: string): Promise<SessionTermination | null> {
   const { rows: [row] } = await pool.query<{ termination: SessionTermination }>(
     'delete from streaming_endings where user_id = $1 and platform = $2 returning termination', [userId, platform])
   return row?.termination ?? null
@@ -188,26 +188,26 @@ export interface GameRow {
   fs_name: string
 }
 
-export async function selectGame (em: EntityManager, viewer: Viewer, id: number): Promise<GameRow | null> {
+export async function selectGame (em: EntityManager, caller: AnyCaller, id: number): Promise<GameRow | null> {
   const { rows: [row] } = await sql<GameRow>`select r.id, r.library_id, coalesce(nullif(r.name, ''), r.fs_name) as name,
       lower(p.slug) as platform, r.fs_path, r.fs_name
-    from roms r join platforms p on p.id = r.platform_id where r.id = ${id} and ${isRomVisible(viewer)}`.execute(em.getKysely())
+    from roms r join platforms p on p.id = r.platform_id where r.id = ${id} and ${isRomVisible(caller)}`.execute(em.getKysely())
   return row ?? null
 }
 
 /** Those of some ROMs that a viewer sees. */
-export async function selectVisible (em: EntityManager, viewer: Viewer, ids: readonly number[]): Promise<Set<number>> {
+export async function selectVisible (em: EntityManager, caller: AnyCaller, ids: readonly number[]): Promise<Set<number>> {
   const { rows } = await sql<{ id: number }>`select r.id from roms r join platforms p on p.id = r.platform_id
-    where r.id = any(${ids}::int[]) and ${isRomVisible(viewer)}`.execute(em.getKysely())
+    where r.id = any(${ids}::int[]) and ${isRomVisible(caller)}`.execute(em.getKysely())
   return new Set(rows.map(({ id }) => id))
 }
 
 /** Those of some platforms that are hidden from a viewer. */
 export async function selectHiddenPlatforms (
-  em: EntityManager, viewer: Viewer, slugs: readonly string[]
+  em: EntityManager, caller: AnyCaller, slugs: readonly string[]
 ): Promise<Set<string>> {
   const { rows } = await sql<{ slug: string }>`select lower(p.slug) as slug from platforms p
-    where lower(p.slug) = any(${slugs}::text[]) group by lower(p.slug) having not bool_or(${isPlatformVisible(viewer)})`
+    where lower(p.slug) = any(${slugs}::text[]) group by lower(p.slug) having not bool_or(${isPlatformVisible(caller)})`
     .execute(em.getKysely())
   return new Set(rows.map(({ slug }) => slug))
 }
@@ -240,7 +240,7 @@ export interface JoinableRow {
 
 /** Those on these machines whose game the viewer sees, the oldest first. */
 export async function selectJoinable (
-  em: EntityManager, viewer: Viewer, containers: readonly string[], romId: number | null
+  em: EntityManager, caller: AnyCaller, containers: readonly string[], romId: number | null
 ): Promise<JoinableRow[]> {
   const { rows } = await sql<JoinableRow>`select s.container, s.platform, r.id as rom_id,
       coalesce(nullif(r.name, ''), r.fs_name) as rom_name, u.username, ${milliseconds('s.claimed_at')} as claimed_at,
@@ -248,7 +248,7 @@ export async function selectJoinable (
       ${milliseconds('r.updated_at')} as rom_updated_at
     from ${sql.raw(FROM)} join roms r on r.id = s.rom_id join platforms p on p.id = r.platform_id
     where s.container = any(${containers}::text[]) and s.multiplayer and s.state = 'active' and not ${sql.raw(OVER)}
-      and (${romId}::int is null or r.id = ${romId}) and ${isRomVisible(viewer)}
+      and (${romId}::int is null or r.id = ${romId}) and ${isRomVisible(caller)}
     order by s.claimed_at, s.container`.execute(em.getKysely())
   return rows
 }

@@ -13,7 +13,7 @@ import { createLauncher } from './launch.ts'
 import { locateLibrary } from './locate-library.ts'
 import {
   type SessionRow, drain, release, releaseLater, renew, selectAllSessions, selectDisc, selectHiddenPlatforms,
-  selectJoinable, selectOver, selectSessions, selectVisible, takeEnding
+  selectJoinable, selectOver, selectSessions, selectVisible, consumeEnding
 } from './rows.ts'
 import type {
   AdminContainer, AdminSession, JoinableSession, JoinedSession, Release, SessionStatus, StreamingConfigView
@@ -97,7 +97,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
       const host = session.state === 'active' ? container.host : null
       return { status: 'active', platform, extraction_phase: session.phase, host, termination: null }
     }
-    const termination = await takeEnding(app.pg, caller.id, platform.toLowerCase())
+    const termination = await consumeEnding(app.pg, caller.id, platform.toLowerCase())
     return { status: 'ended', platform, extraction_phase: null, host: null, termination }
   }
 

@@ -8,7 +8,7 @@ import {
 } from './rows.ts'
 
 /** Pairs a device's files with the server's and decides about each, by as many queries however many there are. */
-export async function settlePairs (
+export async function decidePairs (
   em: EntityManager, listing: Listing, scope: Scope, direction: Direction
 ): Promise<readonly Pair[]> {
   const [assets, bases] = await Promise.all([selectAssets(em, scope), selectBases(em, scope, listing.key_start)])
@@ -40,7 +40,7 @@ function listAgreements (pairs: readonly Pair[]) {
 }
 
 /** Notes what a device and the server agree on, where a decision found that they do. */
-export async function keepAgreements (tx: EntityManager, deviceId: number, pairs: readonly Pair[]): Promise<void> {
+export async function storeBases (tx: EntityManager, deviceId: number, pairs: readonly Pair[]): Promise<void> {
   const { bases, held } = listAgreements(pairs)
   await upsertDeviceSyncs(tx, deviceId, held)
   await upsertBases(tx, deviceId, bases)

@@ -16,7 +16,7 @@ import type { Pair } from './pairs.ts'
 import { type Scope, selectRomNames } from './rows.ts'
 import type { NegotiateBody, NegotiateResponse, Resolution } from './schemas.ts'
 import { holdSeenDevice, insertSession } from './session-rows.ts'
-import { keepAgreements, settlePairs } from './decide-pairs.ts'
+import { storeBases, decidePairs } from './decide-pairs.ts'
 
 /** More than these would be a flood in the user's open tabs; the operations have them all. */
 const CONFLICT_EVENTS_MAX = 100
@@ -69,7 +69,7 @@ async function openSession (
     const id = await insertSession(tx, {
       session_id: sessionId, user_id: userId, device_id: device.id, operations_planned: planned, downloads
     })
-    await keepAgreements(tx, device.id, pairs)
+    await storeBases(tx, device.id, pairs)
     return { id, session_id: sessionId, user_id: userId, device }
   })
 }
@@ -104,7 +104,7 @@ export function createNegotiation (app: FastifyInstance, publish: PublishSync) {
     if (reference === null) throw badRequest("Name the device as 'device_id', or call with a token that is bound to one")
     const device = await app.devices.find(em, caller.id, reference)
     app.devices.requireSync(device)
-    const pairs = await settlePairs(em, listing, scopeOf(caller, device, listing), directionOf(device))
+    const pairs = await decidePairs(em, listing, scopeOf(caller, device, listing), directionOf(device))
     const downloads = listDownloads(pairs, body.roms === undefined ? null : readResolution(device))
     const session = await openSession(em, device, caller.id, pairs, downloads)
     publish(session, 'started', { sync_mode: device.sync_mode })

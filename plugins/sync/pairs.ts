@@ -17,7 +17,7 @@ export interface Pair {
 }
 
 /** A file or slot of a ROM, with what the device and the server last agreed on about it, by kind. */
-interface Place extends Record<AssetKind, BaseRow | null> {
+interface SyncTarget extends Record<AssetKind, BaseRow | null> {
   /** What the server has of it. */
   newest: AssetRow | null
   isListed: boolean
@@ -31,14 +31,14 @@ interface Past { contents: StoredContent[], deleted: FormerRow[] }
  * would have to be put together for each of ten thousand look-ups.
  */
 function createPlaces () {
-  const ofRoms = new Map<number, Map<string, Place>>()
-  return function placeOf ({ rom_id: romId }: { rom_id: number }, key: string | null): Place | null {
+  const ofRoms = new Map<number, Map<string, SyncTarget>>()
+  return function placeOf ({ rom_id: romId }: { rom_id: number }, key: string | null): SyncTarget | null {
     if (key === null) return null
-    const ofRom = ofRoms.get(romId) ?? new Map<string, Place>()
+    const ofRom = ofRoms.get(romId) ?? new Map<string, SyncTarget>()
     if (ofRom.size === 0) ofRoms.set(romId, ofRom)
     const known = ofRom.get(key)
     if (known !== undefined) return known
-    const place: Place = { newest: null, save: null, state: null, screenshot: null, isListed: false }
+    const place: SyncTarget = { newest: null, save: null, state: null, screenshot: null, isListed: false }
     ofRom.set(key, place)
     return place
   }
@@ -70,20 +70,20 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
   const placeOfAsset = (asset: AssetRow | FormerRow) => placeOf(asset, listing.keyOf(asset))
   const missing = Map.groupBy(lost, placeOfAsset)
   missing.delete(null)
-  const past = new Map<Place, Past>()
+  const past = new Map<SyncTarget, Past>()
   const named = listing.rom_ids === null ? null : new Set(listing.rom_ids)
   const heads = listSlotHeads(assets)
   const pairs: Pair[] = []
 
-  function pastOf (place: Place): Past {
+  function pastOf (place: SyncTarget): Past {
     const known = past.get(place) ?? { contents: [], deleted: [] }
     past.set(place, known)
     return known
   }
 
   /** @returns the places of which the server has something */
-  function placeAssets (): Place[] {
-    const places: Place[] = []
+  function addAssets (): SyncTarget[] {
+    const places: SyncTarget[] = []
     for (const asset of assets) {
       const place = placeOfAsset(asset)
       if (place === null) continue
@@ -96,7 +96,7 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
     return places
   }
 
-  function placeBases (): void {
+  function addBases (): void {
     for (const base of bases) {
       const place = placeOf(base, base.key.slice(listing.key_start.length))
       if (place !== null) place[base.kind] = base
@@ -104,7 +104,7 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
   }
 
   function decideFor (
-    { file, asset, base }: Pick<Pair, 'file' | 'asset' | 'base'>, place: Place | null, past: Past | null
+    { file, asset, base }: Pick<Pair, 'file' | 'asset' | 'base'>, place: SyncTarget | null, past: Past | null
   ): Decision {
     const hash = file?.hash ?? null
     const isFile = (content: StoredContent) => hash !== null && isHashOf(hash, content)
@@ -126,7 +126,7 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
   }
 
   function add (
-    file: ListedFile | null, asset: AssetRow | null, of: Pick<AssetRow, 'rom_id' | 'kind'>, place: Place | null
+    file: ListedFile | null, asset: AssetRow | null, of: Pick<AssetRow, 'rom_id' | 'kind'>, place: SyncTarget | null
   ): void {
     const base = place?.[of.kind] ?? null
     pairs.push({
@@ -150,7 +150,7 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
   }
 
   /** A ROM that the device did not name is none of its business, but for files it once had. */
-  function addUnlisted (places: readonly Place[]): void {
+  function addUnlisted (places: readonly SyncTarget[]): void {
     for (const place of places) {
       const { newest, isListed } = place
       if (isListed || newest === null || newest.conflict_of !== null) continue
@@ -159,8 +159,8 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
     }
   }
 
-  const places = placeAssets()
-  placeBases()
+  const places = addAssets()
+  addBases()
   addListed()
   addUnlisted(places)
 

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
 import type { AssetKind } from '../assets/entities.ts'
 import { type Agreement, baseKeysOf } from '../assets/base-rows.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import { selectByColumn } from './column-rows.ts'
 import type { StoredContent } from './decide.ts'
@@ -36,7 +36,7 @@ export interface FormerRow extends StoredContent, Pick<AssetRow, 'kind' | 'rom_i
 export interface Scope {
   user_id: number
   device_id: number
-  viewer: NonNullable<Viewer>
+  viewer: NonNullable<AnyCaller>
   kinds: readonly AssetKind[]
   /** Null for all ROMs. */
   rom_ids: readonly number[] | null
@@ -103,11 +103,11 @@ export async function selectFormer (
 
 /** Those of some ROMs that the viewer sees. */
 export async function selectVisible (
-  em: EntityManager, viewer: Viewer, romIds: readonly number[]
+  em: EntityManager, caller: AnyCaller, romIds: readonly number[]
 ): Promise<Set<number>> {
   const { rows } = await sql<{ id: number }>`
     select r.id from roms r
-    where r.id = any(${romIds}::int[]) and ${isRomVisible(viewer)}`.execute(em.getKysely())
+    where r.id = any(${romIds}::int[]) and ${isRomVisible(caller)}`.execute(em.getKysely())
   return new Set(rows.map((row) => row.id))
 }
 

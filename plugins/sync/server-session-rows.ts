@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
 import type pg from 'pg'
 import { milliseconds } from '../../core/database/columns.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import type { SessionName } from './session-name.ts'
 
@@ -67,13 +67,13 @@ export interface Candidate {
 
 /** The saves in slots that a user has of ROMs of some platforms, by either of their names; newest first. */
 export async function selectCandidates (
-  em: EntityManager, viewer: NonNullable<Viewer>, platforms: readonly string[]
+  em: EntityManager, caller: NonNullable<AnyCaller>, platforms: readonly string[]
 ): Promise<Candidate[]> {
   const { rows } = await sql<Candidate>`select a.rom_id, coalesce(r.name, r.fs_name_no_tags) as rom_name, a.file_name,
       p.fs_slug, p.slug, ${milliseconds('a.updated_at')} as updated_at
     from assets a join roms r on r.id = a.rom_id join platforms p on p.id = r.platform_id
-    where a.user_id = ${viewer.id} and a.kind = 'save' and a.slot is not null and a.deleted_at is null
-      and (p.fs_slug = any(${platforms}::text[]) or p.slug = any(${platforms}::text[])) and ${isRomVisible(viewer)}
+    where a.user_id = ${caller.id} and a.kind = 'save' and a.slot is not null and a.deleted_at is null
+      and (p.fs_slug = any(${platforms}::text[]) or p.slug = any(${platforms}::text[])) and ${isRomVisible(caller)}
     order by a.updated_at desc, a.id desc`.execute(em.getKysely())
   return rows
 }

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { type Caller, callerOf } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
-import { createPlaceMask } from '../../core/config/path-mask.ts'
+import { createPathMask } from '../../core/config/path-mask.ts'
 import { ErrorSchema, type Routes } from '../../core/typebox.ts'
 import type { Task } from './entities.ts'
 import { TaskExecutionSchema, TaskGroupsSchema, type TaskStatus, TaskStatusSchema } from './schemas.ts'
@@ -11,7 +11,7 @@ const tags = ['tasks']
 const scopes = ['tasks.run'] as const
 
 const createRoutes = (config: Config): Routes => async (app) => {
-  const mask = createPlaceMask(config)
+  const mask = createPathMask(config)
 
   /** What a task reports may quote paths of the machine, which are for administrators. */
   function viewFor ({ access }: Caller, task: Task): TaskStatus {

@@ -1,6 +1,6 @@
 import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
-import { keepCallers } from '../../core/access/open-caller-cache.ts'
+import { openCallerCache } from '../../core/access/open-caller-cache.ts'
 import { createPageRoutes } from '../../core/web/pages/page.ts'
 import createAuthorizationRoutes, { PAGE_PATH } from './routes/authorizations.ts'
 import { createAuthorizations } from './authorizations/authorizations.ts'
@@ -32,7 +32,7 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
   const pairing = createPairing(app, tokens)
   const authorizations = createAuthorizations(app, config)
   app.decorate('tokens', { ...tokens, pairing, authorizations, polls: createPolls(app) })
-  app.auth.addScheme(createTokenScheme(app, config, keepCallers(app)))
+  app.auth.addScheme(createTokenScheme(app, config, openCallerCache(app)))
   const pageRoutes = createPageRoutes(config, PAGE)
   for (const part of [routes, pairingRoutes, createAuthorizationRoutes(config), pageRoutes]) await app.register(part)
 

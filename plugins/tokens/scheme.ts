@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { AuthScheme, Caller, Presented } from '../../core/access/auth.ts'
-import type { Found, KeptCallers } from '../../core/access/caller-cache.ts'
+import type { CachedCaller, CallerCache } from '../../core/access/caller-cache.ts'
 import type { Config } from '../../core/config/config.ts'
 import { tokenPrefixes } from '../../core/access/names.ts'
 import { sha256 } from '../../core/access/secrets.ts'
@@ -10,7 +10,7 @@ import { type LiveToken, findLiveToken, noteTokenUse } from './rows.ts'
 const TOUCH_AFTER_MS = 5 * 60_000
 
 /** Who calls with `Authorization: Bearer svc_…`. */
-export function createTokenScheme (app: FastifyInstance, config: Config, kept: KeptCallers): AuthScheme {
+export function createTokenScheme (app: FastifyInstance, config: Config, kept: CallerCache): AuthScheme {
   const prefixes = tokenPrefixes(config)
 
   async function touch (token: LiveToken): Promise<void> {
@@ -20,7 +20,7 @@ export function createTokenScheme (app: FastifyInstance, config: Config, kept: K
     if (deviceId !== null) await app.devices.touch(app.orm.em.fork(), deviceId)
   }
 
-  async function look (tokenHash: string): Promise<Found | null> {
+  async function look (tokenHash: string): Promise<CachedCaller | null> {
     const token = await findLiveToken(app.pg, tokenHash)
     if (token === null) return null
     await touch(token)

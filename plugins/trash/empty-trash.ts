@@ -9,7 +9,7 @@ import { listWritableFolders } from '../library/locate-folder.ts'
 import type { LibraryRoot } from '../library/roots.ts'
 import { DELETES_ROMS, type TaskDefinition, type TaskRun } from '../tasks/definitions.ts'
 import { readEntry } from './move-to-trash.ts'
-import { createTrashPlaces } from './trash-folders.ts'
+import { createTrashFolders } from './trash-folders.ts'
 import { type OldItem, selectEntry, selectOld } from './rows.ts'
 
 const CRON = '50 4 * * *'
@@ -23,7 +23,7 @@ const ArgumentsSchema = Type.Object({
 /** Deletes for good what was deleted long ago. */
 export function defineEmptyTrash (app: FastifyInstance, config: Config): TaskDefinition {
   const { keep_days: days } = config.trash
-  const places = createTrashPlaces(app)
+  const places = createTrashFolders(app)
 
   /** Those of the libraries, and of platforms on disks of their own. */
   async function listTrashes (): Promise<{ library_id: number, trash: string }[]> {

@@ -5,7 +5,7 @@ import { User } from '../users/entities.ts'
 export const TRASH_KINDS = ['rom', 'file'] as const
 
 /** Rows as they were, by table. */
-export type KeptRows = Record<'roms' | 'rom_files' | 'rom_matches', Record<string, unknown>[]>
+export type TrashedRows = Record<'roms' | 'rom_files' | 'rom_matches', Record<string, unknown>[]>
 
 /**
  * A ROM, or a single file of one, that lies in the trash of its library. It is noted before it is moved there, and
@@ -38,7 +38,7 @@ export const TrashItem = defineEntity({
     is_folder: columns.flag(),
     file_size_bytes: columns.bytes(),
     /** Null for a single file. */
-    kept: p.json<KeptRows | null>().nullable(),
+    kept: p.json<TrashedRows | null>().nullable(),
     deleted_by: () => p.manyToOne(User).deleteRule('set null').joinColumn('deleted_by').nullable().index(),
     deleted_at: columns.createdAt()
   }

@@ -44,7 +44,7 @@ export interface Disposal {
    * @throws the error of the file system; PathRefusedError; ApiError CONFLICT when the library is read-only, or its
    * folder is not the one that is known · UNAVAILABLE when nothing is there because its disk is not mounted
    */
-  take (file: Disposable): Promise<boolean>
+  move (file: Disposable): Promise<boolean>
   /** Deletes what was taken, if nothing of it is to be kept. */
   finish (): Promise<void>
 }
@@ -104,7 +104,7 @@ export function openDisposal (
     noteFile: async (id) => isKept ? await insertFile(pool, id, entry, userId) : null,
     async forget (ids) { if (ids.length > 0) await deleteItems(pool, ids) },
 
-    async take (file) {
+    async move (file) {
       const root = await library.getWritable(file.library_id)
       const found = await locate(root, file)
       if (found !== null && await moveOut(root.dir, file, found)) return true

@@ -5,9 +5,9 @@ import { milliseconds } from '../../core/database/columns.ts'
 import { toDatabaseJson } from '../../core/database/json.ts'
 import { reattachUploadsOf } from '../assets/reattach-rows.ts'
 import { applyLocks, takeFormer } from '../roms/former-rows.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
-import type { KeptRows, TrashItem } from './entities.ts'
+import type { TrashedRows, TrashItem } from './entities.ts'
 
 type Client = pg.Pool | pg.PoolClient
 
@@ -69,33 +69,33 @@ const COLUMNS = sql`t.id, t.kind, t.library_id, t.platform_id, t.platform_fs_slu
   u.username as deleted_by`
 
 /** A ROM is seen in the trash by those who saw it before. */
-const from = (viewer: Viewer) => sql`from trash_items t left join users u on u.id = t.deleted_by
-  cross join lateral (select t.rom_id as id, t.platform_id, t.min_age) r where ${isRomVisible(viewer)}`
+const from = (caller: AnyCaller) => sql`from trash_items t left join users u on u.id = t.deleted_by
+  cross join lateral (select t.rom_id as id, t.platform_id, t.min_age) r where ${isRomVisible(caller)}`
 
 /** A page, what was deleted last first, and how many there are in all. */
 export async function selectPage (
-  em: EntityManager, viewer: Viewer, { limit, offset }: { limit: number, offset: number }
+  em: EntityManager, caller: AnyCaller, { limit, offset }: { limit: number, offset: number }
 ): Promise<{ items: Trashed[], total: number }> {
   const db = em.getKysely()
-  const { rows: items } = await sql<Trashed>`select ${COLUMNS} ${from(viewer)} order by t.deleted_at desc, t.id desc
+  const { rows: items } = await sql<Trashed>`select ${COLUMNS} ${from(caller)} order by t.deleted_at desc, t.id desc
     limit ${limit} offset ${offset}`.execute(db)
-  const { rows: [row] } = await sql<{ total: number }>`select count(*)::int as total ${from(viewer)}`.execute(db)
+  const { rows: [row] } = await sql<{ total: number }>`select count(*)::int as total ${from(caller)}`.execute(db)
   return { items, total: row?.total ?? 0 }
 }
 
 /** Those of some ids that a viewer sees, by id. */
 export async function selectItems (
-  em: EntityManager, viewer: Viewer, ids: readonly number[]
+  em: EntityManager, caller: AnyCaller, ids: readonly number[]
 ): Promise<Map<number, Trashed>> {
-  const { rows } = await sql<Trashed>`select ${COLUMNS} ${from(viewer)} and t.id = any(${ids}::int[])`.execute(em.getKysely())
+  const { rows } = await sql<Trashed>`select ${COLUMNS} ${from(caller)} and t.id = any(${ids}::int[])`.execute(em.getKysely())
   return new Map(rows.map((row) => [row.id, row]))
 }
 
 /** The next ones that a viewer sees after one, by id. */
 export async function selectAfter (
-  em: EntityManager, viewer: Viewer, after: number, limit: number
+  em: EntityManager, caller: AnyCaller, after: number, limit: number
 ): Promise<Trashed[]> {
-  const { rows } = await sql<Trashed>`select ${COLUMNS} ${from(viewer)} and t.id > ${after} order by t.id limit ${limit}`
+  const { rows } = await sql<Trashed>`select ${COLUMNS} ${from(caller)} and t.id > ${after} order by t.id limit ${limit}`
     .execute(em.getKysely())
   return rows
 }
@@ -146,7 +146,7 @@ const TABLE_COLUMNS = `select array_agg(attname::text) as names from pg_attribut
 
 /** Adds rows with the columns that they had: those that were added to the table since have their defaults. */
 async function putBack (
-  client: pg.PoolClient, table: keyof KeptRows, rows: readonly Record<string, unknown>[]
+  client: pg.PoolClient, table: keyof TrashedRows, rows: readonly Record<string, unknown>[]
 ): Promise<number> {
   const [first] = rows
   if (first === undefined) return 0
@@ -164,7 +164,7 @@ async function putBack (
  * @returns whether the rows were added
  */
 export async function putBackRom (client: pg.PoolClient, itemId: number, romId: number): Promise<boolean> {
-  const { rows: [item] } = await client.query<{ kept: KeptRows | null }>('select kept from trash_items where id = $1', [itemId])
+  const { rows: [item] } = await client.query<{ kept: TrashedRows | null }>('select kept from trash_items where id = $1', [itemId])
   if (item?.kept == null) return false
   if (await putBack(client, 'roms', item.kept.roms) === 0) return false
   await putBack(client, 'rom_files', item.kept.rom_files)

@@ -7,10 +7,10 @@ import { ApiError, conflict, notFound } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import type { BulkResult } from '../firmware/schemas.ts'
 import { toRefusal } from '../library/write-checks.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { createArtworkFolders } from '../artwork/folders.ts'
 import { openDisposal } from './move-to-trash.ts'
-import { createTrashPlaces } from './trash-folders.ts'
+import { createTrashFolders } from './trash-folders.ts'
 import {
   type Trashed, deleteItems, deleteRom, isPlatformListed, lockItem, putBackRom, selectAfter, selectHome, selectItems,
   selectPage
@@ -35,7 +35,7 @@ function reasonOf (err: unknown, item: Trashed): string {
 export function createTrash (app: FastifyInstance, config: Config) {
   const { keep_days: keepDays } = config.trash
   const artwork = createArtworkFolders(config.data_dir)
-  const places = createTrashPlaces(app)
+  const places = createTrashFolders(app)
 
   /** Why each of some items cannot come back now. */
   async function findProblems (items: readonly Trashed[]): Promise<Map<number, string | null>> {
@@ -106,13 +106,13 @@ export function createTrash (app: FastifyInstance, config: Config) {
   }
 
   /** What is back is looked at as a scan would, one scan for each folder. */
-  async function takeIn (items: readonly Trashed[], userId: number | null): Promise<void> {
+  async function scanRestored (items: readonly Trashed[], userId: number | null): Promise<void> {
     const byFolder = Map.groupBy(items, ({ platform_id: platform, library_id: library }) => `${platform} ${library}`)
     for (const group of byFolder.values()) {
       const [first] = group
       if (first === undefined) continue
       const names = await Promise.all(group.map(findRomName))
-      await app.scans.takeIn({ id: first.platform_id, library_id: first.library_id }, [...new Set(names)], userId)
+      await app.scans.scanEntries({ id: first.platform_id, library_id: first.library_id }, [...new Set(names)], userId)
     }
     const ids = [...new Set(items.map((item) => item.rom_id))]
     for (let start = 0; start < ids.length; start += PAGE) await app.editing.announce(...ids.slice(start, start + PAGE))
@@ -153,10 +153,10 @@ export function createTrash (app: FastifyInstance, config: Config) {
     return { done, result }
   }
 
-  async function removeAll (em: EntityManager, viewer: Viewer): Promise<BulkResult> {
+  async function removeAll (em: EntityManager, caller: AnyCaller): Promise<BulkResult> {
     const all: BulkResult = { successful_items: 0, failed_ids: [], errors: [] }
     for (let after = 0; ;) {
-      const page = await selectAfter(em, viewer, after, PAGE)
+      const page = await selectAfter(em, caller, after, PAGE)
       const last = page.at(-1)
       if (last === undefined) return all
       after = last.id
@@ -176,8 +176,8 @@ export function createTrash (app: FastifyInstance, config: Config) {
     open: (isPermanent: boolean, userId: number | null) => openDisposal(app, !isPermanent && keepDays > 0, userId),
 
     /** What was deleted last comes first. */
-    async list (em: EntityManager, viewer: Viewer, page: { limit: number, offset: number }): Promise<TrashPage> {
-      const { items, total } = await selectPage(em, viewer, page)
+    async list (em: EntityManager, caller: AnyCaller, page: { limit: number, offset: number }): Promise<TrashPage> {
+      const { items, total } = await selectPage(em, caller, page)
       const problems = await findProblems(items)
       return { items: items.map((item) => toTrashView(item, keepDays, problems.get(item.id) ?? null)), total, ...page }
     },
@@ -187,23 +187,23 @@ export function createTrash (app: FastifyInstance, config: Config) {
      * stands in the way stays as it is.
      */
     async restore (
-      em: EntityManager, viewer: Viewer, ids: readonly number[], userId: number | null
+      em: EntityManager, caller: AnyCaller, ids: readonly number[], userId: number | null
     ): Promise<BulkResult> {
       const wanted = [...new Set(ids)]
       // A file comes back after the ROM that it belongs to.
-      const items = await selectItems(em, viewer, wanted)
+      const items = await selectItems(em, caller, wanted)
       const isFile = (id: number) => items.get(id)?.kind === 'file'
       const inOrder = wanted.toSorted((a, b) => Number(isFile(a)) - Number(isFile(b)))
       const { done, result } = await each(inOrder, items, 'restore', restoreOne)
-      await takeIn(done, userId)
+      await scanRestored(done, userId)
       return result
     },
 
     /** Deletes something in the trash for good. @param ids null means all that the viewer sees */
-    async empty (em: EntityManager, viewer: Viewer, ids: readonly number[] | null): Promise<BulkResult> {
-      if (ids === null) return await removeAll(em, viewer)
+    async empty (em: EntityManager, caller: AnyCaller, ids: readonly number[] | null): Promise<BulkResult> {
+      if (ids === null) return await removeAll(em, caller)
       const wanted = [...new Set(ids)]
-      return (await each(wanted, await selectItems(em, viewer, wanted), 'delete', removeOne)).result
+      return (await each(wanted, await selectItems(em, caller, wanted), 'delete', removeOne)).result
     },
 
     /** Forgets what was noted of items whose files are gone for good, with their artwork. */

@@ -6,17 +6,17 @@ import { errorCode } from '../../core/files/fs-error.ts'
 import { PathRefusedError, isPresent, safeRelativePath } from '../../core/files/safe-path.ts'
 import { TRASH_FOLDER } from '../library/exclusions.ts'
 import { resolveStoredFile } from '../roms/stored-files.ts'
-import { isSettled, settleFile } from '../uploads/publish-file.ts'
+import { isPublished, publishFile } from '../uploads/publish-file.ts'
 import type { FileHome, Trashed } from './rows.ts'
 
-type Placed = Pick<Trashed, 'entry' | 'fs_path' | 'file_path' | 'file_name'>
+type TrashedPath = Pick<Trashed, 'entry' | 'fs_path' | 'file_path' | 'file_name'>
 
 /** The folders that an entry of the trash may have: in the library, and in the platform's folder. */
-const entriesOf = (dir: string, { entry, fs_path: path }: Pick<Placed, 'entry' | 'fs_path'>): string[] =>
+const entriesOf = (dir: string, { entry, fs_path: path }: Pick<TrashedPath, 'entry' | 'fs_path'>): string[] =>
   [dir, join(dir, safeRelativePath(path))].map((folder) => join(folder, TRASH_FOLDER, entry))
 
 /** Null when it is in neither. */
-async function findEntry (dir: string, item: Placed): Promise<{ folder: string, path: string } | null> {
+async function findEntry (dir: string, item: TrashedPath): Promise<{ folder: string, path: string } | null> {
   for (const folder of entriesOf(dir, item)) {
     const path = join(folder, safeRelativePath(item.file_path), item.file_name)
     const isThere = await isPresent(path).catch((err: unknown) => {
@@ -40,7 +40,7 @@ function toStoredFile (item: Trashed, home: FileHome | null) {
 async function moveBack (source: string, target: string): Promise<void> {
   // The row may be older than the folder that a ROM was given.
   if ((await lstat(source)).isDirectory()) return await rename(source, target)
-  await settleFile(source, target)
+  await publishFile(source, target)
   await rm(source, { force: true })
 }
 
@@ -63,10 +63,10 @@ async function isBack (dir: string, item: Trashed): Promise<boolean> {
 }
 
 /** What lies in the trashes of the libraries. */
-export function createTrashPlaces ({ library }: Pick<FastifyInstance, 'library'>) {
+export function createTrashFolders ({ library }: Pick<FastifyInstance, 'library'>) {
   return {
     /** Whether it is where it was put, in a library that can be read. */
-    isThere: async (dir: string, item: Placed): Promise<boolean> => await findEntry(dir, item) !== null,
+    isThere: async (dir: string, item: TrashedPath): Promise<boolean> => await findEntry(dir, item) !== null,
 
     isBack,
 
@@ -98,11 +98,11 @@ export function createTrashPlaces ({ library }: Pick<FastifyInstance, 'library'>
         if (isTaken && home !== null) return
         throw conflict(`'${place}' is not in the trash any more; somebody moved or deleted it there`)
       }
-      if (isTaken && !await isSettled([found.path], target)) {
+      if (isTaken && !await isPublished([found.path], target)) {
         throw conflict(`'${place}' is in the library again; rename or delete that, then restore this`)
       }
       await mkdir(folder, { recursive: true })
-      if (await isSettled([found.path], target)) await rm(found.path)
+      if (await isPublished([found.path], target)) await rm(found.path)
       else await moveBack(found.path, target)
     },
 
@@ -121,7 +121,7 @@ export function createTrashPlaces ({ library }: Pick<FastifyInstance, 'library'>
     },
 
     /** Removes the folders that something lay in, as far as nothing else is in them. */
-    async removeEmptied (dir: string, item: Placed): Promise<void> {
+    async removeEmptied (dir: string, item: TrashedPath): Promise<void> {
       const parts = safeRelativePath(item.file_path).split('/')
       for (const folder of entriesOf(dir, item)) {
         for (let depth = parts.length; depth >= 0; depth--) {

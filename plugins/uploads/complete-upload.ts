@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { badRequest } from '../../core/errors.ts'
 import { isPresent } from '../../core/files/safe-path.ts'
 import type { Chunk, Upload } from './rows.ts'
-import { isSettled, nameTaken, settleFile } from './publish-file.ts'
+import { isPublished, nameTaken, publishFile } from './publish-file.ts'
 import type { Staging } from './staging.ts'
 
 /** What came will never be what was announced. */
@@ -29,17 +29,17 @@ export function checkWhole ({ total_chunks: count, total_size: total }: Upload, 
 async function isDone (
   { whole, joined }: Staging, target: string, { total_size: size }: Upload, chunks: readonly Chunk[]
 ): Promise<boolean> {
-  if (await isSettled([whole, joined], target)) return true
+  if (await isPublished([whole, joined], target)) return true
   // Where the disk has no hard links, it was moved.
   const isMoved = chunks.some(({ is_apart: isApart }) => !isApart) && !await isPresent(whole)
   return isMoved && await isPresent(target) && (await stat(target)).size === size
 }
 
 /** Puts the chunks of an upload together as a file of the library. @throws ApiError CONFLICT when the name is taken */
-export async function settleUpload (
+export async function assembleUpload (
   staging: Staging, target: string, upload: Upload, chunks: readonly Chunk[]
 ): Promise<void> {
   if (await isDone(staging, target, upload, chunks)) return
   if (await isPresent(target)) throw nameTaken(basename(target))
-  await settleFile(await staging.assemble(upload, chunks), target)
+  await publishFile(await staging.assemble(upload, chunks), target)
 }

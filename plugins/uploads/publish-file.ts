@@ -20,7 +20,7 @@ async function isSameFile (path: string, other: string): Promise<boolean> {
 }
 
 /** Whether one of these staged files has its name in the library already: whoever gave it that came to no end. */
-export async function isSettled (staged: readonly string[], target: string): Promise<boolean> {
+export async function isPublished (staged: readonly string[], target: string): Promise<boolean> {
   for (const path of staged) if (await isSameFile(path, target)) return true
   return false
 }
@@ -31,7 +31,7 @@ export async function isSettled (staged: readonly string[], target: string): Pro
  *
  * @throws ApiError CONFLICT when the name is taken
  */
-export async function settleFile (staged: string, target: string): Promise<void> {
+export async function publishFile (staged: string, target: string): Promise<void> {
   try {
     await link(staged, target)
   } catch (err) {

@@ -2,15 +2,15 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
 import type pg from 'pg'
 import { milliseconds } from '../../core/database/columns.ts'
-import { type Viewer, isPlatformVisible } from '../platforms/visibility.ts'
+import { type AnyCaller, isPlatformVisible } from '../platforms/visibility.ts'
 
 /** The platform that a ROM is for. */
 export interface UploadPlatform { id: number, fs_slug: string }
 
 /** Null when it is not there or not visible. */
-export async function selectPlatform (em: EntityManager, viewer: Viewer, id: number): Promise<UploadPlatform | null> {
+export async function selectPlatform (em: EntityManager, caller: AnyCaller, id: number): Promise<UploadPlatform | null> {
   const { rows } = await sql<UploadPlatform>`select p.id, p.fs_slug from platforms p
-    where p.id = ${id} and ${isPlatformVisible(viewer)}`.execute(em.getKysely())
+    where p.id = ${id} and ${isPlatformVisible(caller)}`.execute(em.getKysely())
   return rows[0] ?? null
 }
 

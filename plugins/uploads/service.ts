@@ -13,18 +13,18 @@ import { errorCode } from '../../core/files/fs-error.ts'
 import { readUuid } from '../../core/web/reference.ts'
 import { lockUser } from '../auth/rows.ts'
 import { checkFileName, refusing } from '../library/write-checks.ts'
-import type { Viewer } from '../platforms/visibility.ts'
+import type { AnyCaller } from '../platforms/visibility.ts'
 import { givenNameOf, isCutOff, receive } from '../rom-files/upload.ts'
-import { UploadLostError, checkWhole, settleUpload } from './complete-upload.ts'
+import { UploadLostError, checkWhole, assembleUpload } from './complete-upload.ts'
 import { createCheck } from './content-digest.ts'
-import { createPlaces } from './upload-folder.ts'
+import { createUploadFolders } from './upload-folder.ts'
 import {
   type OpenUploads, type Upload, type UploadPlatform, agreeOnChunkSize, claimUpload, deleteChunk, deleteUpload,
   insertUpload, measureOpen, releaseUpload, selectChunks, selectPlatform, selectUpload, upsertChunk
 } from './rows.ts'
 import type { Aim, Start, UploadView } from './schemas.ts'
-import { settleFile } from './publish-file.ts'
-import { type Look, createStaging, placeOf } from './staging.ts'
+import { publishFile } from './publish-file.ts'
+import { type Look, createStaging, locateChunk } from './staging.ts'
 import { toUploadView } from './views.ts'
 
 const CHUNK_MAX_BYTES = 64 * 1024 ** 2
@@ -49,14 +49,14 @@ const chunkTooLarge = (bytes: number | string) => tooLarge(bytes, CHUNK_MAX_BYTE
 
 export function createUploads (app: FastifyInstance, config: Config) {
   const { max_bytes: maxBytes, quota_bytes: quotaBytes, max_open: maxOpen } = config.uploads
-  const places = createPlaces(app)
+  const places = createUploadFolders(app)
   const romTooLarge = (bytes: number | string) => tooLarge(bytes, maxBytes, 'Raise MAX_ROM_UPLOAD_SIZE_BYTES to send more')
 
   /** What is asked of every upload before any of it is taken. */
   async function findTarget (
-    em: EntityManager, viewer: Viewer, { 'x-upload-platform': platformId, 'x-upload-library': libraryId }: Aim, name: string
+    em: EntityManager, caller: AnyCaller, { 'x-upload-platform': platformId, 'x-upload-library': libraryId }: Aim, name: string
   ) {
-    const platform: UploadPlatform | null = await selectPlatform(em, viewer, platformId)
+    const platform: UploadPlatform | null = await selectPlatform(em, caller, platformId)
     if (platform === null) throw badRequest('Platform not found')
     checkFileName(name, app.library.rules)
     const place = await places.find(platform, libraryId ?? null)
@@ -105,7 +105,7 @@ export function createUploads (app: FastifyInstance, config: Config) {
     const content = request.body instanceof Readable ? request.body : Readable.from([])
     const isLast = number === upload.total_chunks - 1
     const each = size === null || isLast ? upload.chunk_size : await agreeOnChunkSize(request.em, upload.id, size)
-    const start = size === null ? null : placeOf({ ...upload, chunk_size: each }, number, size)
+    const start = size === null ? null : locateChunk({ ...upload, chunk_size: each }, number, size)
     const folder = await places.open(upload)
     await requireFreeSpace(folder, size ?? CHUNK_MAX_BYTES)
     const staging = createStaging(folder, upload.id)
@@ -125,13 +125,13 @@ export function createUploads (app: FastifyInstance, config: Config) {
     const folder = await places.open(upload)
     const staging = createStaging(folder, upload.id)
     const target = join(folder, upload.file_name)
-    await settleUpload(staging, target, upload, chunks)
+    await assembleUpload(staging, target, upload, chunks)
     if (await selectUpload(em, upload.id) === null) {
       await rm(target, { force: true })
       throw unknownUpload()
     }
     // From here on it is a file of the library: whoever is asked again finds it there.
-    await app.scans.takeIn(platformOf(upload), [upload.file_name], upload.user_id)
+    await app.scans.scanEntries(platformOf(upload), [upload.file_name], upload.user_id)
     await deleteUpload(em, upload.id)
     await staging.discard()
   }
@@ -263,12 +263,12 @@ export function createUploads (app: FastifyInstance, config: Config) {
       await refusing(`${place.fs_path}/${name}`, async () => {
         const arrived = await receive(request, name, folder, { maxBytes, tooLarge: () => romTooLarge(`more than ${maxBytes}`) })
         try {
-          await settleFile(arrived.path, join(folder, name))
+          await publishFile(arrived.path, join(folder, name))
         } finally {
           await rm(arrived.path, { force: true })
         }
       })
-      await app.scans.takeIn({ ...platform, library_id: place.library_id }, [name], caller.id)
+      await app.scans.scanEntries({ ...platform, library_id: place.library_id }, [name], caller.id)
     }
   }
 }

@@ -25,7 +25,7 @@ const STAGED = /^\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\.[\w.-]+)?\.
  * Where a chunk lies in the file of its upload if all chunks but the last are of one size, as clients cut them. Null
  * for one that does not fit in with that: it is kept apart, and nothing but its number says what it follows.
  */
-export function placeOf (
+export function locateChunk (
   { total_size: total, total_chunks: count, chunk_size: each }: Cut, number: number, size: number
 ): number | null {
   const isLast = number === count - 1
@@ -36,10 +36,10 @@ export function placeOf (
 }
 
 /** A chunk, where it lies in the file of the upload unless it is apart, and where it belongs. */
-interface Placed { chunk: Chunk, lies: number, at: number }
+interface LocatedChunk { chunk: Chunk, lies: number, at: number }
 
 /** @param each the size that those have which are not apart */
-function placeAll (chunks: readonly Chunk[], each: number): Placed[] {
+function locateAll (chunks: readonly Chunk[], each: number): LocatedChunk[] {
   let end = 0
   return chunks.map((chunk) => {
     const at = end
@@ -96,7 +96,7 @@ export function createStaging (folder: string, id: string) {
   }
 
   /** Writes what is given of chunks to its place in a file. */
-  async function copyAll (path: string, placed: readonly Placed[]): Promise<void> {
+  async function copyAll (path: string, placed: readonly LocatedChunk[]): Promise<void> {
     const target = await open(path, WRITE, MODE)
     try {
       for (const { chunk, lies, at } of placed) await copy(target, chunk, chunk.is_apart ? 0 : lies, at)
@@ -132,7 +132,7 @@ export function createStaging (folder: string, id: string) {
      * @returns the path of the file that is whole
      */
     async assemble ({ chunk_size: each, total_size: total }: Cut, chunks: readonly Chunk[]): Promise<string> {
-      const placed = placeAll(chunks, each ?? 0)
+      const placed = locateAll(chunks, each ?? 0)
       if (placed.every(({ chunk, lies, at }) => chunk.is_apart || lies === at)) {
         const strays = placed.filter(({ chunk }) => chunk.is_apart)
         if (strays.length > 0) await copyAll(whole, strays)

@@ -2,14 +2,14 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { ApiError } from '../../core/errors.ts'
 import { isPresent } from '../../core/files/safe-path.ts'
-import { findPlace, getPlace } from '../library/locate-folder.ts'
+import { findLayout, getLayout } from '../library/locate-folder.ts'
 import { romsPath } from '../library/structure.ts'
 import { openFolder, refusing } from '../library/write-checks.ts'
 import type { Upload, UploadPlatform } from './rows.ts'
 import { nameTaken } from './publish-file.ts'
 
 /** The folder of a platform's ROMs in one library. */
-export interface UploadPlace {
+export interface UploadFolder {
   platform_id: number
   library_id: number
   /** Relative to the library. */
@@ -19,7 +19,7 @@ export interface UploadPlace {
 }
 
 /** The names and folders that uploads get in the libraries. */
-export function createPlaces ({ library }: FastifyInstance) {
+export function createUploadFolders ({ library }: FastifyInstance) {
   return {
     /**
      * The folder of a platform's ROMs in a library; without its id, in the one that has the platform, else the first.
@@ -27,9 +27,9 @@ export function createPlaces ({ library }: FastifyInstance) {
      * @throws ApiError BAD_REQUEST for a library that is not there · UNAVAILABLE while it is not mounted · CONFLICT
      * while the folder is not the one that holds the platform's ROMs, or when nothing may be written there
      */
-    async find ({ id, fs_slug: fsSlug }: UploadPlatform, libraryId: number | null): Promise<UploadPlace> {
+    async find ({ id, fs_slug: fsSlug }: UploadPlatform, libraryId: number | null): Promise<UploadFolder> {
       return await refusing(fsSlug, async () => {
-        const finding = libraryId === null ? findPlace(library, fsSlug) : getPlace(library, libraryId)
+        const finding = libraryId === null ? findLayout(library, fsSlug) : getLayout(library, libraryId)
         const { root, structure } = await finding
         const path = romsPath(structure, fsSlug)
         await library.requireFolder(root, id, path)
@@ -52,9 +52,9 @@ export function createPlaces ({ library }: FastifyInstance) {
     },
 
     /** @throws ApiError BAD_REQUEST when something has the name already */
-    async checkFree ({ folder, fs_path: path }: UploadPlace, name: string): Promise<void> {
+    async checkFree ({ folder, fs_path: path }: UploadFolder, name: string): Promise<void> {
       if (await refusing(`${path}/${name}`, () => isPresent(join(folder, name)))) throw new ApiError('BAD_REQUEST', nameTaken(name).message)
     }
   }
 }
-export type Places = ReturnType<typeof createPlaces>
+export type UploadFolders = ReturnType<typeof createUploadFolders>

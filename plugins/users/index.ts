@@ -5,7 +5,7 @@ import { LINK_FORM, createPageRoutes } from '../../core/web/pages/page.ts'
 import { createAccounts } from './progress/accounts.ts'
 import { createAchievements } from './progress/achievements.ts'
 import { type Avatars, createAvatars } from './profile/avatars.ts'
-import { type Changes, createChanges } from './accounts/change-account.ts'
+import { type Changes, createAccountChanges } from './accounts/change-account.ts'
 import { REGISTER_PATH, createInvites } from './invites/invites.ts'
 import createProfileRoutes from './routes/profile.ts'
 import { type Roles, createRoles } from './accounts/roles.ts'
@@ -29,7 +29,7 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
   const accounts = createAccounts(app.registry)
   const achievements = createAchievements(app, config)
   for (const task of achievements.tasks()) app.tasks.define(task)
-  const changes = createChanges(app, avatars, roles, accounts)
+  const changes = createAccountChanges(app, avatars, roles, accounts)
   app.decorate('users', {
     ...createUsers(app, accounts),
     ...roles,

@@ -6,7 +6,7 @@ import { type LibraryWatch, type LibraryWatchOptions, watchLibrary } from './lib
 const CHECK_MS = 60_000
 
 /** Watches of all libraries that are to be watched, as the configuration has it. */
-export function createWatches (app: FastifyInstance, options: Pick<LibraryWatchOptions, 'onChange' | 'onWrite'>) {
+export function createLibraryWatches (app: FastifyInstance, options: Pick<LibraryWatchOptions, 'onChange' | 'onWrite'>) {
   /** By what tells one from another: its id and its folder. */
   const watches = new Map<string, LibraryWatch>()
   let roots: ReadonlyMap<string, LibraryRoot> = new Map()
@@ -60,4 +60,4 @@ export function createWatches (app: FastifyInstance, options: Pick<LibraryWatchO
     }
   }
 }
-export type Watches = ReturnType<typeof createWatches>
+export type LibraryWatches = ReturnType<typeof createLibraryWatches>

@@ -2,25 +2,25 @@
 const DELAYS_MAX = 12
 
 /** What changed; null stands for anything. */
-export type Place = string | null
+export type ChangedPath = string | null
 
 /** Says when changes have come to rest. */
 export interface Debounce {
-  change (place: Place): void
+  change (place: ChangedPath): void
   /** Whether writing to a place counts: only where something appeared or vanished not long ago, as in a copy. */
-  isBusy (place: Place): boolean
+  isBusy (place: ChangedPath): boolean
   /** Whether nothing changed for a delay, or the first change is too long ago to wait for that. */
   isDue (): boolean
   sinceLast (): number
   /** Puts off what failed. */
   postpone (): void
   /** What changed so far is dealt with, but for the last change when it `isLeft`. */
-  settle (isLeft: boolean): void
+  finishChanges (isLeft: boolean): void
 }
 
 /** Times are milliseconds. */
 export function createDebounce (delay: number, now: () => number = () => performance.now()): Debounce {
-  const busy = new Map<Place, number>()
+  const busy = new Map<ChangedPath, number>()
   let first: number | null = null
   let last = -Infinity
 
@@ -42,6 +42,6 @@ export function createDebounce (delay: number, now: () => number = () => perform
       last = now()
       first = last
     },
-    settle (isLeft) { first = isLeft ? last : null }
+    finishChanges (isLeft) { first = isLeft ? last : null }
   }
 }

@@ -6,7 +6,7 @@ import type { Config } from '../../core/config/config.ts'
 import type { TaskDefinition } from '../tasks/definitions.ts'
 import { WATCHER_NAME, WATCHER_TITLE, createScheduledRows } from './scheduled-rows.ts'
 import { type WaitingScan, createWaitingScan } from './waiting-scan.ts'
-import { type Watches, createWatches } from './all-watches.ts'
+import { type LibraryWatches, createLibraryWatches } from './all-watches.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -43,7 +43,7 @@ function defineWatcher (config: Config): TaskDefinition {
 function createWatcher (app: FastifyInstance, config: Config) {
   const delayMs = config.tasks.rescan_on_filesystem_change_delay * MINUTE_MS
   const claimMs = Math.min(CLAIM_MS, delayMs)
-  let running: { watch: Watches, scan: WaitingScan } | null = null
+  let running: { watch: LibraryWatches, scan: WaitingScan } | null = null
   let timer: NodeJS.Timeout | undefined
   let starting: Promise<void> = Promise.resolve()
   let isWatching = false
@@ -60,8 +60,8 @@ function createWatcher (app: FastifyInstance, config: Config) {
   async function start (): Promise<void> {
     if (!await app.workers.claim(WATCHER_NAME) || isClosed) return
     const scan = createWaitingScan(app, delayMs, () => watch.isThere())
-    await scan.takeUp()
-    const watch = createWatches(app, { onChange: scan.change, onWrite: scan.write })
+    await scan.resume()
+    const watch = createLibraryWatches(app, { onChange: scan.change, onWrite: scan.write })
     running = { watch, scan }
     void watch.idle().then(() => { isWatching = !isClosed })
   }

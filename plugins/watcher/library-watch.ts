@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { LibraryUnreadableError } from '../library/directory.ts'
 import type { ExclusionRules } from '../library/exclusions.ts'
 import { type OpenWatch, describeRefusal, openWatch } from './open-watch.ts'
-import { createSteps } from './serial-queue.ts'
+import { createSerialQueue } from './serial-queue.ts'
 import type { FilesystemSettings } from '../library/structure.ts'
 import { createUpperFolders } from './upper-folders.ts'
 import { createWatchedFolders } from './watched-folders.ts'
@@ -42,7 +42,7 @@ const isAtOrAbove = (path: string, other: string) => other === path || other.sta
  */
 export function watchLibrary (options: LibraryWatchOptions): LibraryWatch {
   const { libraryDir, readSettings, readRules, log, onChange, onWrite, checkMs = CHECK_MS, open = openWatch } = options
-  const steps = createSteps((err) => { log.error({ err }, 'a change of the library could not be looked at') })
+  const steps = createSerialQueue((err) => { log.error({ err }, 'a change of the library could not be looked at') })
   const folders = createWatchedFolders({ readRules, open, steps, onChange, onWrite })
   /** Names that appeared or vanished above the platforms' own folders. */
   const touched = new Set<string>()

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import type { Place } from './debounce.ts'
+import type { ChangedPath } from './debounce.ts'
 
 export const WATCHER_NAME = 'filesystem_watcher'
 export const WATCHER_TITLE = 'Rescan on filesystem change'
@@ -33,10 +33,10 @@ const OUTLOOK = `select
       or not $3 and payload->'platform_fs_slugs' @> $4::jsonb)) as is_covered`
 
 /** The places that a payload stands for. */
-const placesOf = ({ platform_fs_slugs: slugs, is_everything: isEverything }: WatcherPayload): Place[] =>
+const placesOf = ({ platform_fs_slugs: slugs, is_everything: isEverything }: WatcherPayload): ChangedPath[] =>
   isEverything ? [null, ...slugs] : slugs
 
-export function toPayload (places: ReadonlySet<Place>): WatcherPayload {
+export function toPayload (places: ReadonlySet<ChangedPath>): WatcherPayload {
   return {
     platform_fs_slugs: [...places].filter((place) => place !== null).sort(), is_everything: places.has(null)
   }
@@ -46,13 +46,13 @@ export function toPayload (places: ReadonlySet<Place>): WatcherPayload {
 export function createScheduledRows (pool: pg.Pool) {
   return {
     /** What waits, whoever wrote it down. */
-    async load (): Promise<{ ids: string[], places: Place[] }> {
+    async load (): Promise<{ ids: string[], places: ChangedPath[] }> {
       const { rows } = await pool.query<{ id: string, payload: WatcherPayload }>(
         "select id, payload from tasks where task_key = $1 and status = 'scheduled'", [WATCHER_NAME])
       return { ids: rows.map(({ id }) => id), places: rows.flatMap(({ payload }) => placesOf(payload)) }
     },
 
-    async insert (places: ReadonlySet<Place>): Promise<string> {
+    async insert (places: ReadonlySet<ChangedPath>): Promise<string> {
       const id = randomUUID()
       await pool.query(`insert into tasks (id, task_key, title, type, status, payload)
         values ($1, $2, $3, 'scan', 'scheduled', $4)`, [id, WATCHER_NAME, WATCHER_TITLE, toPayload(places)])
@@ -60,13 +60,13 @@ export function createScheduledRows (pool: pg.Pool) {
     },
 
     /** @returns false when it was stopped */
-    async update (ids: readonly string[], places: ReadonlySet<Place>): Promise<boolean> {
+    async update (ids: readonly string[], places: ReadonlySet<ChangedPath>): Promise<boolean> {
       const { rowCount } = await pool.query(
         "update tasks set payload = $2 where id = any($1) and status = 'scheduled'", [ids, toPayload(places)])
       return rowCount !== null && rowCount > 0
     },
 
-    async look (ids: readonly string[], places: ReadonlySet<Place>, sinceLastMs: number): Promise<Outlook> {
+    async look (ids: readonly string[], places: ReadonlySet<ChangedPath>, sinceLastMs: number): Promise<Outlook> {
       const { platform_fs_slugs: slugs, is_everything: isEverything } = toPayload(places)
       const { rows } = await pool.query<Outlook>(OUTLOOK, [ids, sinceLastMs, isEverything, JSON.stringify(slugs)])
       return rows[0] ?? { is_waiting: false, is_busy: false, is_covered: false }

@@ -1,5 +1,5 @@
 /** Work done one after the other. */
-export interface Steps {
+export interface SerialQueue {
   /** Adds work at the end, unless work with the same key waits already. */
   add (key: string, work: () => Promise<void>): void
   /** Resolves once nothing waits or runs. */
@@ -9,7 +9,7 @@ export interface Steps {
   close (): void
 }
 
-export function createSteps (onError: (err: unknown) => void): Steps {
+export function createSerialQueue (onError: (err: unknown) => void): SerialQueue {
   const waiting = new Map<string, () => Promise<void>>()
   let running: Promise<void> | null = null
   let isClosed = false

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { ApiError } from '../../core/errors.ts'
-import { type Place, createDebounce } from './debounce.ts'
+import { type ChangedPath, createDebounce } from './debounce.ts'
 import { createScheduledRows, toPayload } from './scheduled-rows.ts'
 
 const TICK_MAX_MS = 1_000
@@ -9,11 +9,11 @@ const TICKS_PER_DELAY = 10
 /** The scan that waits for changes to come to rest. */
 export interface WaitingScan {
   /** Something appeared or vanished. */
-  change (place: Place): void
+  change (place: ChangedPath): void
   /** Something was written to: the end of a copy is worth waiting for. */
-  write (place: Place): void
+  write (place: ChangedPath): void
   /** Goes on with what another worker had noted. Its changes count as made now, and its copies as under way. */
-  takeUp (): Promise<void>
+  resume (): Promise<void>
   close (): Promise<void>
 }
 
@@ -23,9 +23,9 @@ export function createWaitingScan (app: FastifyInstance, delayMs: number, canSca
   const debounce = createDebounce(delayMs)
   const tickMs = Math.min(TICK_MAX_MS, delayMs / TICKS_PER_DELAY)
   /** What is noted in the database, and under which ids. */
-  let noted: { ids: string[], places: Set<Place> } | null = null
+  let noted: { ids: string[], places: Set<ChangedPath> } | null = null
   /** What is not noted yet. */
-  let fresh = new Set<Place>()
+  let fresh = new Set<ChangedPath>()
   let timer: NodeJS.Timeout | undefined
   let stepping: Promise<void> = Promise.resolve()
   let isClosed = false
@@ -62,17 +62,17 @@ export function createWaitingScan (app: FastifyInstance, delayMs: number, canSca
     }
   }
 
-  async function request ({ ids, places }: { ids: string[], places: Set<Place> }): Promise<void> {
+  async function request ({ ids, places }: { ids: string[], places: Set<ChangedPath> }): Promise<void> {
     const outlook = await rows.look(ids, places, debounce.sinceLast())
     if (outlook.is_waiting && outlook.is_busy) return
     if (outlook.is_waiting && !outlook.is_covered && !await requestScan(places)) return
     await rows.end(ids, outlook.is_covered ? 'canceled' : 'finished')
     noted = null
-    debounce.settle(fresh.size > 0)
+    debounce.finishChanges(fresh.size > 0)
   }
 
   /** @returns false when another scan came first */
-  async function requestScan (places: ReadonlySet<Place>): Promise<boolean> {
+  async function requestScan (places: ReadonlySet<ChangedPath>): Promise<boolean> {
     const { platform_fs_slugs: slugs, is_everything: isEverything } = toPayload(places)
     try {
       await app.scans.request({
@@ -86,7 +86,7 @@ export function createWaitingScan (app: FastifyInstance, delayMs: number, canSca
     return true
   }
 
-  function change (place: Place): void {
+  function change (place: ChangedPath): void {
     debounce.change(place)
     fresh.add(place)
     wake()
@@ -95,7 +95,7 @@ export function createWaitingScan (app: FastifyInstance, delayMs: number, canSca
   return {
     change,
     write (place) { if (debounce.isBusy(place)) change(place) },
-    async takeUp () {
+    async resume () {
       const { ids, places } = await rows.load()
       if (ids.length > 0) noted = { ids, places: new Set(places) }
       for (const place of places) debounce.change(place)

@@ -7,8 +7,8 @@ import type { ExclusionRules } from '../library/exclusions.ts'
 import { lstat as readFacts } from '../library/lstat.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import type { OpenWatch, WatchHandle } from './open-watch.ts'
-import type { Steps } from './serial-queue.ts'
-import { type Folder, type Found, MAX_DEPTH, isPartLeftOut, resolveItem } from '../library/walk.ts'
+import type { SerialQueue } from './serial-queue.ts'
+import { type Folder, type DiskEntry, MAX_DEPTH, isPartLeftOut, resolveItem } from '../library/walk.ts'
 
 /** A folder whose names are ROMs, parts of a ROM, or firmware. */
 export interface WatchedFolder extends Folder {
@@ -21,7 +21,7 @@ export interface WatchedFolder extends Folder {
 export interface WatchedFoldersOptions {
   readRules (): ExclusionRules
   open: OpenWatch
-  steps: Steps
+  steps: SerialQueue
   /** Something that a scan would see appeared or vanished. */
   onChange (fsSlug: string): void
   /** Something was written to: maybe a file that is still on its way. */
@@ -77,7 +77,7 @@ export function createWatchedFolders ({ readRules, open, steps, onChange, onWrit
   async function enter (folder: WatchedFolder, item: DirectoryItem): Promise<WatchedFolder | null> {
     if (folder.holds === 'firmware' || (item.kind !== 'folder' && item.kind !== 'link')) return null
     const [, platformRoot] = folder.roots
-    const found: Found | null = await resolveItem({
+    const found: DiskEntry | null = await resolveItem({
       fsName: item.name,
       roots: folder.roots,
       platformRoot,

@@ -78,7 +78,7 @@ export type ProviderKind = 'games' | 'artwork' | 'ids'
 export type TitleTable = 'mame' | 'scummvm' | 'sony' | 'switch'
 
 /** What `identify` and `getById` find. */
-type Found<Kind extends ProviderKind, Id extends ProviderIdType, Metadata> =
+type MatchResult<Kind extends ProviderKind, Id extends ProviderIdType, Metadata> =
   Kind extends 'ids' ? LinkMatch : Match<Metadata, IdTypes[Id]>
 
 /**
@@ -148,12 +148,12 @@ export interface ProviderDefinition<
   index?: { build(ctx: Ctx): AsyncIterable<readonly IndexEntry[]> }
 
   /** The game this ROM is, or undefined when the source does not know it. */
-  identify?(rom: Rom, ctx: Ctx): Promise<Found<Kind, Id, Static<TObject<Metadata>>> | undefined>
+  identify?(rom: Rom, ctx: Ctx): Promise<MatchResult<Kind, Id, Static<TObject<Metadata>>> | undefined>
   /** The game with this id, or undefined. `rom` is there when the id belongs to a ROM. */
   getById?(id: IdTypes[Id], rom: Rom | undefined, ctx: Ctx):
-  Promise<Found<Kind, Id, Static<TObject<Metadata>>> | undefined>
+  Promise<MatchResult<Kind, Id, Static<TObject<Metadata>>> | undefined>
   /** Games a person may choose from, best first. */
-  search?(query: SearchQuery, ctx: Ctx): Promise<Found<Kind, Id, Static<TObject<Metadata>>>[]>
+  search?(query: SearchQuery, ctx: Ctx): Promise<MatchResult<Kind, Id, Static<TObject<Metadata>>>[]>
   /** Covers a person may choose from, by game. */
   searchCovers?(term: string, ctx: Ctx): Promise<CoverGroup[]>
   /** Tells the source which ids a person chose for a ROM. */

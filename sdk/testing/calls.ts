@@ -51,7 +51,7 @@ export interface Disturbance {
 }
 
 /** What a call came to. */
-export interface Outcome {
+export interface CallResult {
   readonly ctx: SuiteContext
   readonly result: unknown
   readonly error: unknown
@@ -81,15 +81,15 @@ export function createCaller (plugin: AnyPlugin, options: CallOptions) {
     failOnUnplanned(ctx)
     first = ctx.requests.length
     const before = ctx.answers.length
-    const run = async (): Promise<Outcome> => {
-      const outcome = await settle(withLimit(call.run(ctx), call.name))
+    const run = async (): Promise<CallResult> => {
+      const outcome = await awaitCall(withLimit(call.run(ctx), call.name))
       return { ctx, ...outcome, answers: ctx.answers.slice(before) }
     }
     return { ctx, run }
   }
 
   /** @throws what the call throws, or Error for a wrong result or an unplanned request. */
-  async function succeed (call: Call): Promise<Outcome> {
+  async function succeed (call: Call): Promise<CallResult> {
     const outcome = await (await start(call)).run()
     failOnUnplanned(outcome.ctx)
     const { error } = outcome
@@ -102,7 +102,7 @@ export function createCaller (plugin: AnyPlugin, options: CallOptions) {
 
 export type Caller = ReturnType<typeof createCaller>
 
-async function settle (promise: Promise<unknown>): Promise<{ result: unknown, error: unknown }> {
+async function awaitCall (promise: Promise<unknown>): Promise<{ result: unknown, error: unknown }> {
   try {
     return { result: await promise, error: undefined }
   } catch (error) {
@@ -226,7 +226,7 @@ function readJson ({ json, text, bytes }: PlannedResponse): unknown {
   }
 }
 
-function checkOutcome (call: Call, { error, result }: Outcome, what: string, checkText: (text: string) => void) {
+function checkOutcome (call: Call, { error, result }: CallResult, what: string, checkText: (text: string) => void) {
   if (error !== undefined) {
     checkText(errorText(error))
     if (isTypedError(error) || (call.mayThrow !== undefined && error instanceof call.mayThrow)) return

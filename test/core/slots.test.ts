@@ -1,14 +1,14 @@
 import t from 'tap'
-import { createSlots } from '../../core/semaphore.ts'
+import { createSemaphore } from '../../core/semaphore.ts'
 import { until } from '../until.ts'
 
 /** Work that begins when its turn comes and ends when it is told to. */
-function createWork (slots: ReturnType<typeof createSlots>, signal = new AbortController().signal) {
+function createWork (slots: ReturnType<typeof createSemaphore>, signal = new AbortController().signal) {
   const begun: string[] = []
   const ends = new Map<string, () => void>()
   return {
     begun,
-    start: (name: string, own = signal) => slots.take(async () => {
+    start: (name: string, own = signal) => slots.run(async () => {
       begun.push(name)
       const { promise, resolve } = Promise.withResolvers<string>()
       ends.set(name, () => { resolve(name) })
@@ -19,7 +19,7 @@ function createWork (slots: ReturnType<typeof createSlots>, signal = new AbortCo
 }
 
 t.test('so many pieces of work are under way at once, and the first to come is the first to begin', async (t) => {
-  const { begun, start, end } = createWork(createSlots(2))
+  const { begun, start, end } = createWork(createSemaphore(2))
   const all = ['a', 'b', 'c', 'd'].map((name) => start(name))
   t.same(begun, ['a', 'b'])
   end('b')
@@ -32,16 +32,16 @@ t.test('so many pieces of work are under way at once, and the first to come is t
 })
 
 t.test('what fails gives its place up and is told to who asked for it', async (t) => {
-  const slots = createSlots(1)
+  const slots = createSemaphore(1)
   const { signal } = new AbortController()
-  const failing = slots.take(async () => { throw new Error('broken') }, signal)
-  const next = slots.take(async () => 'next', signal)
+  const failing = slots.run(async () => { throw new Error('broken') }, signal)
+  const next = slots.run(async () => 'next', signal)
   await t.rejects(failing, { message: 'broken' })
   t.equal(await next, 'next')
 })
 
 t.test('who gives up leaves the line and is told why, and nobody else is', async (t) => {
-  const { begun, start, end } = createWork(createSlots(1))
+  const { begun, start, end } = createWork(createSemaphore(1))
   const leaving = new AbortController()
   const first = start('first')
   const gone = [start('gone', leaving.signal), start('gone too', leaving.signal)]
@@ -58,7 +58,7 @@ t.test('who gives up leaves the line and is told why, and nobody else is', async
 })
 
 t.test('another limit counts for those who wait already', async (t) => {
-  const slots = createSlots(1)
+  const slots = createSemaphore(1)
   const { begun, start, end } = createWork(slots)
   const all = ['a', 'b', 'c'].map((name) => start(name))
   slots.setMost(2)

@@ -56,7 +56,7 @@ export function createErrorBook () {
   const foreign = new WeakMap<Error, ErrorFields>()
   let lastNumber = 0
 
-  function keep (thrown: unknown): number {
+  function registerError (thrown: unknown): number {
     kept.set(++lastNumber, thrown)
     kept.delete(lastNumber - KEPT_MAX)
     return lastNumber
@@ -65,7 +65,7 @@ export function createErrorBook () {
   return {
     toFields (thrown: unknown): ErrorFields {
       const known = thrown instanceof Error ? foreign.get(thrown) : undefined
-      return known ?? { ...describe(thrown), ref: { owner, number: keep(thrown) } }
+      return known ?? { ...describe(thrown), ref: { owner, number: registerError(thrown) } }
     },
     toError (fields: ErrorFields): unknown {
       const { ref } = fields

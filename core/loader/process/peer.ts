@@ -51,7 +51,7 @@ export function createPeer ({ send, serve, onAbort, callsMax = Infinity }: PeerO
   let lastId = 0
   let answering = 0
 
-  function keep (iterable: AsyncIterable<unknown>, onEnd: () => void = () => {}): { $stream: number } {
+  function registerStream (iterable: AsyncIterable<unknown>, onEnd: () => void = () => {}): { $stream: number } {
     const id = ++lastId
     iterators.set(id, { iterator: iterable[Symbol.asyncIterator](), onEnd })
     return { $stream: id }
@@ -59,7 +59,7 @@ export function createPeer ({ send, serve, onAbort, callsMax = Infinity }: PeerO
 
   /** Iterables stay here and are named instead: alone, or as a property of what is sent. */
   function encode (value: unknown): unknown {
-    if (isIterable(value)) return keep(value)
+    if (isIterable(value)) return registerStream(value)
     return isRecordWith(value, isIterable) ? mapValues(value, encode) : value
   }
 
@@ -109,7 +109,7 @@ export function createPeer ({ send, serve, onAbort, callsMax = Infinity }: PeerO
     try {
       const value = await run({ id, method, args, scope, signal: controller.signal })
       // A call that answers with a stream lasts until that was read.
-      send({ type: 'result', id, value: isIterable(value) ? keep(value, end) : encode(value) })
+      send({ type: 'result', id, value: isIterable(value) ? registerStream(value, end) : encode(value) })
       if (!isIterable(value)) end()
     } catch (err) {
       end()

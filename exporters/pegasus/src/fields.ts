@@ -12,7 +12,7 @@ export interface Field {
 /** The header of a platform's file. */
 export function listCollectionFields (platform: ExportPlatform, launch: string | null): Field[] {
   const { name, shortname } = findPegasusName(platform)
-  return keepFilled([
+  return dropEmpty([
     ['collection', [name]],
     ['shortname', [shortname]],
     ['launch', [launch]]
@@ -23,7 +23,7 @@ export function listCollectionFields (platform: ExportPlatform, launch: string |
 export function listGameFields (game: ExportGame): Field[] {
   const title = cleanLine(game.name) || game.fs_name
   const sortTitle = cleanLine(game.fs_name_no_tags)
-  return keepFilled([
+  return dropEmpty([
     ['game', [title]],
     ['file', [`./${game.path}`]],
     ['sort-by', sortTitle === title ? [] : [sortTitle]],
@@ -47,7 +47,7 @@ export function writeField ({ key, values }: Field): string[] {
   return values.map((value) => `${key}: ${value}`)
 }
 
-function keepFilled (fields: [string, readonly (string | null | undefined)[]][]): Field[] {
+function dropEmpty (fields: [string, readonly (string | null | undefined)[]][]): Field[] {
   return fields
     .map(([key, values]) => ({ key, values: values.map((value) => cleanLine(value ?? '')).filter((value) => value !== '') }))
     .filter(({ values }) => values.length > 0)

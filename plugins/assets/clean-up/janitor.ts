@@ -6,11 +6,11 @@ import type { Config } from '../../../core/config/config.ts'
 import { conflict } from '../../../core/errors.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import type { TaskDefinition } from '../../tasks/definitions.ts'
-import { takeExpiredAccounts } from '../restore/deleted-account-rows.ts'
+import { deleteExpiredAccounts } from '../restore/deleted-account-rows.ts'
 import { FIRST_HOUR_MS, findDoubt } from './safety-checks.ts'
 import type { Files } from '../asset-files.ts'
 import { recover, setAside } from './orphaned-files.ts'
-import { takeOlderThan, takeThinned } from './retention-rows.ts'
+import { deleteOlderThan, deleteThinned } from './retention-rows.ts'
 import { noteRecovered } from './janitor-rows.ts'
 import { listUploads, loadNamed, requireOwnUploads } from '../stored-files.ts'
 
@@ -21,7 +21,7 @@ const CRON = '40 4 * * *'
 const NAMED_MAX = 100
 
 /** What was found in the assets folder. */
-interface Findings {
+interface FolderReport {
   /** Remains of broken uploads. */
   strays: string[]
   /** Complete files that no row names. */
@@ -61,7 +61,7 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
   }
 
   /** Compares rows and files; changes nothing but that missing files come back. */
-  async function look (signal: AbortSignal): Promise<Findings> {
+  async function look (signal: AbortSignal): Promise<FolderReport> {
     await requireOwnUploads(config, app.pg)
     // Before the files: what is uploaded meanwhile is then no row without a file.
     const named = await loadNamed(app.pg)
@@ -82,9 +82,9 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
 
   async function remove (): Promise<number> {
     const gone = [
-      ...await takeOlderThan(app.pg, config.assets.versions_kept_days),
-      ...await takeExpiredAccounts(app.pg),
-      ...await takeThinned(app.orm.em.fork(), config.assets.versions_kept)
+      ...await deleteOlderThan(app.pg, config.assets.versions_kept_days),
+      ...await deleteExpiredAccounts(app.pg),
+      ...await deleteThinned(app.orm.em.fork(), config.assets.versions_kept)
     ]
     await files.remove(gone)
     return gone.length

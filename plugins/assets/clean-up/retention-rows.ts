@@ -37,7 +37,7 @@ const beyond = ({ ofUser, kept, isYoungKept }: Thinning) => sql<Former>`with lin
     select 1 from judged v where v.asset_id = j.asset_id and v.version_id is not null and v.stays))`
 
 /** Rows that somebody is just bringing back are left alone. */
-async function takeBeyond (tx: EntityManager, thinning: Thinning): Promise<string[]> {
+async function deleteBeyond (tx: EntityManager, thinning: Thinning): Promise<string[]> {
   const db = tx.getKysely()
   const { rows: old } = await beyond(thinning).execute(db)
   if (old.length === 0) return []
@@ -59,8 +59,8 @@ async function takeBeyond (tx: EntityManager, thinning: Thinning): Promise<strin
  *
  * @returns the files that no row names any more
  */
-export const takeForSpace = (tx: EntityManager, kept: number, userId: number): Promise<string[]> =>
-  takeBeyond(tx, { ofUser: sql<boolean>`user_id = ${userId}`, kept, isYoungKept: false })
+export const deleteForSpace = (tx: EntityManager, kept: number, userId: number): Promise<string[]> =>
+  deleteBeyond(tx, { ofUser: sql<boolean>`user_id = ${userId}`, kept, isYoungKept: false })
 
 /**
  * Deletes the rows of everybody's former contents beyond the newest `kept` that are thinned out by their age: none of
@@ -68,15 +68,15 @@ export const takeForSpace = (tx: EntityManager, kept: number, userId: number): P
  *
  * @returns the files that no row names any more
  */
-export const takeThinned = (em: EntityManager, kept: number): Promise<string[]> =>
-  em.transactional((tx) => takeBeyond(tx, { ofUser: sql<boolean>`true`, kept, isYoungKept: true }))
+export const deleteThinned = (em: EntityManager, kept: number): Promise<string[]> =>
+  em.transactional((tx) => deleteBeyond(tx, { ofUser: sql<boolean>`true`, kept, isYoungKept: true }))
 
 /**
  * Deletes the rows of former contents, and of deleted assets, that are older than so many days.
  *
  * @returns the files that no row names any more
  */
-export async function takeOlderThan (pool: pg.Pool, days: number): Promise<string[]> {
+export async function deleteOlderThan (pool: pg.Pool, days: number): Promise<string[]> {
   return await transaction(pool, async (client) => {
     const { rows: versions } = await client.query<{ disk_path: string }>(`delete from asset_versions v using assets a
       where a.id = v.asset_id and (v.created_at < now() - make_interval(days => $1)

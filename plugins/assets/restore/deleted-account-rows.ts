@@ -14,7 +14,7 @@ const KEEP = `insert into deleted_accounts (username, assets, versions)
   from users u join assets a on a.user_id = u.id where u.id = ? group by u.id, u.username`
 
 /** What is about to be cascaded away with an account is kept as it is, its files where they are. */
-export async function keepUploads (tx: EntityManager, userId: number): Promise<void> {
+export async function archiveUploads (tx: EntityManager, userId: number): Promise<void> {
   await tx.execute(KEEP, [userId])
 }
 
@@ -87,7 +87,7 @@ export async function restoreUploads (
  *
  * @returns the files that no row names any more
  */
-export async function takeExpiredAccounts (pool: pg.Pool): Promise<string[]> {
+export async function deleteExpiredAccounts (pool: pg.Pool): Promise<string[]> {
   const { rows } = await pool.query<{ disk_path: string }>(`with gone as (
       delete from deleted_accounts where deleted_at < now() - make_interval(days => $1) returning assets || versions as contents
     ) select f->>'disk_path' as disk_path from gone, jsonb_array_elements(contents) as f`, [KEPT_DAYS])

@@ -16,12 +16,12 @@ import { type Lineage, type Writes, type Writing, folderOf, laterThan, ofGame } 
 const lineageOf = (row: AssetRow): Lineage => ({ user_id: row.user_id, rom_id: row.rom_id, kind: row.kind })
 
 /** Where the ROM of an asset is, or was. */
-function placeOf (asset: Asset): RomPlace {
+function romPathOf (asset: Asset): RomPlace {
   return { id: asset.rom?.id ?? 0, fs_name: asset.rom_fs_name, platform_fs_slug: asset.platform_fs_slug }
 }
 
 /** The folder that holds the content of an asset, below its user's. */
-const ownFolder = (asset: Asset): string => folderOf(asset, placeOf(asset), asset.emulator ?? null)
+const ownFolder = (asset: Asset): string => folderOf(asset, romPathOf(asset), asset.emulator ?? null)
 
 async function load ({ tx }: Writing, kind: AssetKind, id: number, isDeleted = false): Promise<Asset> {
   const asset = await tx.findOne(Asset, { id, kind, deleted_at: isDeleted ? { $ne: null } : null },
@@ -69,7 +69,7 @@ export function createChanges ({ writes, stamps, thumbnails }: {
           if (acting !== null) await stamps.sent(writing.tx, acting.device, asset, input.content_hash)
         }
         if (picture !== null && asset.rom !== null && asset.rom !== undefined) {
-          await thumbnails.put(writing, asset, placeOf(asset), picture)
+          await thumbnails.put(writing, asset, romPathOf(asset), picture)
         }
         return asset.file_name
       })

@@ -9,7 +9,7 @@ import { User } from '../../users/entities.ts'
 import { Asset, type AssetKind, AssetVersion } from '../entities.ts'
 import type { Files, StagedFile } from '../asset-files.ts'
 import { cleanFolder } from '../asset-names.ts'
-import { takeForSpace } from '../clean-up/retention-rows.ts'
+import { deleteForSpace } from '../clean-up/retention-rows.ts'
 import { PLURALS } from '../views.ts'
 import { type RomPlace, countBytes, lockName } from './write-rows.ts'
 
@@ -23,7 +23,7 @@ export interface Writing {
   /** Also goes one after the other with what writes there. */
   lock (...lineages: readonly Lineage[]): Promise<void>
   /** Puts an upload in its place before a row names it; if nothing comes of it, it is removed. */
-  settle (file: StagedFile, folder: string, fileName: string): Promise<string>
+  publish (file: StagedFile, folder: string, fileName: string): Promise<string>
   /** Removes files once the transaction is done. */
   drop (diskPaths: readonly string[]): void
 }
@@ -73,7 +73,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
    */
   async function makeRoom ({ tx, drop }: Writing, userId: number, bytes: number): Promise<void> {
     if (quota === 0 || await countBytes(tx, userId) + bytes <= quota) return
-    drop(await takeForSpace(tx, kept, userId))
+    drop(await deleteForSpace(tx, kept, userId))
     if (await countBytes(tx, userId) + bytes <= quota) return
     throw new ApiError('NO_FREE_SPACE', `Your files would take more than ${quota} bytes, former contents included; delete some ` +
       'and wait until they are no longer kept, or have ASSET_QUOTA_BYTES raised')
@@ -103,8 +103,8 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
             tx,
             now: new Date(),
             lock,
-            async settle (file, folder, fileName) {
-              const path = await file.settle(folder, fileName)
+            async publish (file, folder, fileName) {
+              const path = await file.publish(folder, fileName)
               settled.push(path)
               return path
             },
@@ -124,7 +124,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
     },
 
     async create (writing: Writing, given: NewAsset, file: StagedFile, after: Date | null): Promise<Asset> {
-      const { tx, now, settle } = writing
+      const { tx, now, publish: settle } = writing
       const { lineage, rom, origin_device_id: device, ...columns } = given
       await makeRoom(writing, lineage.user_id, file.file_size_bytes)
       const time = after === null ? now : laterThan(after, now)
@@ -149,7 +149,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
     async replace (
       writing: Writing, asset: Asset, file: StagedFile, folder: string, clientMtime: Date | null
     ): Promise<void> {
-      const { tx, now, settle, drop } = writing
+      const { tx, now, publish: settle, drop } = writing
       const isSame = asset.sha1 === file.sha1
       if (isSame && !asset.missing_from_fs) return
       await makeRoom(writing, asset.user.id, file.file_size_bytes)
@@ -169,7 +169,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
     async addVersion (
       writing: Writing, asset: Asset, file: StagedFile, folder: string, clientMtime: Date | null
     ): Promise<AssetVersion> {
-      const { tx, now, settle } = writing
+      const { tx, now, publish: settle } = writing
       await makeRoom(writing, asset.user.id, file.file_size_bytes)
       const version = tx.create(AssetVersion, {
         asset,

@@ -1,15 +1,15 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
-import type { Viewer } from '../../platforms/visibility.ts'
+import type { AnyCaller } from '../../platforms/visibility.ts'
 import { isRomVisible } from '../../roms/visibility.ts'
 
 /** A ROM, and what it is found again by when it was gone. */
 export interface RomPlace { id: number, fs_name: string, platform_fs_slug: string }
 
 /** Undefined for a ROM that the viewer does not see. */
-export async function selectRomPlace (em: EntityManager, viewer: Viewer, romId: number): Promise<RomPlace | undefined> {
+export async function selectRomPlace (em: EntityManager, caller: AnyCaller, romId: number): Promise<RomPlace | undefined> {
   const { rows: [rom] } = await sql<RomPlace>`select r.id, r.fs_name, p.fs_slug as platform_fs_slug
-    from roms r join platforms p on p.id = r.platform_id where r.id = ${romId} and ${isRomVisible(viewer)}`
+    from roms r join platforms p on p.id = r.platform_id where r.id = ${romId} and ${isRomVisible(caller)}`
     .execute(em.getKysely())
   return rom
 }

@@ -5,7 +5,7 @@ import { User } from '../../users/entities.ts'
 import { verifyPassword } from '../password-hash.ts'
 import { HOUR_SECONDS, type SignInKeys, signInKeys, signInLimits } from '../throttle/limits.ts'
 import { createThrottle, tooMany } from '../throttle-rows.ts'
-import { createTurns } from '../keyed-queue.ts'
+import { createKeyedQueue } from '../keyed-queue.ts'
 
 /** Sign-ins that wait for their turn at one address: more than a household, less than what would fill the memory. */
 const WAITING_MAX = 32
@@ -19,7 +19,7 @@ export type Verdict = { status: 'right', user: User } | { status: 'disabled' } |
 /** Checks usernames and passwords, and makes those wait who guess. */
 export function createSignIn (app: FastifyInstance) {
   const throttle = createThrottle(app.pg)
-  const inTurn = createTurns(WAITING_MAX, 'sign-ins')
+  const inTurn = createKeyedQueue(WAITING_MAX, 'sign-ins')
 
   async function findUser (username: string): Promise<User | null> {
     // No account has such a name, and the database refuses to look for it.

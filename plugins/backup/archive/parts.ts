@@ -74,7 +74,7 @@ async function write (folder: string, handle: FileHandle, signal: AbortSignal): 
 }
 
 /** Has a file's content lie in the folder; nothing is written when it does already. */
-export async function keepPart (folder: string, handle: FileHandle, signal: AbortSignal): Promise<Part> {
+export async function storePart (folder: string, handle: FileHandle, signal: AbortSignal): Promise<Part> {
   const part = await measure(handle)
   const place = placeOf(folder, part)
   if (!await isPresent(place)) return await write(folder, handle, signal)

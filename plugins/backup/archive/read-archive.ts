@@ -82,9 +82,9 @@ function readPath (name: string): string {
   }
 }
 
-type Found = Pick<Ending, 'entries' | 'files' | 'bytes'>
+type ArchiveCount = Pick<Ending, 'entries' | 'files' | 'bytes'>
 
-function compareEnding (found: Found, rows: ReadonlyMap<string, number> | null, ending: Ending): void {
+function compareEnding (found: ArchiveCount, rows: ReadonlyMap<string, number> | null, ending: Ending): void {
   const wrong = (['entries', 'files', 'bytes'] as const).find((key) => found[key] !== ending[key])
   if (wrong !== undefined) throw new ArchiveError(`it is damaged: ${found[wrong]} ${wrong} in place of ${ending[wrong]}`)
   if (rows === null) return
@@ -101,13 +101,13 @@ function createReader (visitor: ArchiveVisitor, folder: string) {
   let manifest: Manifest | null = null
   let ending: Ending | null = null
 
-  async function takeManifest (name: string, size: number, content: Content): Promise<void> {
+  async function readManifestEntry (name: string, size: number, content: Content): Promise<void> {
     if (name !== MANIFEST) throw new ArchiveError('it does not begin as one')
     manifest = readManifest((await collect(content, size)).toString())
     await visitor.manifest?.(manifest)
   }
 
-  async function takeFileOfPart (path: string, part: Part): Promise<void> {
+  async function readPartFile (path: string, part: Part): Promise<void> {
     found.files++
     found.bytes += part.size
     if (visitor.part !== undefined) return visitor.part(part)
@@ -117,7 +117,7 @@ function createReader (visitor: ArchiveVisitor, folder: string) {
     for await (const _chunk of content) { /* passed over */ }
   }
 
-  async function takePart (name: string, size: number, content: Content): Promise<void> {
+  async function readPartEntry (name: string, size: number, content: Content): Promise<void> {
     const kind = KNOWN.find((prefix) => name.startsWith(prefix))
     const rest = name.slice(kind?.length ?? 0)
     if (kind === TABLES) {
@@ -128,7 +128,7 @@ function createReader (visitor: ArchiveVisitor, folder: string) {
       found.bytes += size
       await visitor.file?.(readPath(rest), content)
     } else if (kind === PARTS) {
-      await takeFileOfPart(readPath(rest), readPart((await collect(content, size)).toString()))
+      await readPartFile(readPath(rest), readPart((await collect(content, size)).toString()))
     } else if (kind === SECRETS) {
       visitor.secret?.(rest, await collect(content, size))
     } else {
@@ -148,7 +148,7 @@ function createReader (visitor: ArchiveVisitor, folder: string) {
       }
       found.entries++
       if (name.startsWith(HASHES)) check.compare((await collect(content, size)).toString())
-      else await (manifest === null ? takeManifest : takePart)(name, size, check.hashed(name, size, content))
+      else await (manifest === null ? readManifestEntry : readPartEntry)(name, size, check.hashed(name, size, content))
     },
 
     /** @throws ArchiveError when something is missing */

@@ -13,7 +13,7 @@ import { stampOf } from '../backup-folder.ts'
 import type { Progress } from '../progress.ts'
 import { stopTasks, withClient } from '../rows.ts'
 import { journalOf, newDirOf, stagingOf } from './journal.ts'
-import { SECRET_FILES, loadStaged, stageFile, stageSecrets, takeOver } from './stage-files.ts'
+import { SECRET_FILES, loadStaged, stageFile, stageSecrets, copyMissing } from './stage-files.ts'
 import { type Swap, decideSwap, finishSwap } from './swap-data.ts'
 import { type Target, openTarget } from './target-database.ts'
 
@@ -118,9 +118,9 @@ async function fill (job: RestoreJob, newDir: string, url: string): Promise<Endi
 }
 
 /** Pictures of an installation that is the same stay with it; those of another one are of other ROMs. */
-async function keepArtwork (dataDir: string, newDir: string, identity: string | null): Promise<void> {
+async function moveArtwork (dataDir: string, newDir: string, identity: string | null): Promise<void> {
   if (identity === null || await readIdentity(dataDir) !== identity) return
-  await takeOver(join(dataDir, 'resources'), join(newDir, 'resources'))
+  await copyMissing(join(dataDir, 'resources'), join(newDir, 'resources'))
 }
 
 async function stageFolders (newDir: string, { identity }: Manifest): Promise<void> {
@@ -139,7 +139,7 @@ async function stageAll (job: RestoreJob, config: Config, manifest: Manifest, st
     const ending = await fill(job, newDir, target.url)
     const migrated = await bringUpToDate(target.url)
     if (!job.goesOn) await withClient(target.url, stopTasks)
-    if (manifest.holds === 'everything') await keepArtwork(job.dataDir, newDir, manifest.identity)
+    if (manifest.holds === 'everything') await moveArtwork(job.dataDir, newDir, manifest.identity)
     await target.stop()
     return { ending, migrated, swap: target.swap }
   } catch (err) {

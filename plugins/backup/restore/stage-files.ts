@@ -65,7 +65,7 @@ async function linkFile (from: string, to: string): Promise<void> {
 }
 
 /** Takes over what a backup leaves out since it can be fetched again; what came of the backup stays. */
-export async function takeOver (oldFolder: string, newFolder: string): Promise<void> {
+export async function copyMissing (oldFolder: string, newFolder: string): Promise<void> {
   const entries = await opendir(oldFolder).catch((err: unknown) => {
     if (errorCode(err) === 'ENOENT') return null
     throw err
@@ -74,7 +74,7 @@ export async function takeOver (oldFolder: string, newFolder: string): Promise<v
   await mkdir(newFolder, { recursive: true })
   for await (const entry of entries) {
     const [from, to] = [join(oldFolder, entry.name), join(newFolder, entry.name)]
-    if (entry.isDirectory()) await takeOver(from, to)
+    if (entry.isDirectory()) await copyMissing(from, to)
     else if (entry.isFile()) await linkFile(from, to)
   }
 }

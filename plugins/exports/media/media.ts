@@ -10,7 +10,7 @@ import { extensionsOf, findSource, readContent } from './media-source.ts'
 import type { MediaError } from '../schemas.ts'
 
 /** The medium that a folder holds for a game. */
-export interface PlacedMedium {
+export interface WrittenMedium {
   kind: MediaKind
   /** Relative to the platform folder. */
   path: string
@@ -34,7 +34,7 @@ export interface MediaPlacer {
    * @returns what each folder holds of the game
    * @throws the file system's error when the disk is full.
    */
-  place (draft: GameDraft): Promise<Map<string, PlacedMedium>>
+  writeMedia (draft: GameDraft): Promise<Map<string, WrittenMedium>>
   errors: readonly MediaError[]
 }
 
@@ -45,7 +45,7 @@ export function createMediaPlacer ({ root, resourcesDir, folders, records }: Med
   const opened = new Map<string, Promise<MediaFolder | null>>()
   const closed = new Set<MediaFolder>()
   /** Two ROMs that differ in their extension share one name: it belongs to the first that has such a medium. */
-  const claims = new Map<string, Promise<PlacedMedium | null>>()
+  const claims = new Map<string, Promise<WrittenMedium | null>>()
   const errors: MediaError[] = []
 
   function report (path: string, reason: string): void {
@@ -83,7 +83,7 @@ export function createMediaPlacer ({ root, resourcesDir, folders, records }: Med
   }
 
   /** @returns the name of the file that is now there; null when there is none. */
-  async function placeFile (folder: MediaFolder, stem: string, kind: MediaKind, path: string): Promise<string | null> {
+  async function writeFile (folder: MediaFolder, stem: string, kind: MediaKind, path: string): Promise<string | null> {
     const source = await findSource(resourcesDir, path)
     const names = extensionsOf(kind).map((extension) => stem + extension).filter((name) => folder.names.has(name))
     for (const name of names) {
@@ -92,14 +92,14 @@ export function createMediaPlacer ({ root, resourcesDir, folders, records }: Med
     return closed.has(folder) ? null : await write(folder, stem, kind, source, names)
   }
 
-  async function placeFirst (folderPath: string, kinds: readonly MediaKind[], draft: GameDraft) {
+  async function writeFirst (folderPath: string, kinds: readonly MediaKind[], draft: GameDraft) {
     const { dir, base } = posix.parse(draft.stem)
     const folder = await openFolder(posix.join(folderPath, dir))
     for (const kind of folder === null ? [] : kinds) {
       const source = draft.sources.get(kind)
       if (folder === null || source === undefined) continue
       try {
-        const name = await placeFile(folder, base, kind, source)
+        const name = await writeFile(folder, base, kind, source)
         if (name !== null) return { kind, path: posix.join(folder.path, name) }
       } catch (err) {
         if (isDiskFull(err)) throw err
@@ -109,19 +109,19 @@ export function createMediaPlacer ({ root, resourcesDir, folders, records }: Med
     return null
   }
 
-  function claim (folderPath: string, kinds: readonly MediaKind[], draft: GameDraft): Promise<PlacedMedium | null> {
+  function claim (folderPath: string, kinds: readonly MediaKind[], draft: GameDraft): Promise<WrittenMedium | null> {
     const name = posix.join(folderPath, draft.stem)
     const earlier = claims.get(name) ?? Promise.resolve(null)
-    const placed = earlier.then((medium) => medium ?? placeFirst(folderPath, kinds, draft))
+    const placed = earlier.then((medium) => medium ?? writeFirst(folderPath, kinds, draft))
     claims.set(name, placed)
     return placed
   }
 
   return {
     errors,
-    async place (draft) {
+    async writeMedia (draft) {
       const wanted = [...folders].filter(([, kinds]) => kinds.some((kind) => draft.sources.has(kind)))
-      const placed = new Map<string, PlacedMedium>()
+      const placed = new Map<string, WrittenMedium>()
       for (const [folderPath, kinds] of wanted) {
         const medium = await claim(folderPath, kinds, draft)
         if (medium !== null) placed.set(folderPath, medium)

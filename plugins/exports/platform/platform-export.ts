@@ -16,7 +16,7 @@ import { createMemo } from '../../../core/loader/memo.ts'
 import type { Loaded } from '../../../core/loader/registry.ts'
 import { describeWriteError, toReason } from '../files/fs-reason.ts'
 import { type GameDraft, readGames } from '../games.ts'
-import { type MediaFolders, type MediaPlacer, type PlacedMedium, createMediaPlacer } from '../media/media.ts'
+import { type MediaFolders, type MediaPlacer, type WrittenMedium, createMediaPlacer } from '../media/media.ts'
 import { loadMediaRecords } from '../media/media-records.ts'
 import { type ExportOutcome, type MediaError, type SkippedRom, SkippedRomSchema } from '../schemas.ts'
 import { type TextFile, readTextFile, replaceTextFile } from '../text-file.ts'
@@ -36,7 +36,7 @@ export interface PlatformServices {
 /** What all exporters of a platform are given alike. */
 interface Library {
   root: string
-  games: { draft: GameDraft, placed: ReadonlyMap<string, PlacedMedium> }[]
+  games: { draft: GameDraft, placed: ReadonlyMap<string, WrittenMedium> }[]
   skipped: SkippedRom[]
   media_errors: readonly MediaError[]
 }
@@ -132,7 +132,7 @@ async function prepare (
   const library: Library = { root, games: [], skipped: [], media_errors: placer.errors }
   try {
     for await (const page of readGames(pool, place, romsPath(structure, platform.fs_slug))) {
-      library.games.push(...await placeAll(placer, page.drafts, signal))
+      library.games.push(...await writeAllMedia(placer, page.drafts, signal))
       library.skipped.push(...page.skipped)
     }
     return library
@@ -157,7 +157,7 @@ async function openPlatformFolder (
     'Let it lead to a folder that holds only this platform.')
 }
 
-async function placeAll (
+async function writeAllMedia (
   placer: MediaPlacer, drafts: readonly GameDraft[], signal: AbortSignal
 ): Promise<Library['games']> {
   const games: Library['games'] = []
@@ -165,7 +165,7 @@ async function placeAll (
     signal.throwIfAborted()
     const batch = drafts.slice(start, start + GAMES_AT_ONCE)
     // All have to end before an error is passed on: nothing may be written after that.
-    const results = await Promise.allSettled(batch.map(async (draft) => ({ draft, placed: await placer.place(draft) })))
+    const results = await Promise.allSettled(batch.map(async (draft) => ({ draft, placed: await placer.writeMedia(draft) })))
     for (const result of results) {
       if (result.status === 'rejected') throw result.reason
       games.push(result.value)
@@ -192,7 +192,7 @@ async function exportFile (
   }
 }
 
-function pickMedia (definition: ExporterDefinition, placed: ReadonlyMap<string, PlacedMedium>): ExportGame['media'] {
+function pickMedia (definition: ExporterDefinition, placed: ReadonlyMap<string, WrittenMedium>): ExportGame['media'] {
   return Object.fromEntries(mediaOf(definition).flatMap(([kind, folder]) => {
     const medium = placed.get(folder)
     return medium?.kind === kind ? [[kind, medium.path]] : []

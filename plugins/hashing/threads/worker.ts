@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { toFields } from '../hash-errors.ts'
 import { hashFile, hashGroup, type FileRequest } from '../hash-file.ts'
 import { CancelledError, type Watch } from '../../../core/archives/limits.ts'
-import { KeptContent } from '../content-cache.ts'
+import { ContentCache } from '../content-cache.ts'
 import { isWholeFile } from '../retroachievements/consoles.ts'
 import { hashContent, hashRetroAchievements } from '../retroachievements/hash.ts'
 import type { RetroAchievementsHash } from '../hash-types.ts'
@@ -82,7 +82,7 @@ async function hashOne (
   file: FileRequest, console: number | undefined, settings: HashSettings, watch: Watch
 ): Promise<FileHashes> {
   if (console === undefined) return await hashFile(file, settings, watch)
-  const kept = new KeptContent()
+  const kept = new ContentCache()
   const hashes = await hashFile(file, settings, watch, kept)
   // Of a member that counts whole it is the MD5, which is there already.
   if (hashes.warning !== undefined || (kept.memberSize !== null && isWholeFile(console, kept.memberSize))) return hashes

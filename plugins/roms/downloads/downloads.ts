@@ -5,7 +5,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { badRequest, notFound } from '../../../core/errors.ts'
 import { formatOf } from '../../../core/archives/formats.ts'
-import type { Viewer } from '../../platforms/visibility.ts'
+import type { AnyCaller } from '../../platforms/visibility.ts'
 import { createChecksums } from './checksums.ts'
 import { every, hasId, isOfPlatform, isOneOf, isThere } from '../list-conditions.ts'
 import { type FileRow, selectFile, selectFiles } from '../rows.ts'
@@ -120,10 +120,10 @@ export function createDownloads (app: FastifyInstance) {
      * @param name names the zip, never a file
      */
     async openRom (
-      em: EntityManager, viewer: Viewer, romId: number, name: string,
+      em: EntityManager, caller: AnyCaller, romId: number, name: string,
       options: { fileIds: readonly number[], isHidden: boolean }
     ): Promise<Download> {
-      const [rom] = await selectPlaces(em, viewer, hasId(romId))
+      const [rom] = await selectPlaces(em, caller, hasId(romId))
       if (rom === undefined) throw notFound(`ROM with ID '${romId}' not found`)
       const all = (await selectFiles(em, [romId])).get(romId) ?? []
       const { fileIds, isHidden } = options
@@ -135,9 +135,9 @@ export function createDownloads (app: FastifyInstance) {
     },
 
     /** One file by its own id; what a browser can show is shown. */
-    async openFile (em: EntityManager, viewer: Viewer, fileId: number): Promise<Download> {
-      const file = await selectFile(em, viewer, fileId)
-      const [rom] = file === null ? [] : await selectPlaces(em, viewer, hasId(file.rom_id))
+    async openFile (em: EntityManager, caller: AnyCaller, fileId: number): Promise<Download> {
+      const file = await selectFile(em, caller, fileId)
+      const [rom] = file === null ? [] : await selectPlaces(em, caller, hasId(file.rom_id))
       if (file === null || rom === undefined) throw notFound('File not found')
       const download = await toAttachment(rom, file)
       const type = app.files.mediaTypeOf(file.file_name)
@@ -152,11 +152,11 @@ export function createDownloads (app: FastifyInstance) {
      * @param selector a platform's id, or ROM ids
      */
     async openMany (
-      em: EntityManager, viewer: Viewer, selector: { platformId: number } | { romIds: readonly number[] },
+      em: EntityManager, caller: AnyCaller, selector: { platformId: number } | { romIds: readonly number[] },
       fileName: string
     ): Promise<Download> {
       const condition = 'platformId' in selector ? isOfPlatform(selector.platformId) : isOneOf(selector.romIds)
-      const roms = await selectPlaces(em, viewer, every([condition, isThere]))
+      const roms = await selectPlaces(em, caller, every([condition, isThere]))
       if (roms.length === 0) throw notFound('None of these ROMs can be downloaded')
       const files = await selectFiles(em, roms.map((rom) => rom.id))
       const all = roms.flatMap((rom) => (files.get(rom.id) ?? []).map((file) => ({ rom, file })))

@@ -32,7 +32,7 @@ export interface Zip {
 }
 
 /** An entry in its place. */
-interface Placed extends ZipMember {
+interface LocatedEntry extends ZipMember {
   content: ZipContent
   offset: number
   contentOffset: number
@@ -49,7 +49,7 @@ export function toEntryName (path: string): string {
   return name.replace(/^([a-z]):/i, '$1_')
 }
 
-function placeEntries (entries: readonly ZipEntry[]): Placed[] {
+function locateEntries (entries: readonly ZipEntry[]): LocatedEntry[] {
   let offset = 0
   return entries.map(({ name, content }) => {
     const { size, modified, crc } = content
@@ -68,7 +68,7 @@ function cut (bytes: Buffer, at: number, start: number, end: number): Buffer | n
   return part.length === 0 ? null : part
 }
 
-async function * readMember (member: Placed, start: number, end: number): AsyncIterable<Buffer> {
+async function * readMember (member: LocatedEntry, start: number, end: number): AsyncIterable<Buffer> {
   const { content, offset, contentOffset, size } = member
   const header = cut(localHeader(member), offset, start, end)
   if (header !== null) yield header
@@ -101,7 +101,7 @@ async function * gather (pieces: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
  * it, so that a download need not wait until everything was read once.
  */
 export function createZip (entries: readonly ZipEntry[]): Zip {
-  const members = placeEntries(entries)
+  const members = locateEntries(entries)
   const directoryOffset = members.at(-1)?.end ?? 0
   const lineLengths = members.map((member) => centralHeader(member, 0, member.offset).length)
   const directorySize = lineLengths.reduce((sum, length) => sum + length, 0)

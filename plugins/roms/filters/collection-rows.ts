@@ -1,15 +1,15 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
-import type { Viewer } from '../../platforms/visibility.ts'
+import type { AnyCaller } from '../../platforms/visibility.ts'
 import type { Condition } from '../list-conditions.ts'
 import type { Criteria } from './criteria.ts'
 import { markedRoms } from '../rows.ts'
 import { isCollectionVisible } from '../visibility.ts'
 
 /** The filter of a smart collection; null for one that the viewer does not see. */
-export async function selectCriteria (em: EntityManager, viewer: Viewer, id: number): Promise<Criteria | null> {
+export async function selectCriteria (em: EntityManager, caller: AnyCaller, id: number): Promise<Criteria | null> {
   const { rows } = await sql<{ filter_criteria: Criteria }>`select c.filter_criteria from smart_collections c
-    where c.id = ${id} and ${isCollectionVisible(viewer)}`.execute(em.getKysely())
+    where c.id = ${id} and ${isCollectionVisible(caller)}`.execute(em.getKysely())
   return rows[0]?.filter_criteria ?? null
 }
 

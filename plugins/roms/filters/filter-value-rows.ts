@@ -14,11 +14,11 @@ const COLUMNS = [...LISTS, 'player_count', 'platform_id'] as const
 type Column = typeof COLUMNS[number]
 
 /** A row for each different value of one column; the others are null in it. */
-type Found = Partial<Record<Column, string | number | readonly string[] | null>>
+type FilterValueRow = Partial<Record<Column, string | number | readonly string[] | null>>
 
 const compare = <Value>(a: Value, b: Value) => a < b ? -1 : Number(a > b)
 
-function toFilters (rows: readonly Found[]): RomFilters {
+function toFilters (rows: readonly FilterValueRow[]): RomFilters {
   const valuesOf = (column: Column) => [...new Set(rows.flatMap((row) => row[column] ?? []))]
   const texts = (column: Column) => valuesOf(column).filter((value) => typeof value === 'string').sort(compare)
   return {
@@ -36,7 +36,7 @@ export async function selectFilterValues (
   reads: LongReads, userId: number | null, condition: Condition
 ): Promise<RomFilters> {
   const columns = COLUMNS.map((name) => sql.ref(`r.${name}`))
-  const { rows } = await sql<Found>`select ${sql.join(columns)} from ${markedRoms(userId)} where ${condition}
+  const { rows } = await sql<FilterValueRow>`select ${sql.join(columns)} from ${markedRoms(userId)} where ${condition}
     group by grouping sets (${sql.join(columns.map((column) => sql`(${column})`))})`.execute(reads)
   return toFilters(rows)
 }

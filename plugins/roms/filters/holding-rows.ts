@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Viewer } from '../../platforms/visibility.ts'
+import type { AnyCaller } from '../../platforms/visibility.ts'
 import { isCollectionVisible } from '../visibility.ts'
 import type { Criteria } from './criteria.ts'
 
@@ -7,9 +7,9 @@ import type { Criteria } from './criteria.ts'
 export interface HoldingRow { id: number, user_id: number, name: string, filter_criteria: Criteria | null }
 
 /** The collections a viewer sees that hold the ROM `i`, or may hold it: plain ones by name, then smart ones. */
-export const holdingOf = (viewer: Viewer): RawBuilder<HoldingRow> => sql<HoldingRow>`select * from (
+export const holdingOf = (caller: AnyCaller): RawBuilder<HoldingRow> => sql<HoldingRow>`select * from (
     select c.id, c.user_id, c.name, null::jsonb as filter_criteria
     from collection_roms l join collections c on c.id = l.collection_id
-    where l.rom_id = i.id and ${isCollectionVisible(viewer)}
-    union all select c.id, c.user_id, c.name, c.filter_criteria from smart_collections c where ${isCollectionVisible(viewer)}
+    where l.rom_id = i.id and ${isCollectionVisible(caller)}
+    union all select c.id, c.user_id, c.name, c.filter_criteria from smart_collections c where ${isCollectionVisible(caller)}
   ) h order by h.filter_criteria is not null, lower(h.name), h.name, h.id`

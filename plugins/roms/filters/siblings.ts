@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { type Viewer, seesEverything } from '../../platforms/visibility.ts'
+import { type AnyCaller, seesEverything } from '../../platforms/visibility.ts'
 import { isRomVisible } from '../visibility.ts'
 
 /** Of a row `g` of `rom_games`, what these providers call it, of which all that are trusted are some. */
@@ -13,18 +13,18 @@ const idsBy = (keys: readonly string[]) =>
   sql`case when g.other_ids = '{}' then g.ids else g.ids || array(${otherIdsBy(keys)}) end`
 
 /** The games of the ROMs that a viewer sees; who sees everything needs none of the ROMs read for that. */
-const gamesSeenBy = (viewer: Viewer) => seesEverything(viewer)
+const gamesSeenBy = (caller: AnyCaller) => seesEverything(caller)
   ? sql`rom_games g`
-  : sql`rom_games g join roms r on r.id = g.rom_id where ${isRomVisible(viewer)}`
+  : sql`rom_games g join roms r on r.id = g.rom_id where ${isRomVisible(caller)}`
 
 /** Another ROM of the platform that the viewer sees is the same game to one of the providers. All are found at once. */
-export const hasSiblings = (keys: readonly string[], viewer: Viewer): RawBuilder<boolean> => sql<boolean>`exists (select from (
+export const hasSiblings = (keys: readonly string[], caller: AnyCaller): RawBuilder<boolean> => sql<boolean>`exists (select from (
     select i.rom_id, count(*) over (partition by hashtextextended(i.id, i.platform_id), i.platform_id, i.id) as roms
-    from (select g.rom_id, g.platform_id, unnest(${idsBy(keys)}) collate "C" as id from ${gamesSeenBy(viewer)}) i) s
+    from (select g.rom_id, g.platform_id, unnest(${idsBy(keys)}) collate "C" as id from ${gamesSeenBy(caller)}) i) s
   where s.rom_id = r.id and s.roms > 1)`
 
 /** The same, where it is asked of one ROM. */
-export const hasSibling = (keys: readonly string[], viewer: Viewer): RawBuilder<boolean> => sql<boolean>`exists (
+export const hasSibling = (keys: readonly string[], caller: AnyCaller): RawBuilder<boolean> => sql<boolean>`exists (
   select 1 from rom_matches a join rom_matches b on b.provider = a.provider and b.provider_id = a.provider_id
   where a.rom_id = r.id and b.rom_id <> a.rom_id and a.provider = any(${keys}::text[]) and (b.rom_id, r.platform_id) in (
-    select r.id, r.platform_id from roms r where r.id = b.rom_id and ${isRomVisible(viewer)}))`
+    select r.id, r.platform_id from roms r where r.id = b.rom_id and ${isRomVisible(caller)}))`

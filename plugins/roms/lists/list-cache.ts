@@ -1,7 +1,7 @@
-import { createKept } from '../../library/library-cache.ts'
+import { createLibraryCache } from '../../library/library-cache.ts'
 import type { LongReads } from '../../library/long-reads.ts'
 import type { Moment, VersionKind } from '../../library/version-rows.ts'
-import { type Viewer, viewerKey } from '../../platforms/visibility.ts'
+import { type AnyCaller, callerKey } from '../../platforms/visibility.ts'
 import type { Condition } from '../list-conditions.ts'
 import { noFilterValues, selectFilterValues } from '../filters/filter-value-rows.ts'
 import type { ListRomsQuery, ScopeQuery } from '../filters/list-query.ts'
@@ -51,8 +51,8 @@ function kindsOf (query: ListPart, order: Order | null): VersionKind[] {
 }
 
 /** The condition has to follow from the viewer, the query and what `by` says alone. */
-export interface KeptList {
-  viewer: Viewer
+export interface CachedList {
+  viewer: AnyCaller
   moment: Moment
   query: ListPart
   condition: Condition
@@ -61,26 +61,26 @@ export interface KeptList {
 }
 
 /** What a worker keeps of lists: the ids of all their ROMs in order, and the values these can be narrowed to. */
-export function createKeptLists (reads: LongReads) {
-  const indexes = createKept<PageIndex>({ maxBytes: INDEXES_MAX_BYTES, sizeOf: sizeOfPageIndex })
-  const filterValues = createKept<RomFilters>({
+export function createListCache (reads: LongReads) {
+  const indexes = createLibraryCache<PageIndex>({ maxBytes: INDEXES_MAX_BYTES, sizeOf: sizeOfPageIndex })
+  const filterValues = createLibraryCache<RomFilters>({
     maxBytes: FILTER_VALUES_MAX_BYTES, sizeOf: (values) => JSON.stringify(values).length
   })
 
-  const askForValues = ({ viewer, moment, query, condition }: KeptList) => [
-    moment, { viewer: viewerKey(viewer), of: nameList(query), kinds: kindsOf(query, null) },
-    () => selectFilterValues(reads, viewer?.id ?? null, condition)
+  const askForValues = ({ viewer: caller, moment, query, condition }: CachedList) => [
+    moment, { viewer: callerKey(caller), of: nameList(query), kinds: kindsOf(query, null) },
+    () => selectFilterValues(reads, caller?.id ?? null, condition)
   ] as const
 
   return {
-    index: ({ viewer, moment, query, condition, by = [] }: KeptList, order: Order): Promise<PageIndex> =>
-      indexes.get(moment, { viewer: viewerKey(viewer), of: [nameList(query), by], kinds: kindsOf(query, order) },
-        () => selectPageIndex(reads, viewer?.id ?? null, condition, order)),
+    index: ({ viewer: caller, moment, query, condition, by = [] }: CachedList, order: Order): Promise<PageIndex> =>
+      indexes.get(moment, { viewer: callerKey(caller), of: [nameList(query), by], kinds: kindsOf(query, order) },
+        () => selectPageIndex(reads, caller?.id ?? null, condition, order)),
 
-    filterValues: (list: KeptList): Promise<RomFilters> => filterValues.get(...askForValues(list)),
+    filterValues: (list: CachedList): Promise<RomFilters> => filterValues.get(...askForValues(list)),
 
     /** They keep no page waiting: while they are being made it goes without, and a later one has them. */
-    filterValuesSoon: async (list: KeptList): Promise<RomFilters> =>
+    filterValuesSoon: async (list: CachedList): Promise<RomFilters> =>
       await filterValues.getSoon(...askForValues(list), FILTER_VALUES_WAIT_MS) ?? noFilterValues()
   }
 }

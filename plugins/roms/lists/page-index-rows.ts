@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { LongReads } from '../../library/long-reads.ts'
 import type { Condition } from '../list-conditions.ts'
-import { KeptText } from '../cached-text.ts'
+import { CachedText } from '../cached-text.ts'
 import type { Order } from './list-order.ts'
 import { markedRoms } from '../rows.ts'
 
@@ -9,7 +9,7 @@ import { markedRoms } from '../rows.ts'
 export interface PageIndex {
   ids: Int32Array
   /** The ids as they are sent. */
-  text: KeptText
+  text: CachedText
   /** First character of the sort value → offset of its first row. */
   characters: Record<string, number>
 }
@@ -17,7 +17,7 @@ export interface PageIndex {
 const [ZERO, NINE] = [48, 57]
 
 /** Digit by digit: parsing it would make an array of a million first. */
-function readIds ({ bytes }: KeptText, count: number): Int32Array {
+function readIds ({ bytes }: CachedText, count: number): Int32Array {
   const ids = new Int32Array(count)
   let [next, id] = [0, 0]
   for (let at = 1; next < count; at++) {
@@ -58,7 +58,7 @@ export async function selectPageIndex (
     from (select r.id, ${order.character} as character from ${markedRoms(userId)} ${order.joins}
       where ${condition} order by ${order.by}) x`.execute(reads)
   const { json, characters, count } = rows[0] ?? { json: '[]', characters: '', count: 0 }
-  const text = new KeptText(json)
+  const text = new CachedText(json)
   return { ids: readIds(text, count), text, characters: readCharacters(characters) }
 }
 

@@ -4,7 +4,7 @@ import type { Game } from '../rows.ts'
 const MAX_BYTES = 16 * 1024 ** 2
 
 /** What everybody gets of a ROM, and what it takes to tell a viewer the rest. */
-export interface KeptRom {
+export interface CachedRom {
   /** As of `SeenRomRow.stamp`: while that is the same, so is the ROM. */
   stamp: string
   json: string
@@ -18,8 +18,8 @@ const keyOf = (id: number, files: boolean) => files ? `${id} with files` : Strin
  * The JSON of ROMs that were asked for lately. Whether one is still right, and whether its viewer may see it, says the
  * statement that reads what the viewer has of it: what is kept has nothing of any viewer, and ends when its stamp does.
  */
-export function createKeptRoms (maxBytes = MAX_BYTES) {
-  const kept = new Map<string, KeptRom>()
+export function createRomCache (maxBytes = MAX_BYTES) {
+  const kept = new Map<string, CachedRom>()
   let bytes = 0
 
   function drop (key: string): void {
@@ -29,7 +29,7 @@ export function createKeptRoms (maxBytes = MAX_BYTES) {
 
   return {
     /** Those of these ROMs that are there, by id. */
-    find (ids: readonly number[], files: boolean): Map<number, KeptRom> {
+    find (ids: readonly number[], files: boolean): Map<number, CachedRom> {
       return new Map(ids.flatMap((id) => {
         const key = keyOf(id, files)
         const rom = kept.get(key)
@@ -41,7 +41,7 @@ export function createKeptRoms (maxBytes = MAX_BYTES) {
     },
 
     /** In the place of an older one; the longest unused go first. */
-    keep (id: number, files: boolean, rom: KeptRom): void {
+    store (id: number, files: boolean, rom: CachedRom): void {
       const key = keyOf(id, files)
       drop(key)
       kept.set(key, rom)

@@ -113,8 +113,8 @@ const routes: Routes = async (app) => {
       },
       config: open,
       handler: async (request, reply) => {
-        const viewer = await app.permissions.viewerOf(request)
-        const download = await app.downloads.openFile(request.em, viewer, request.params.file_id)
+        const caller = await app.permissions.viewerOf(request)
+        const download = await app.downloads.openFile(request.em, caller, request.params.file_id)
         return await sendDownload(request, reply, download)
       }
     })

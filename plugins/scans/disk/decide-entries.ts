@@ -1,14 +1,14 @@
 import type { Entry } from '../../library/entries.ts'
 import type { EntryHasher } from '../../hashing/entry-hasher.ts'
 import type { EntryHashes } from '../../hashing/hash-entry.ts'
-import { takesKnown } from '../../matching/lookup-plan.ts'
+import { includesKnown } from '../../matching/lookup-plan.ts'
 import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 import type { ScanChoice } from '../../matching/scan-types.ts'
 import type { KnownRom, RomStore, StoredFile } from '../rom-rows.ts'
 import { isUnchanged } from '../entry-rows.ts'
 
 /** An entry on disk beside what is known of it. */
-export interface Taken {
+export interface EntryDecision {
   entry: Entry
   known: KnownRom | null
   /** Whether its files are read anew; else `hashes` is null. */
@@ -19,9 +19,9 @@ export interface Taken {
   writesTags: boolean
   hashes: EntryHashes | null
 }
-export type Rebuilt = Taken & { hashes: EntryHashes }
+export type Rebuilt = EntryDecision & { hashes: EntryHashes }
 
-interface TakeServices {
+interface DecideServices {
   choice: ScanChoice
   hasher: EntryHasher
   store: Pick<RomStore, 'listFiles'>
@@ -37,12 +37,12 @@ export interface Batch {
 }
 
 /** Decides what is done with entries, and reads the files of those that are rebuilt. */
-export function createTake ({ choice, hasher, store }: TakeServices) {
+export function createDecideEntries ({ choice, hasher, store }: DecideServices) {
   const { type } = choice
 
   function decide (
     entry: Entry, known: KnownRom | null, stored: readonly StoredFile[], isAsked: boolean
-  ): Pick<Taken, 'isRebuilt' | 'isTaken' | 'writesTags'> {
+  ): Pick<EntryDecision, 'isRebuilt' | 'isTaken' | 'writesTags'> {
     if (known === null) {
       // update and unmatched never add ROMs.
       const isAdded = type !== 'update' && type !== 'unmatched'
@@ -51,7 +51,7 @@ export function createTake ({ choice, hasher, store }: TakeServices) {
     if (isAsked) return { isRebuilt: true, isTaken: true, writesTags: true }
     const isChanged = type === 'quick' && !isUnchanged(entry, stored)
     return {
-      isTaken: known.is_fresh || takesKnown(choice, known),
+      isTaken: known.is_fresh || includesKnown(choice, known),
       isRebuilt: isChanged || type === 'complete' || type === 'hashes',
       writesTags: type === 'complete'
     }
@@ -63,7 +63,7 @@ export function createTake ({ choice, hasher, store }: TakeServices) {
     return ids.length === 0 ? new Map<number, StoredFile[]>() : await store.listFiles(ids)
   }
 
-  return async function take (batch: Batch): Promise<Taken[]> {
+  return async function take (batch: Batch): Promise<EntryDecision[]> {
     const { platform, entries, known, isAsked } = batch
     const stored = await readStoredFiles(batch)
     const decided = entries.map((entry) => {
@@ -76,4 +76,4 @@ export function createTake ({ choice, hasher, store }: TakeServices) {
     return [...rebuilt, ...decided.filter(({ isRebuilt }) => !isRebuilt)]
   }
 }
-export type Take = ReturnType<typeof createTake>
+export type DecideEntries = ReturnType<typeof createDecideEntries>

@@ -4,7 +4,7 @@ import { LibraryUnreadableError, folderInode } from '../../library/directory.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import { artworkFolder } from '../../artwork/artwork.ts'
 import { digestOf } from './missing-roms.ts'
-import type { PlacedHashes, PlatformPlace, RomRow, RomStore } from '../rom-rows.ts'
+import type { LocatedHashes, PlatformFolderRef, RomRow, RomStore } from '../rom-rows.ts'
 
 interface MoveServices {
   store: RomStore
@@ -21,7 +21,7 @@ export interface Moves {
    *
    * @returns the rows that got an id
    */
-  claim (rows: readonly RomRow[], place: PlatformPlace): Promise<RomRow[]>
+  claim (rows: readonly RomRow[], place: PlatformFolderRef): Promise<RomRow[]>
 }
 
 export function createMoves ({ store, dirOf, resourcesDir }: MoveServices): Moves {
@@ -38,7 +38,7 @@ export function createMoves ({ store, dirOf, resourcesDir }: MoveServices): Move
   }
 
   /** A file that lies on a disk that is not mounted is not gone. */
-  async function isGone (rom: PlacedHashes): Promise<boolean> {
+  async function isGone (rom: LocatedHashes): Promise<boolean> {
     const dir = dirOf(rom.library_id)
     if (dir === undefined) return false
     const folder = join(dir, rom.fs_path)
@@ -52,14 +52,14 @@ export function createMoves ({ store, dirOf, resourcesDir }: MoveServices): Move
     }
   }
 
-  async function findGone (candidates: readonly PlacedHashes[]): Promise<PlacedHashes[]> {
-    const gone: PlacedHashes[] = []
+  async function findGone (candidates: readonly LocatedHashes[]): Promise<LocatedHashes[]> {
+    const gone: LocatedHashes[] = []
     for (const rom of candidates) if (await isGone(rom)) gone.push(rom)
     return gone.filter((rom) => !claimed.has(rom.id))
   }
 
   /** Before the row is written: what a crash leaves behind is then put right when the row is claimed again. */
-  async function moveArtwork (rom: PlacedHashes, platformId: number): Promise<void> {
+  async function moveArtwork (rom: LocatedHashes, platformId: number): Promise<void> {
     if (rom.platform_id === platformId) return
     const target = join(resourcesDir, artworkFolder(platformId, rom.id))
     await mkdir(dirname(target), { recursive: true })

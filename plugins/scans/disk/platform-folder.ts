@@ -24,21 +24,21 @@ interface Services {
   rules: ExclusionRules
   lstat: Lstat
 }
-type Place = Pick<ScannedPlatform, 'id' | 'library_id' | 'fs_path'>
+type PlatformLocation = Pick<ScannedPlatform, 'id' | 'library_id' | 'fs_path'>
 
 /**
  * Tells a folder whose games were deleted from one whose disk is gone: where a disk was mounted, an empty folder with
  * another inode stays behind.
  */
 export function createPlatformFolders ({ pool, dirOf, rules, lstat }: Services) {
-  function libraryOf ({ library_id: id, fs_path: path }: Place): string {
+  function libraryOf ({ library_id: id, fs_path: path }: PlatformLocation): string {
     const dir = dirOf(id)
     if (dir === undefined) throw new LibraryUnreadableError(path, 'its library cannot be read', 'Mount its disk, then scan again')
     return dir
   }
 
   /** @throws LibraryUnreadableError */
-  async function look (place: Place): Promise<FolderLook> {
+  async function look (place: PlatformLocation): Promise<FolderLook> {
     const folder = join(libraryOf(place), place.fs_path)
     const before = await folderInode(folder)
     const items = await readLibraryDirectory(folder)
@@ -57,7 +57,7 @@ export function createPlatformFolders ({ pool, dirOf, rules, lstat }: Services) 
      *
      * @throws LibraryUnreadableError also when it is empty and not the folder that held them
      */
-    async open (platform: Place, count: number): Promise<FolderLook> {
+    async open (platform: PlatformLocation, count: number): Promise<FolderLook> {
       const found = await look(platform)
       if (found.entries.size > 0 || count === 0 || found.inode === await findInode(pool, platform)) return found
       throw new LibraryUnreadableError(join(libraryOf(platform), platform.fs_path),
@@ -71,7 +71,7 @@ export function createPlatformFolders ({ pool, dirOf, rules, lstat }: Services) 
      * @param names those of the only entries that are read, whatever the rules say
      */
     list (
-      place: Place, { items, entries }: FolderLook, signal: AbortSignal,
+      place: PlatformLocation, { items, entries }: FolderLook, signal: AbortSignal,
       names: Pick<ReadonlySet<string>, 'has'> = entries
     ): EntryListing {
       return listEntries({
@@ -89,7 +89,7 @@ export function createPlatformFolders ({ pool, dirOf, rules, lstat }: Services) 
      *
      * @throws LibraryUnreadableError also when it is another folder, or nothing is left in it
      */
-    async check (platform: Place, before: FolderLook): Promise<FolderLook> {
+    async check (platform: PlatformLocation, before: FolderLook): Promise<FolderLook> {
       const after = await look(platform)
       const isEmptied = after.entries.size === 0 && before.entries.size > 0
       if (after.inode !== '' && after.inode === before.inode && !isEmptied) return after
@@ -99,7 +99,7 @@ export function createPlatformFolders ({ pool, dirOf, rules, lstat }: Services) 
     },
 
     /** Notes the folder as the one that holds the platform's ROMs in its library. */
-    async remember (place: Place, { inode, entries }: FolderLook): Promise<void> {
+    async remember (place: PlatformLocation, { inode, entries }: FolderLook): Promise<void> {
       if (entries.size > 0) await upsertFolder(pool, place, inode)
     }
   }

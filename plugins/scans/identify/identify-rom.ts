@@ -5,27 +5,27 @@ import type { Progress } from '../progress/scan-progress.ts'
 import type { ScanChoice } from '../../matching/scan-types.ts'
 import type { MatchWrite } from '../../matching/match-rows.ts'
 import type { LoadedRom } from './due-rom.ts'
-import { type Founds, createFindings, idOf, isIdentified, withoutLinked } from '../../matching/matches.ts'
+import { type ProviderMatches, createMatchUpdates, idOf, isIdentified, withoutLinked } from '../../matching/matches.ts'
 import { toMergeBase } from '../../matching/merge-base.ts'
 import { type Priorities, mergeMatches } from '../../matching/merge-matches.ts'
 import type { RomLookup, LibraryScope } from '../../matching/rom-lookup.ts'
 import { type RomToAsk, planQuestions } from '../../matching/lookup-plan.ts'
-import { listHeld, listRewritten } from '../../matching/field-locks.ts'
+import { listLockedMatches, listLockedRecords } from '../../matching/field-locks.ts'
 import { type ScannedPlatform, toSdkRom } from '../../matching/sdk-rom.ts'
 import type { LookupRom } from '../../matching/stored-rows.ts'
 
 /** A ROM after its lookup; `write` is null when nothing about it changed. */
-export interface Outcome {
+export interface IdentifiedRom {
   rom: LookupRom
   isNew: boolean
   platform: ScannedPlatform
   isIdentified: boolean
   /** What all providers say, for whoever fetches what they offer. */
-  matches: Founds
+  matches: ProviderMatches
   write: MatchWrite | null
 }
 
-interface OutcomeServices {
+interface IdentifyServices {
   registry: Registry
   config: Config
   choice: ScanChoice
@@ -38,8 +38,8 @@ interface OutcomeServices {
 
 function toAsk ({ due, rom, stored, platform }: LoadedRom): RomToAsk {
   return {
-    held: listHeld(rom.own_fields),
-    rewritten: listRewritten(rom.own_fields),
+    held: listLockedMatches(rom.own_fields),
+    rewritten: listLockedRecords(rom.own_fields),
     isNew: due.isNew,
     isSettled: due.isSettled,
     platform_slug: platform.slug,
@@ -49,17 +49,17 @@ function toAsk ({ due, rom, stored, platform }: LoadedRom): RomToAsk {
 }
 
 /** What becomes of one ROM: it is looked up, and what came back is merged with what was there. */
-export function createOutcomes (services: OutcomeServices) {
+export function createIdentifyRom (services: IdentifyServices) {
   const { registry, config, choice, romLookup, priorities, progress, scopeOf } = services
   const { providers } = registry
   const { type, selected } = choice
   const isIdOf = createIdCheck(registry)
 
-  return async function findOutcome (loaded: LoadedRom): Promise<Outcome> {
+  return async function findOutcome (loaded: LoadedRom): Promise<IdentifiedRom> {
     const { due: { isNew }, rom, stored, platform, titles } = loaded
     const isFresh = isNew || type === 'complete'
     const asked = toAsk(loaded)
-    const findings = createFindings(type, stored, isIdOf, asked.held.union(asked.rewritten))
+    const findings = createMatchUpdates(type, stored, isIdOf, asked.held.union(asked.rewritten))
     const questions = planQuestions(choice, providers, asked)
     const toRom = toSdkRom(loaded, titles, platform, config)
     await romLookup.lookUp(toRom, questions, findings, scopeOf(platform.library_id))
@@ -71,4 +71,4 @@ export function createOutcomes (services: OutcomeServices) {
     return { ...outcome, write: { rom_id: rom.id, edits: rom.edits, matches: found, dropped, merged } }
   }
 }
-export type FindOutcome = ReturnType<typeof createOutcomes>
+export type IdentifyRom = ReturnType<typeof createIdentifyRom>

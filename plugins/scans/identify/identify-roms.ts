@@ -3,8 +3,8 @@ import type pg from 'pg'
 import { createBatcher } from '../batcher.ts'
 import type { ScanChoice } from '../../matching/scan-types.ts'
 import type { DueRom, LoadedRom } from './due-rom.ts'
-import type { Keeping } from './store-matches.ts'
-import type { FindOutcome, Outcome } from './identify-rom.ts'
+import type { MatchWriter } from './store-matches.ts'
+import type { IdentifyRom, IdentifiedRom } from './identify-rom.ts'
 import { isOwnCover } from '../../matching/locked-cover.ts'
 import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 import { loadStoredRoms } from '../../matching/stored-rows.ts'
@@ -16,8 +16,8 @@ interface IdentificationServices {
   /** How many ROMs are looked up at once. */
   workers: number
   titles: Titles
-  findOutcome: FindOutcome
-  keeping: Keeping
+  findOutcome: IdentifyRom
+  keeping: MatchWriter
   signal: AbortSignal
 }
 
@@ -51,7 +51,7 @@ export function createIdentification (services: IdentificationServices) {
   }
 
   /** The next lookup does not wait for a batch to be full, but for the database when that cannot keep up. */
-  async function keep (outcome: Outcome): Promise<void> {
+  async function storeMatch (outcome: IdentifiedRom): Promise<void> {
     unwritten++
     const written = writer.add(outcome)
       .catch((err: unknown) => { if (!signal.aborted) keeping.refuse(outcome, err) })
@@ -60,7 +60,7 @@ export function createIdentification (services: IdentificationServices) {
   }
 
   function queue (rom: LoadedRom): void {
-    pipeline.add(async () => { await keep(await findOutcome(rom)) }, { signal }).catch((err: unknown) => {
+    pipeline.add(async () => { await storeMatch(await findOutcome(rom)) }, { signal }).catch((err: unknown) => {
       if (!signal.aborted) keeping.refuse(rom, err)
     })
   }

@@ -8,9 +8,9 @@ import { writeInHalves } from '../database-errors.ts'
 import type { Progress } from '../progress/scan-progress.ts'
 import type { ScanType } from '../../matching/scan-types.ts'
 import type { MatchStore } from '../../matching/match-rows.ts'
-import type { Outcome } from './identify-rom.ts'
+import type { IdentifiedRom } from './identify-rom.ts'
 
-interface KeepingServices {
+interface MatchWriterServices {
   type: ScanType
   providers: ReadonlyMap<string, Loaded<ProviderDefinition>>
   store: MatchStore
@@ -22,17 +22,17 @@ interface KeepingServices {
 }
 
 /** Writes what lookups came to, tells of it, and has the artwork fetched. */
-export function createKeeping (services: KeepingServices) {
+export function createMatchWriter (services: MatchWriterServices) {
   const { type, providers, store, artwork, progress, announcer, log, signal } = services
   const fetches = new Set<Promise<void>>()
 
-  function refuse ({ rom, platform }: Pick<Outcome, 'rom' | 'platform'>, err: unknown): void {
+  function refuse ({ rom, platform }: Pick<IdentifiedRom, 'rom' | 'platform'>, err: unknown): void {
     const message = err instanceof Error ? err.message : String(err)
     const path = `${rom.fs_path}/${rom.fs_name}`
     progress.problem({ platform: platform.fs_slug, path, reason: `its metadata was not stored: ${message}` })
   }
 
-  function fetchArtwork ({ rom, platform, matches, write }: Outcome): void {
+  function fetchArtwork ({ rom, platform, matches, write }: IdentifiedRom): void {
     if (type === 'hashes' || write === null) return
     const { merged } = write
     const isSameCover = rom.url_cover === merged.url_cover
@@ -62,8 +62,8 @@ export function createKeeping (services: KeepingServices) {
   }
 
   return {
-    async write (outcomes: readonly Outcome[]): Promise<void> {
-      const refused = new Set<Outcome>()
+    async write (outcomes: readonly IdentifiedRom[]): Promise<void> {
+      const refused = new Set<IdentifiedRom>()
       const changed = outcomes.filter((outcome) => outcome.write !== null)
       await writeInHalves(changed, async (some) => {
         await store.writeMatches(some.flatMap(({ write }) => write ?? []))
@@ -88,4 +88,4 @@ export function createKeeping (services: KeepingServices) {
     fetched: async (): Promise<void> => { await Promise.all([...fetches]) }
   }
 }
-export type Keeping = ReturnType<typeof createKeeping>
+export type MatchWriter = ReturnType<typeof createMatchWriter>

@@ -17,12 +17,12 @@ export function createAnnouncer (app: FastifyInstance, config: Config, listeners
   /** ROMs that were shown as being identified: clients wait for the end of it. */
   const owed = new Set<number>()
 
-  function take (wanted: number): number {
+  function reserve (wanted: number): number {
     const now = Date.now()
     const perSecond = listeners.perSecond('roms')
     tokens = Math.min(Math.max(1, perSecond * BURST_SECONDS), tokens + (now - refilledAt) / 1_000 * perSecond)
     refilledAt = now
-    const granted = listeners.take(Math.min(wanted, Math.floor(tokens)))
+    const granted = listeners.reserve(Math.min(wanted, Math.floor(tokens)))
     tokens -= granted
     return granted
   }
@@ -31,7 +31,7 @@ export function createAnnouncer (app: FastifyInstance, config: Config, listeners
     const due = isIdentifying ? [] : ids.filter((id) => owed.delete(id))
     listeners.tell(due.length)
     const others = ids.filter((id) => !due.includes(id))
-    const chosen = others.slice(0, take(others.length))
+    const chosen = others.slice(0, reserve(others.length))
     if (isIdentifying) chosen.forEach((id) => owed.add(id))
     return [...due, ...chosen]
   }

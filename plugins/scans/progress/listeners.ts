@@ -28,7 +28,7 @@ export interface Listeners {
   /** Events of a kind a second: half of what all who listen may be told, and what the other kind leaves. */
   perSecond (kind: Kind): number
   /** Of so many events those that may go out now: where many listen, none before what was told last is written. */
-  take (events: number): number
+  reserve (events: number): number
   /** Counts events that cannot wait: others do, until these are written. */
   tell (events: number): void
   close (): void
@@ -60,7 +60,7 @@ export function createListeners (app: FastifyInstance, log: Pick<Logger, 'warn'>
     toldAt = now
   }
 
-  function take (events: number): number {
+  function reserve (events: number): number {
     tell(0)
     const taken = Math.min(events, Math.max(0, Math.floor(room / each())))
     tell(taken)
@@ -76,7 +76,7 @@ export function createListeners (app: FastifyInstance, log: Pick<Logger, 'warn'>
       const others = kind === 'roms' ? PER_SECOND.stats : PER_SECOND.roms
       return Math.min(PER_SECOND[kind], Math.max(all / 2, all - others))
     },
-    take,
+    reserve,
     tell,
     close () {
       clearInterval(timer)

@@ -56,7 +56,7 @@ export function createProgress (
   const timer = setInterval(() => {
     const perSecond = listeners.perSecond('stats')
     if (perSecond < PER_SECOND.stats && Date.now() - sentAt < 1_000 / perSecond) return
-    if (!isStale || listeners.take(1) === 0) return
+    if (!isStale || listeners.reserve(1) === 0) return
     send().catch((err: unknown) => { log.warn({ err }, 'progress could not be reported') })
   }, 1_000 / PER_SECOND.stats)
 

@@ -6,14 +6,14 @@ import { forgetArtwork } from '../../artwork/rows.ts'
 import { createManyLstats } from '../../library/lstat-many.ts'
 import { createMoves } from '../disk/moved-roms.ts'
 import { createPlatformFolders } from '../disk/platform-folder.ts'
-import { createTake } from '../disk/decide-entries.ts'
+import { createDecideEntries } from '../disk/decide-entries.ts'
 import { createEntryHasher } from '../../hashing/entry-hasher.ts'
-import type { ScanHasher } from '../../hashing/shared-hasher.ts'
+import type { SharedHasher } from '../../hashing/shared-hasher.ts'
 import { createIdentification } from '../identify/identify-roms.ts'
 import { createRomLookup } from '../../matching/rom-lookup.ts'
-import { createKeeping } from '../identify/store-matches.ts'
+import { createMatchWriter } from '../identify/store-matches.ts'
 import { readPriorities } from '../../matching/merge-matches.ts'
-import { createOutcomes } from '../identify/identify-rom.ts'
+import { createIdentifyRom } from '../identify/identify-rom.ts'
 import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 import { createTitles } from '../../matching/titles.ts'
 import { createMatchStore } from '../../matching/match-rows.ts'
@@ -22,13 +22,13 @@ import { createRomStore } from '../rom-rows.ts'
 import { createTableStatistics } from '../store/statistics-rows.ts'
 import { createStoreBatch } from '../store/store-batch.ts'
 import { createPlatformScan } from './scan-platform.ts'
-import type { Shared } from './scan-context.ts'
+import type { ScanContext } from './scan-context.ts'
 import type { Unfinished } from './unfinished-rows.ts'
 
-const resourcesOf = ({ config }: Shared) => join(config.data_dir, 'resources')
+const resourcesOf = ({ config }: ScanContext) => join(config.data_dir, 'resources')
 
 /** Fetches artwork, and forgets it again. */
-export function createScanArtwork (shared: Shared) {
+export function createScanArtwork (shared: ScanContext) {
   const { app, config, log, signal, scope, task, libraries } = shared
   const http = createArtworkClient(app, config, log)
   const artwork = createArtwork({
@@ -59,7 +59,7 @@ export function createScanArtwork (shared: Shared) {
 export type ScanArtwork = ReturnType<typeof createScanArtwork>
 
 /** Looks ROMs up at the providers and keeps what they say. */
-export function createScanIdentification (shared: Shared, artwork: ScanArtwork) {
+export function createScanIdentification (shared: ScanContext, artwork: ScanArtwork) {
   const { app, config, payload, libraries, scope, log, signal, progress, announcer, giveUp } = shared
   const { providers } = app.registry
   const romLookup = createRomLookup(providers, payload.apis ?? [...providers.keys()], app.circuits.of, scope, log,
@@ -71,11 +71,11 @@ export function createScanIdentification (shared: Shared, artwork: ScanArtwork) 
     pool: app.pg,
     workers: config.scan.workers,
     titles: createTitles(providers, scope, log),
-    findOutcome: createOutcomes({
+    findOutcome: createIdentifyRom({
       registry: app.registry, config, choice, romLookup, progress, scopeOf: libraries.scopeOf,
       priorities: readPriorities(config, providers)
     }),
-    keeping: createKeeping({
+    keeping: createMatchWriter({
       type: choice.type, providers, progress, announcer, log, signal,
       artwork: { fetch: (subject) => artwork.fetch(subject).catch(giveUp) },
       store: { writeMatches: (writes) => matches.writeMatches(writes).catch(giveUp) }
@@ -88,18 +88,18 @@ export type ScanIdentification = ReturnType<typeof createScanIdentification>
 
 /** Takes in what lies in the folders of platforms, and hands on what is due to be identified. */
 export function createDiskScan (
-  shared: Shared, hashers: ScanHasher, unfinished: Unfinished,
+  shared: ScanContext, hashers: SharedHasher, unfinished: Unfinished,
   { artwork, identification }: { artwork: ScanArtwork, identification: ScanIdentification }
 ) {
   const { app, config, log, signal, progress, announcer, libraries: { dirOf } } = shared
   const { choice } = identification
-  const hasher = createEntryHasher(hashers.take(config), config, signal)
+  const hasher = createEntryHasher(hashers.acquire(config), config, signal)
   const store = createRomStore(app.pg)
   const statistics = createTableStatistics(app.pg, log)
   const lstats = createManyLstats()
   const platformScan = createPlatformScan({
     folders: createPlatformFolders({ pool: app.pg, dirOf, rules: app.library.rules, lstat: lstats.lstat }),
-    take: createTake({ choice, hasher, store }),
+    take: createDecideEntries({ choice, hasher, store }),
     storeBatch: createStoreBatch({
       rebuild: createRebuild({
         choice, store, statistics, progress, announcer, dropArtwork: artwork.dropOf,
@@ -119,7 +119,7 @@ export function createDiskScan (
     async close (): Promise<void> {
       hashers.release()
       await lstats.close()
-      await statistics.settle()
+      await statistics.finish()
     }
   }
 }

@@ -3,14 +3,14 @@ import type { Config } from '../../../core/config/config.ts'
 import { Platform } from '../../platforms/entities.ts'
 import { recoverRenames } from '../../roms/rename-rom.ts'
 import type { TaskRun } from '../../tasks/definitions.ts'
-import type { ScanHasher } from '../../hashing/shared-hasher.ts'
+import type { SharedHasher } from '../../hashing/shared-hasher.ts'
 import type { ScanPayload, ScanProblem } from '../schemas.ts'
 import { explainDatabaseError } from '../database-errors.ts'
 import { scanEntries } from './scan-entries.ts'
 import { createLibraryScan } from './scan-library.ts'
 import { createDiskScan, createScanArtwork, createScanIdentification } from './build-scan.ts'
 import { scanRoms } from './scan-roms.ts'
-import { createShared } from './scan-context.ts'
+import { createScanContext } from './scan-context.ts'
 import { readUnfinished } from './unfinished-rows.ts'
 
 /** What is done with the scanned platforms at the end, such as exports, and what went wrong with it. */
@@ -22,16 +22,16 @@ export type BeforeScan = () => Promise<void>
 interface Steps { before: readonly BeforeScan[], after: readonly AfterScan[] }
 
 /** The settings of one scan: what is changed meanwhile is for the next one. */
-function takeSettings (app: FastifyInstance, live: Config): Config {
+function snapshotSettings (app: FastifyInstance, live: Config): Config {
   const config = { ...live }
   const unusable = config.file.findProblem()
   if (unusable !== null) app.log.warn({ reason: unusable }, 'config.yml cannot be used; the settings from before it was changed apply')
   return config
 }
 
-async function openScan (app: FastifyInstance, config: Config, hashers: ScanHasher, run: TaskRun<ScanPayload>) {
+async function openScan (app: FastifyInstance, config: Config, hashers: SharedHasher, run: TaskRun<ScanPayload>) {
   const [unfinished, roots] = await Promise.all([readUnfinished(app.pg, run), app.library.list()])
-  const shared = createShared(app, config, run, roots)
+  const shared = createScanContext(app, config, run, roots)
   const artwork = createScanArtwork(shared)
   const identification = createScanIdentification(shared, artwork)
   const disk = createDiskScan(shared, hashers, unfinished, { artwork, identification })
@@ -73,7 +73,7 @@ async function scanLibraries ({ app, config, payload, libraries, disk, ...servic
 }
 
 /** Keeps what was found last, and tells what is wrong with what was brought in. */
-async function settle ({ identification, artwork, progress, log }: Scan): Promise<void> {
+async function finishScan ({ identification, artwork, progress, log }: Scan): Promise<void> {
   await identification.finish().catch((err: unknown) => {
     log.warn({ err }, 'what was found last could not be stored')
   })
@@ -92,9 +92,9 @@ async function close ({ listeners, progress, artwork, disk, log }: Scan): Promis
 
 /** Runs one scan from its payload to its last total. What is done when it throws stays done. */
 export async function runScan (
-  app: FastifyInstance, startConfig: Config, hashers: ScanHasher, run: TaskRun<ScanPayload>, { before, after }: Steps
+  app: FastifyInstance, startConfig: Config, hashers: SharedHasher, run: TaskRun<ScanPayload>, { before, after }: Steps
 ): Promise<void> {
-  const scan = await openScan(app, takeSettings(app, startConfig), hashers, run)
+  const scan = await openScan(app, snapshotSettings(app, startConfig), hashers, run)
   const { identification, signal, progress } = scan
   try {
     await cleanUp(scan, before)
@@ -106,7 +106,7 @@ export async function runScan (
     throw explainDatabaseError(err)
   } finally {
     scan.end(new Error('The scan is over'))
-    await settle(scan)
+    await finishScan(scan)
     await close(scan)
   }
 }

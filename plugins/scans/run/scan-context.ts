@@ -13,7 +13,7 @@ import { createProgress } from '../progress/scan-progress.ts'
 import { createLibraries } from './read-libraries.ts'
 
 /** What all parts of one scan share: its settings, its end, whom it tells, and what it asks providers with. */
-export function createShared (
+export function createScanContext (
   app: FastifyInstance, config: Config, run: TaskRun<ScanPayload>, roots: readonly LibraryRoot[]
 ) {
   const { payload } = run
@@ -45,4 +45,4 @@ export function createShared (
     }
   }
 }
-export type Shared = ReturnType<typeof createShared>
+export type ScanContext = ReturnType<typeof createScanContext>

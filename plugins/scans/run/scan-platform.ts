@@ -2,7 +2,7 @@ import type { Entry } from '../../library/entries.ts'
 import { readAhead } from '../../library/walk.ts'
 import { createMissing } from '../disk/missing-roms.ts'
 import type { FolderLook, PlatformFolders } from '../disk/platform-folder.ts'
-import type { Take, Taken } from '../disk/decide-entries.ts'
+import type { DecideEntries, EntryDecision } from '../disk/decide-entries.ts'
 import type { EntryHasher } from '../../hashing/entry-hasher.ts'
 import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 import type { KnownRom, RomStore } from '../rom-rows.ts'
@@ -32,7 +32,7 @@ async function * inBatches<T> (items: AsyncIterable<T>): AsyncGenerator<T[]> {
 /** The stages that a platform's folder goes through: looked at, taken batch by batch, stored. */
 interface PlatformScanServices {
   folders: PlatformFolders
-  take: Take
+  take: DecideEntries
   hasher: Pick<EntryHasher, 'isHashed'>
   storeBatch: StoreBatch
   store: RomStore
@@ -53,7 +53,7 @@ interface Reading {
 }
 
 /** A known ROM none of whose files could be read keeps its hashes; the problem that was told says why. */
-function keepUnread (one: Taken): Taken {
+function keepStoredHashes (one: EntryDecision): EntryDecision {
   const isUnread = one.known !== null && one.hashes?.files.every((file) => file === null) === true
   return isUnread ? { ...one, isRebuilt: false, hashes: null } : one
 }
@@ -66,9 +66,9 @@ export function createPlatformScan (services: PlatformScanServices) {
   const { folders, take, hasher, storeBatch, store, unfinished, progress, signal } = services
 
   /** Reads a batch; what cannot be read because its disk is gone is not stored as unreadable. */
-  async function takeBatch (
+  async function decideBatch (
     entries: readonly Entry[], { platform, known, folder, isAsked }: Reading
-  ): Promise<Taken[]> {
+  ): Promise<EntryDecision[]> {
     const taken = await take({ entries, platform, known, isAsked })
     const isHashed = hasher.isHashed(platform.slug)
     const isUnread = isHashed && taken.some(({ hashes }) => hashes?.files.includes(null) === true)
@@ -77,11 +77,11 @@ export function createPlatformScan (services: PlatformScanServices) {
     for (const warning of taken.flatMap(({ hashes }) => hashes?.warnings ?? [])) {
       progress.problem({ platform: platform.fs_slug, ...warning })
     }
-    return isHashed ? taken.map(keepUnread) : taken
+    return isHashed ? taken.map(keepStoredHashes) : taken
   }
 
-  async function * takeAll (batches: AsyncIterable<Entry[]>, reading: Reading): AsyncGenerator<Taken[]> {
-    for await (const batch of batches) yield await takeBatch(batch, reading)
+  async function * decideAll (batches: AsyncIterable<Entry[]>, reading: Reading): AsyncGenerator<EntryDecision[]> {
+    for await (const batch of batches) yield await decideBatch(batch, reading)
   }
 
   /**
@@ -98,7 +98,7 @@ export function createPlatformScan (services: PlatformScanServices) {
     const listing = folders.list(platform, folder, signal, names)
     const storing: Promise<void>[] = []
     try {
-      for await (const taken of readAhead(takeAll(readAhead(inBatches(listing.entries)), reading))) {
+      for await (const taken of readAhead(decideAll(readAhead(inBatches(listing.entries)), reading))) {
         for (const { entry } of taken) seen.add(entry.fs_name)
         if (storing.length === STORED_AT_ONCE) await storing.shift()
         const stored = storeBatch(taken, platform, missing, ofFailed)

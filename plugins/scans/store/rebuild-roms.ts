@@ -2,7 +2,7 @@ import type { Missing } from '../disk/missing-roms.ts'
 import type { Moves } from '../disk/moved-roms.ts'
 import type { Rebuilt } from '../disk/decide-entries.ts'
 import type { DueRom } from '../identify/due-rom.ts'
-import { takesKnown } from '../../matching/lookup-plan.ts'
+import { includesKnown } from '../../matching/lookup-plan.ts'
 import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 import type { Announcer } from '../progress/announcer.ts'
 import { writeInHalves } from '../database-errors.ts'
@@ -89,7 +89,7 @@ export function createRebuild (services: RebuildServices) {
       const isNew = one.known?.is_fresh ?? !isMoved
       done.new_files += rom.newFiles
       done[isNew ? 'new_roms' : 'updated_roms']++
-      const isDue = isMoved ? takesKnown(choice, { is_identified: true, providers: selected }) : one.isTaken
+      const isDue = isMoved ? includesKnown(choice, { is_identified: true, providers: selected }) : one.isTaken
       if (isDue) due.push({ id: rom.id, fs_name: rom.fs_name, isNew, isSettled: false })
       else changed.push(rom.id)
     }

@@ -13,7 +13,7 @@ export interface TableStatistics {
   /** Has it look again when most of the ROMs came since it last did. */
   added (rows: number): void
   /** Resolves when it does not look any more. */
-  settle (): Promise<void>
+  finish (): Promise<void>
 }
 
 /**
@@ -39,6 +39,6 @@ export function createTableStatistics (pool: pg.Pool, log: Pick<Logger, 'warn'>)
       looking = looking.then(() => look(seen))
         .catch((err: unknown) => { log.warn({ err }, 'the tables of ROMs could not be analysed') })
     },
-    settle: () => looking
+    finish: () => looking
   }
 }

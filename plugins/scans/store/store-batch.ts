@@ -1,5 +1,5 @@
 import type { Missing } from '../disk/missing-roms.ts'
-import type { Rebuilt, Taken } from '../disk/decide-entries.ts'
+import type { Rebuilt, EntryDecision } from '../disk/decide-entries.ts'
 import type { DueRom } from '../identify/due-rom.ts'
 import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 import type { Announcer } from '../progress/announcer.ts'
@@ -16,12 +16,12 @@ interface StoreBatchServices {
   signal: AbortSignal
 }
 
-const isRebuilt = (one: Taken): one is Rebuilt => one.hashes !== null
+const isRebuilt = (one: EntryDecision): one is Rebuilt => one.hashes !== null
 
 /** Stores what was found out about a batch, and hands those that are due to the providers. */
 export function createStoreBatch ({ rebuild, store, identify, progress, announcer, signal }: StoreBatchServices) {
   /** Those whose rows stay. @param unfinished ROMs that scans added which did not end well */
-  async function keep (kept: readonly Taken[], unfinished: ReadonlySet<number>): Promise<DueRom[]> {
+  async function storeRows (kept: readonly EntryDecision[], unfinished: ReadonlySet<number>): Promise<DueRom[]> {
     const back = kept.flatMap(({ known }) => known?.missing_from_fs === true ? [known.id] : [])
     await store.markMissing(back, false)
     await announcer.roms(back, { is_new: false, is_identifying: false })
@@ -34,11 +34,11 @@ export function createStoreBatch ({ rebuild, store, identify, progress, announce
   }
 
   return async function storeBatch (
-    taken: readonly Taken[], platform: ScannedPlatform, missing: Missing, unfinished: ReadonlySet<number>
+    taken: readonly EntryDecision[], platform: ScannedPlatform, missing: Missing, unfinished: ReadonlySet<number>
   ): Promise<void> {
     signal.throwIfAborted()
     const due = await rebuild(taken.filter(isRebuilt), platform, missing)
-    due.push(...await keep(taken.filter((one) => !isRebuilt(one)), unfinished))
+    due.push(...await storeRows(taken.filter((one) => !isRebuilt(one)), unfinished))
     await identify(due, platform)
   }
 }

@@ -36,7 +36,7 @@ export function createFolderTransport (folder: string): Transport {
   }
 
   /** A path whose folder is there; links do not lead out of the device's folder. */
-  async function placeFor (path: string): Promise<string> {
+  async function resolvePath (path: string): Promise<string> {
     const place = await resolveInside(folder, path)
     await mkdir(dirname(place), { recursive: true })
     return place
@@ -63,7 +63,7 @@ export function createFolderTransport (folder: string): Transport {
     open: async ({ path }) => (await openInside(folder, path)).createReadStream(),
 
     async give ({ platforms: [platform = ''], file_name: name, replaces }, content) {
-      const place = await placeFor(`outgoing/${replaces?.platform ?? platform}/${name}`)
+      const place = await resolvePath(`outgoing/${replaces?.platform ?? platform}/${name}`)
       const part = join(dirname(place), `.${randomUUID()}.part`)
       try {
         await requireFreeSpace(dirname(place), 0)
@@ -85,7 +85,7 @@ export function createFolderTransport (folder: string): Transport {
       const stem = save.file_name.slice(0, save.file_name.length - extension.length)
       const isTaken = await lstat(join(folder, 'conflicts', save.platform, save.file_name)).then(() => true, () => false)
       const name = isTaken ? `${stem}.${randomUUID().slice(0, 8)}${extension}` : save.file_name
-      await rename(await resolveInside(folder, save.path), await placeFor(`conflicts/${save.platform}/${name}`))
+      await rename(await resolveInside(folder, save.path), await resolvePath(`conflicts/${save.platform}/${name}`))
     }
   }
 }

@@ -50,7 +50,7 @@ export function createAuthorizations (app: FastifyInstance, config: Config) {
   }
 
   /** The request to answer; until the transaction ends no one else does. */
-  async function take (tx: EntityManager, userCode: string): Promise<DeviceAuthorization> {
+  async function lockPending (tx: EntityManager, userCode: string): Promise<DeviceAuthorization> {
     const { id } = await find(tx, userCode)
     const row = await tx.findOne(DeviceAuthorization, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true })
     if (row?.status !== 'pending') throw new ApiError('GONE', 'This request was answered a moment ago')
@@ -58,7 +58,7 @@ export function createAuthorizations (app: FastifyInstance, config: Config) {
   }
 
   async function approve (tx: EntityManager, caller: Caller, input: DeviceAuthApprove): Promise<AppDevice> {
-    const row = await take(tx, input.user_code)
+    const row = await lockPending(tx, input.user_code)
     const scopes = checkScopes(caller, input.approved_scopes, row.request)
     await lockSignedIn(tx, caller)
     const name = input.device_name?.trim().toWellFormed() || row.request.name
@@ -122,7 +122,7 @@ export function createAuthorizations (app: FastifyInstance, config: Config) {
     async deny (em: EntityManager, by: Actor, userCode: string): Promise<void> {
       await throttle.spend(quotas.userCode(by.caller.id))
       const { request } = await inTransaction(em, async (tx) => {
-        const row = await take(tx, userCode)
+        const row = await lockPending(tx, userCode)
         return Object.assign(row, { status: 'denied', user_code_hash: null, expires_at: inSeconds(ANSWER_SECONDS) })
       })
       await record('device.denied', by, { device_name: request.name, client: request.client })

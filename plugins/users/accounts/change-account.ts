@@ -4,7 +4,7 @@ import { type Caller, isAdministrator, requireSignIn } from '../../../core/acces
 import { badRequest, forbidden, invalid, notFound } from '../../../core/errors.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
 import { OneTimeToken, Session } from '../../auth/entities.ts'
-import { type Kept, replacePassword } from '../../auth/new-password.ts'
+import { type KeptSignIns, replacePassword } from '../../auth/new-password.ts'
 import { checkPassword, hashPassword } from '../../auth/password-hash.ts'
 import { lockSignedIn } from '../../auth/lock-sign-in.ts'
 import { checkOwnOrAdmin } from '../admins.ts'
@@ -26,12 +26,12 @@ interface Update {
   /** What it sets for providers. */
   accounts: ReadonlyMap<string, Record<string, unknown>>
   passwordHash: string | null
-  kept: Kept
+  kept: KeptSignIns
   avatar: StagedAvatar | null
 }
 
 /** The user before and after an update. */
-interface Outcome {
+interface UserChange {
   user: User
   before: Pick<User, 'username' | 'role' | 'enabled'>
   changed: string[]
@@ -78,7 +78,7 @@ async function readPassword (password: string | null | undefined): Promise<strin
 export type DeletionListener = (tx: EntityManager, userId: number) => Promise<void>
 
 /** Changes and ends of accounts, with all that hangs on them. */
-export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Roles, accounts: Accounts) {
+export function createAccountChanges (app: FastifyInstance, avatars: Avatars, roles: Roles, accounts: Accounts) {
   const deletions: DeletionListener[] = []
 
   async function find (em: EntityManager, id: number): Promise<User> {
@@ -111,7 +111,7 @@ export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Ro
     if (leaves) throw badRequest(`'${user.username}' is the last administrator; make another one first`)
   }
 
-  async function write (tx: EntityManager, caller: Caller, id: number, update: Update): Promise<Outcome> {
+  async function write (tx: EntityManager, caller: Caller, id: number, update: Update): Promise<UserChange> {
     const isLast = await isLastAdmin(tx, id)
     if (update.decidesAccess) await lockSignedIn(tx, caller)
     const user = await find(tx, id)
@@ -126,7 +126,7 @@ export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Ro
     if (caller.id === id && username !== user.username && caller.session_id !== null) {
       await tx.nativeDelete(Session, { id: caller.session_id })
     }
-    await update.avatar?.settle()
+    await update.avatar?.publish()
     const set = [...update.accounts.values()].flatMap((settings) => Object.keys(settings))
     const changed = [...Object.keys(update.columns), ...set]
     return { user, before: { username, role, enabled }, changed: update.avatar === null ? changed : [...changed, 'avatar'] }
@@ -137,7 +137,7 @@ export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Ro
     await tx.nativeDelete(OneTimeToken, { user: userId, purpose: { $in: ['refresh', 'reset'] } })
   }
 
-  async function record (caller: Caller, { user, before, changed }: Outcome, hasNewPassword: boolean, address: string) {
+  async function record (caller: Caller, { user, before, changed }: UserChange, hasNewPassword: boolean, address: string) {
     const details = { user_id: user.id, username: user.username }
     const by = { user: caller, address }
     if (changed.length > 0) await app.audit.record({ event: 'user.updated', ...by, details: { ...details, fields: changed.join(', ') } })
@@ -193,4 +193,4 @@ export function createChanges (app: FastifyInstance, avatars: Avatars, roles: Ro
     }
   }
 }
-export type Changes = ReturnType<typeof createChanges>
+export type Changes = ReturnType<typeof createAccountChanges>

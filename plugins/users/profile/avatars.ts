@@ -43,7 +43,7 @@ export interface StagedAvatar {
   /** Relative to the assets folder. */
   path: string
   /** Puts it in the place of the former one, in one step. */
-  settle (): Promise<void>
+  publish (): Promise<void>
   /** Removes it, unless it was settled. */
   discard (): Promise<void>
 }
@@ -80,7 +80,7 @@ export function createAvatars (config: Config) {
       await writeNew(part, content)
       return {
         path: `${folderOf(user)}/${name}`,
-        async settle () {
+        async publish () {
           await rename(part, join(folder, name))
           await dropTwins(folder, name)
         },

@@ -13,7 +13,7 @@ import { createMemo } from '../../../core/loader/memo.ts'
 import { readPluginConfig } from '../../../core/loader/plugin-config.ts'
 import type { Loaded } from '../../../core/loader/registry.ts'
 import { StringEnum } from '../../../core/typebox.ts'
-import { LeftOutError, checkAsked } from '../../circuits/check-circuit.ts'
+import { ProviderSkippedError, checkCircuit } from '../../circuits/check-circuit.ts'
 import type { TaskDefinition } from '../../tasks/definitions.ts'
 import type { StoredProgress } from './accounts.ts'
 import { checkOwnOrAdmin } from '../admins.ts'
@@ -35,7 +35,7 @@ const GameSchema = Type.Object({
 })
 
 function describe (err: unknown, provider: string): string {
-  if (err instanceof LeftOutError) return `${provider} is not asked: ${err.describe()}`
+  if (err instanceof ProviderSkippedError) return `${provider} is not asked: ${err.describe()}`
   return err instanceof Error ? err.message : String(err)
 }
 
@@ -53,7 +53,7 @@ export function createAchievements (app: FastifyInstance, config: Config) {
     const provider = app.registry.providers.get(call.provider)
     const account = await app.orm.em.fork().findOne(ProviderAccount, { user: call.user_id, provider: call.provider })
     if (provider?.definition.readProgress === undefined || account === null) return
-    checkAsked(provider, app.circuits.of(provider.key))
+    checkCircuit(provider, app.circuits.of(provider.key))
     const before = call.incremental ? account.progress as StoredProgress | null ?? undefined : undefined
     const scope = { signal, memo: createMemo(), preferences: readPreferences(config) }
     const limited = { ...provider, limits: { ...provider.limits, timeoutMs: TIMEOUT_SECONDS * 1_000 } }

@@ -19,7 +19,7 @@ export interface Subject extends Wanted {
   readonly regions: readonly string[]
 }
 
-type Found = Match<Metadata, number> | undefined
+type GameMatch = Match<Metadata, number> | undefined
 
 export function ofRom (rom: Rom): Subject {
   const { fs_name: fileName, fs_name_no_ext: stem, titles, region_codes: regions } = rom
@@ -31,7 +31,7 @@ export function ofQuery ({ term, platform: { slug } }: SearchQuery): Subject {
 }
 
 /** The game in the installation, completed from the dump; else that of the dump. */
-export async function findByName (subject: Subject, ctx: LaunchBoxContext): Promise<Found> {
+export async function findByName (subject: Subject, ctx: LaunchBoxContext): Promise<GameMatch> {
   const { platform } = subject
   if (platform === undefined) return undefined
   const entry = await findEntry(subject.fileName, platform, ctx)
@@ -40,7 +40,7 @@ export async function findByName (subject: Subject, ctx: LaunchBoxContext): Prom
 }
 
 /** The game with this id; of the installation, when that has the ROM under no other one. */
-export async function findById (id: number, subject: Subject | undefined, ctx: LaunchBoxContext): Promise<Found> {
+export async function findById (id: number, subject: Subject | undefined, ctx: LaunchBoxContext): Promise<GameMatch> {
   if (id < 0) return subject && await findByName(subject, ctx)
   const entry = subject && await findEntry(subject.fileName, subject.platform, ctx)
   const own = entry?.id === id ? entry : undefined
@@ -71,7 +71,7 @@ async function findGameOf (
 
 async function describe (
   subject: Subject | undefined, entry: LocalEntry | undefined, game: RemoteGame | undefined, ctx: LaunchBoxContext
-): Promise<Found> {
+): Promise<GameMatch> {
   const id = entry?.id ?? game?.id ?? (entry && ownId(entry))
   if (id === undefined) return undefined
   const { platform, stems = [], regions = [] } = subject ?? {}

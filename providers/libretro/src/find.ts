@@ -11,7 +11,7 @@ export interface ListingIndex {
 }
 
 /** A picture and how well its name fits, 0 to 1. */
-export interface Finding { readonly file: string, readonly score: number }
+export interface PictureMatch { readonly file: string, readonly score: number }
 
 // https://docs.libretro.com/guides/roms-playlists-thumbnails/, and `"`, which its file check also refuses.
 const REPLACED = /[&*/:`"<>?\\|]/g
@@ -47,7 +47,7 @@ export function createListingIndex (files: readonly string[]): ListingIndex {
  */
 export function findFile (
   name: string, { byName, byTitle, titles }: ListingIndex, regions: readonly string[] = []
-): Finding | undefined {
+): PictureMatch | undefined {
   const wanted = name.replace(REPLACED, '_')
   const exact = byName.get(wanted.toLowerCase())
   if (exact !== undefined) return { file: exact, score: 1 }

@@ -50,7 +50,7 @@ export async function noteSpent (ctx: SsContext): Promise<number | undefined> {
 }
 
 /** Keeps how fast the account's artwork comes, which only an answer about the account says. */
-export async function keepSpeed (account: Fields, { cache }: SsContext): Promise<void> {
+export async function storeSpeed (account: Fields, { cache }: SsContext): Promise<void> {
   const speed = readLimit(account, 'maxdownloadspeed')
   if (speed !== undefined) await cache.set(SPEED_KEY, speed)
 }

@@ -2,7 +2,7 @@ import {
   CredentialsRefusedError, type Fields, type HttpResponse, RateLimitedError, type RequestOptions, ServiceDownError,
   isFields, parseJson, readFields, readId, toFieldsList
 } from '@svc/plugin-sdk'
-import { keepSpeed, learnAccount, noteSpent } from './account.ts'
+import { storeSpeed, learnAccount, noteSpent } from './account.ts'
 import { type SsContext, credentials } from './config.ts'
 
 const API_URL = 'https://api.screenscraper.fr/api2'
@@ -33,7 +33,7 @@ export async function readAccount (ctx: SsContext): Promise<void> {
   await ctx.memo('account', async () => {
     try {
       const response = await call(ctx, ACCOUNT)
-      await keepSpeed(readFields(response ?? {}, 'ssuser') ?? {}, ctx)
+      await storeSpeed(readFields(response ?? {}, 'ssuser') ?? {}, ctx)
     } catch (err) {
       ctx.signal.throwIfAborted()
       ctx.log.warn({ err }, 'the account could not be read')

@@ -6,7 +6,7 @@ import { type Game, findGame, searchGames } from './api.ts'
 import type { SsContext } from './config.ts'
 import { hasOwnName, isNoGame, listNames } from './map.ts'
 
-export interface Found { game: Game, score?: number }
+export interface GameMatch { game: Game, score?: number }
 
 const THRESHOLD = 0.75
 const DISC_EXTENSION = /\.(?:iso|cue|chd|gdi|cdi|bin)$/i
@@ -17,7 +17,7 @@ const KNOWN_EXTENSIONS: ReadonlyMap<string, RegExp> = new Map([
 const DIGITS: Readonly<Record<string, number>> = { crc: 8, md5: 32, sha1: 40 }
 
 /** The game of a ROM: by its file, else by its name. What the file shows to be no game is not looked for by name. */
-export async function findGameOfRom (rom: Rom, ctx: SsContext): Promise<Found | undefined> {
+export async function findGameOfRom (rom: Rom, ctx: SsContext): Promise<GameMatch | undefined> {
   const query = describeFile(rom)
   const game = query && await findGame(query, ctx)
   if (game !== undefined) return isNoGame(game.fields) ? undefined : { game }
@@ -29,7 +29,7 @@ export async function findGameOfRom (rom: Rom, ctx: SsContext): Promise<Found | 
 }
 
 /** The games that a search for the words of a person finds, those most like them first. */
-export async function listChoices ({ term, platform }: SearchQuery, ctx: SsContext): Promise<Required<Found>[]> {
+export async function listChoices ({ term, platform }: SearchQuery, ctx: SsContext): Promise<Required<GameMatch>[]> {
   const found = await Promise.all(platform.ids.map((id) => searchGames(toTerm(term), id, ctx)))
   const games = [...new Map(found.flat().map((game) => [game.id, game])).values()]
     .filter(({ fields }) => !isNoGame(fields) && hasOwnName(fields))
@@ -74,7 +74,7 @@ function toTerm (title: string): string {
   return toQuery(title, { keepPunctuation: true }).replace(/\s*[:-]\s+/g, ' - ').trim()
 }
 
-async function findByName (term: string, rom: Rom, ctx: SsContext): Promise<Found | undefined> {
+async function findByName (term: string, rom: Rom, ctx: SsContext): Promise<GameMatch | undefined> {
   if (term === '') return undefined
   for (const systemId of rom.platform.ids) {
     const found = chooseGame(term, await searchGames(term, systemId, ctx), rom)
@@ -89,7 +89,7 @@ async function findByName (term: string, rom: Rom, ctx: SsContext): Promise<Foun
 /** Of games as like the term, one of the platform itself goes before those of its sub-systems, such as hacks. */
 function chooseGame (
   term: string, games: readonly Game[], { platform }: Rom, { split = false } = {}
-): Found | undefined {
+): GameMatch | undefined {
   const real = games.filter(({ fields }) => !isNoGame(fields))
   const own = real.filter(({ fields }) => platform.ids.includes(systemOf(fields) ?? ''))
   const [best] = [own, real].flatMap((candidates) =>

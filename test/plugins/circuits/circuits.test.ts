@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import t from 'tap'
 import {
-  type Breaker, FAILURES_MAX, FIRST_COOL_DOWN_MS, LONGEST_COOL_DOWN_MS, LONGEST_PAUSE_MS, type Outcome,
+  type Breaker, FAILURES_MAX, FIRST_COOL_DOWN_MS, LONGEST_COOL_DOWN_MS, LONGEST_PAUSE_MS, type CallOutcome,
   PROBE_PATIENCE_MS, type Turn, createBreaker
 } from '../../../plugins/circuits/breaker.ts'
 
-const FAILED: Outcome = { kind: 'failed', message: 'no route' }
-const ANSWERED: Outcome = { kind: 'answered' }
-const paused = (ms: number): Outcome => ({ kind: 'paused', message: 'slow down', ms })
+const FAILED: CallOutcome = { kind: 'failed', message: 'no route' }
+const ANSWERED: CallOutcome = { kind: 'answered' }
+const paused = (ms: number): CallOutcome => ({ kind: 'paused', message: 'slow down', ms })
 
 /** A breaker whose clock moves only when it is told to. */
 function start () {
@@ -190,7 +190,7 @@ t.test('a pause of no sensible length is taken for a short or a very long one', 
   t.match(breaker.view(), { state: 'open', retry_at: /^2027/ })
 })
 
-type Step = { kind: 'turn' } | { kind: 'end', which: number, outcome: Outcome } | { kind: 'pass', ms: number } |
+type Step = { kind: 'turn' } | { kind: 'end', which: number, outcome: CallOutcome } | { kind: 'pass', ms: number } |
   { kind: 'scan' }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -202,7 +202,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       which: fc.nat(20),
       outcome: fc.oneof(
         { weight: 8, arbitrary: fc.constant(FAILED) },
-        fc.constantFrom<Outcome>(ANSWERED, { kind: 'cancelled' }, { kind: 'refused', message: 'wrong key' }),
+        fc.constantFrom<CallOutcome>(ANSWERED, { kind: 'cancelled' }, { kind: 'refused', message: 'wrong key' }),
         fc.nat(2_000_000).map(paused)
       )
     })
@@ -215,7 +215,7 @@ t.test('whatever happens: no call while it is open, one probe at a time, and an 
   let probes = 0
   fc.assert(fc.property(fc.array(step, { minLength: 20, maxLength: 120 }), (steps) => {
     const { clock, breaker } = start()
-    const calls: { end: (outcome: Outcome) => void, isProbe: boolean }[] = []
+    const calls: { end: (outcome: CallOutcome) => void, isProbe: boolean }[] = []
     for (const one of steps) {
       if (one.kind === 'pass') clock.now += one.ms
       else if (one.kind === 'scan') breaker.probeNow()

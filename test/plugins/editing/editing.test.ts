@@ -7,11 +7,11 @@ import t from 'tap'
 import type { LightMyRequestResponse } from 'fastify'
 import type { Match } from '@svc/plugin-sdk'
 import { SIGNED_IN_ROOM } from '../../../core/sockets/sockets.ts'
-import { settle } from '../../../plugins/editing/lock-fields.ts'
-import { type Found, createFindings } from '../../../plugins/matching/matches.ts'
+import { applyEdit } from '../../../plugins/editing/lock-fields.ts'
+import { type ProviderMatch, createMatchUpdates } from '../../../plugins/matching/matches.ts'
 import { toMergeBase } from '../../../plugins/matching/merge-base.ts'
 import { type Priorities, mergeMatches } from '../../../plugins/matching/merge-matches.ts'
-import { OWN_COLUMNS, listHeld } from '../../../plugins/matching/field-locks.ts'
+import { LOCKABLE_COLUMNS, listLockedMatches } from '../../../plugins/matching/field-locks.ts'
 import type { LookupRom } from '../../../plugins/matching/stored-rows.ts'
 import { SCAN_TYPES } from '../../../plugins/matching/scan-types.ts'
 import { startServer } from '../../core/http/server.ts'
@@ -303,14 +303,14 @@ t.test('whatever is edited, scanned and given back in whatever order, scans leav
   const isIdOf = (key: string) => KEYS.some((one) => one === key)
   const text = fc.constantFrom('', 'x', 'y', 'z')
   const match = fc.record({ id: fc.integer({ min: 1, max: 3 }), name: text, summary: text, genres: fc.subarray(['g', 'h']) }, { requiredKeys: ['id'] })
-    .map((one): Found => ({ ...one, media: [{ kind: 'cover', url: `https://x/${one.id}` }] }))
+    .map((one): ProviderMatch => ({ ...one, media: [{ kind: 'cover', url: `https://x/${one.id}` }] }))
   const step = fc.oneof(
     fc.record({
       kind: fc.constant('edit' as const),
       texts: fc.record({ name: text, summary: text, name_sort_key: text, url_cover: fc.constantFrom('https://x/1', 'https://x/9') }, { requiredKeys: [] }),
       id: fc.option(fc.integer({ min: 1, max: 3 })),
       key: fc.constantFrom(...KEYS),
-      unlock: fc.subarray([...OWN_COLUMNS, 'a_id', 'b_id'])
+      unlock: fc.subarray([...LOCKABLE_COLUMNS, 'a_id', 'b_id'])
     }),
     fc.record({
       kind: fc.constant('scan' as const), type: fc.constantFrom(...SCAN_TYPES), says: fc.dictionary(fc.constantFrom(...KEYS), fc.option(match))
@@ -326,7 +326,7 @@ t.test('whatever is edited, scanned and given back in whatever order, scans leav
   const pictureOf = (url: string | null | undefined) => url === null || url === undefined ? null : 'there'
   fc.assert(fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
     let row = first
-    let stored = new Map<string, Found>()
+    let stored = new Map<string, ProviderMatch>()
     for (const one of steps) {
       if (one.kind === 'edit') {
         const before = stored.get(one.key)
@@ -334,7 +334,7 @@ t.test('whatever is edited, scanned and given back in whatever order, scans leav
         if (!isSame && one.id !== null) stored.set(one.key, { id: one.id, name: `chosen ${one.id}` })
         else if (!isSame) stored.delete(one.key)
         const sources = { ids: isSame ? [] : [one.key], records: [] }
-        const { merged, ...rest } = settle(row, stored, one, sources, priorities)
+        const { merged, ...rest } = applyEdit(row, stored, one, sources, priorities)
         row = { ...row, ...merged, ...rest, path_cover_large: pictureOf(merged.url_cover) }
         const isSet = (name: keyof typeof one.texts) => one.texts[name] !== undefined && one.texts[name] !== ''
         for (const name of ['name', 'summary'] as const) {
@@ -343,12 +343,12 @@ t.test('whatever is edited, scanned and given back in whatever order, scans leav
         continue
       }
       const isFresh = one.type === 'complete'
-      const held = listHeld(row.own_fields)
-      const findings = createFindings(one.type, stored, isIdOf, held)
+      const held = listLockedMatches(row.own_fields)
+      const findings = createMatchUpdates(one.type, stored, isIdOf, held)
       for (const [key, said] of Object.entries(one.says)) findings.say(key, said === null ? { kind: 'miss' } : { kind: 'match', match: said })
       const { all } = findings.conclude(KEYS)
       const merged = mergeMatches(all, toMergeBase(row, isFresh), priorities)
-      for (const name of OWN_COLUMNS) {
+      for (const name of LOCKABLE_COLUMNS) {
         if (row.own_fields.includes(name) && merged[name] !== row[name]) throw new Error(`${name} was overwritten`)
       }
       for (const key of held) {

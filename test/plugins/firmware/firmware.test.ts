@@ -158,8 +158,8 @@ t.test('firmware is listed by name, for one platform or all, in a constant numbe
   t.same(await names('/api/firmware?platform_id=4711'), [])
   t.same((await get(test, '/api/firmware/identifiers')).json<number[]>().length, 3)
   const em = test.app.orm.em.fork()
-  const viewer = { id: 0, access: ADMIN_ACCESS }
-  t.equal(await countQueries(test, async () => await test.app.firmware.list(em, viewer, undefined)), 1)
+  const caller = { id: 0, access: ADMIN_ACCESS }
+  t.equal(await countQueries(test, async () => await test.app.firmware.list(em, caller, undefined)), 1)
   const [first] = (await get(test, '/api/firmware')).json<View[]>()
   t.same((await get(test, `/api/firmware/${first?.id}`)).json(), first)
   for (const id of [4711, 0, -1]) {

@@ -6,7 +6,7 @@ import pg from 'pg'
 import t from 'tap'
 import { OUT_OF_TIME } from '../../../core/database/errors.ts'
 import { limitRequests } from '../../../core/database/request-time.ts'
-import { createKept } from '../../../plugins/library/library-cache.ts'
+import { createLibraryCache } from '../../../plugins/library/library-cache.ts'
 import { type Moment, type VersionKind, selectMoment } from '../../../plugins/library/version-rows.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../../support.ts'
 import { until } from '../../until.ts'
@@ -183,7 +183,7 @@ t.test('what the scan worker writes counts apart, until a task has ended', async
 const momentOf = (at: number, versions: Partial<Record<VersionKind, number>>): Moment =>
   ({ at, versions: new Map(Object.entries(versions) as [VersionKind, number][]) })
 const KEY = { viewer: 'one', of: 'all' }
-const createTexts = (maxBytes = 10_000) => createKept<string>({ maxBytes, sizeOf: (text) => text.length })
+const createTexts = (maxBytes = 10_000) => createLibraryCache<string>({ maxBytes, sizeOf: (text) => text.length })
 
 t.test('a scan that goes on has something made anew only after a while, anybody else at once', async (t) => {
   const kept = createTexts()

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createKeptRoms } from '../../../plugins/roms/lists/rom-cache.ts'
+import { createRomCache } from '../../../plugins/roms/lists/rom-cache.ts'
 import { shareTestApp } from '../../support.ts'
 import { addRom } from './support.ts'
 
@@ -61,14 +61,14 @@ t.test('a ROM is told as it is now, whatever of it was changed, by whatever mean
 })
 
 t.test('what was not asked for the longest goes when there is too much', async (t) => {
-  const kept = createKeptRoms(25)
+  const kept = createRomCache(25)
   const rom = { stamp: 's', json: '0123456789', games: [], still: null }
-  kept.keep(1, false, rom)
-  kept.keep(2, false, rom)
+  kept.store(1, false, rom)
+  kept.store(2, false, rom)
   t.same([...kept.find([1], false).keys()], [1])
-  kept.keep(3, false, rom)
+  kept.store(3, false, rom)
   t.same([...kept.find([1, 2, 3], false).keys()], [1, 3])
-  kept.keep(3, false, { ...rom, json: '01234' })
+  kept.store(3, false, { ...rom, json: '01234' })
   t.equal(kept.bytes(), 15)
   t.equal(kept.find([1, 3], true).size, 0, 'with files it is another one')
 })

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { ADMIN_ACCESS } from '../../../core/access/grants.ts'
 import { INSERT_ALL_GAMES } from '../../../plugins/migrations/20261122210100-rom-games.ts'
 import { IDENTIFYING } from '../../../plugins/plugins/known-providers.ts'
-import type { Viewer } from '../../../plugins/platforms/visibility.ts'
+import type { AnyCaller } from '../../../plugins/platforms/visibility.ts'
 import { hasSibling, hasSiblings } from '../../../plugins/roms/filters/siblings.ts'
 import { isRepresentative } from '../../../plugins/roms/lists/grouping.ts'
 import { markedRoms } from '../../../plugins/roms/rows.ts'
@@ -36,9 +36,9 @@ function isFirst (from: RawBuilder<unknown>, condition: RawBuilder<boolean>) {
 }
 
 /** The same for ROMs that have siblings. */
-const isSibling = (viewer: Viewer) => sql<boolean>`r.id in (
+const isSibling = (caller: AnyCaller) => sql<boolean>`r.id in (
   select unnest(array_agg(r.id)) from rom_matches m join roms r on r.id = m.rom_id
-  where m.provider = any(${KEYS}::text[]) and m.provider_id is not null and ${isRomVisible(viewer)}
+  where m.provider = any(${KEYS}::text[]) and m.provider_id is not null and ${isRomVisible(caller)}
   group by r.platform_id, m.provider, m.provider_id having count(*) > 1)`
 
 type Change = readonly [text: string, values: readonly unknown[]]
@@ -105,22 +105,22 @@ async function select ({ app }: TestApp, condition: RawBuilder<boolean>): Promis
 }
 
 /** Everything, what is not hidden from somebody, and what is not for adults either. */
-const limited: Viewer = { id: 1, access: { ...ADMIN_ACCESS, is_admin: false, group_id: 1 } }
-const VIEWERS: Viewer[] = [null, limited, { id: 1, access: { ...limited.access, age_limit: 12 } }]
+const limited: AnyCaller = { id: 1, access: { ...ADMIN_ACCESS, is_admin: false, group_id: 1 } }
+const VIEWERS: AnyCaller[] = [null, limited, { id: 1, access: { ...limited.access, age_limit: 12 } }]
 
 async function checkAll (test: TestApp): Promise<void> {
   const check = async (is: RawBuilder<boolean>, wanted: RawBuilder<boolean>, what: string) => {
     deepEqual(await select(test, is), await select(test, wanted), what)
   }
-  for (const viewer of VIEWERS) {
-    const visible = isRomVisible(viewer)
+  for (const caller of VIEWERS) {
+    const visible = isRomVisible(caller)
     for (const condition of [visible, sql<boolean>`(${visible} and r.regions && '{Japan}')`]) {
       const isChosen = isRepresentative(markedRoms(1), condition, KEYS, PRIORITY)
       await check(sql<boolean>`(${condition} and ${isChosen})`, isFirst(markedRoms(1), condition), 'one of each group')
     }
-    const siblings = sql<boolean>`(${visible} and ${isSibling(viewer)})`
+    const siblings = sql<boolean>`(${visible} and ${isSibling(caller)})`
     for (const having of [hasSiblings, hasSibling]) {
-      await check(sql<boolean>`(${visible} and ${having(KEYS, viewer)})`, siblings, having.name)
+      await check(sql<boolean>`(${visible} and ${having(KEYS, caller)})`, siblings, having.name)
     }
   }
 }

@@ -1,6 +1,6 @@
 import { io } from 'socket.io-client'
 import t from 'tap'
-import { createPlaceMask } from '../../../core/config/path-mask.ts'
+import { createPathMask } from '../../../core/config/path-mask.ts'
 import { until } from '../../until.ts'
 import { buildScanTest } from './support.ts'
 
@@ -40,7 +40,7 @@ t.test('guests hear the totals of a scan alone', async (t) => {
 })
 
 t.test('a folder of the machine is named by what it holds, whatever else begins like it', async (t) => {
-  const mask = createPlaceMask({ data_dir: '/srv/svc+1', library_dir: '/srv/svc+1/library', libraries: {} })
+  const mask = createPathMask({ data_dir: '/srv/svc+1', library_dir: '/srv/svc+1/library', libraries: {} })
   t.equal(mask('"/srv/svc+1/library/roms" and /srv/svc+1/library.'), '"<library>/roms" and <library>.')
   t.equal(mask('/srv/svc+1/config.yml, /srv/svc+10/x'), '<data>/config.yml, /srv/svc+10/x')
 })

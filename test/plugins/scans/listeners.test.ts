@@ -18,7 +18,7 @@ t.test('the more listen to a scan, the fewer events each of them gets', async (t
   await alone.counted
   t.notOk(alone.areThere(), 'nobody is, and nothing is prepared for them')
   t.equal(alone.perSecond('roms'), 40)
-  t.equal(alone.take(200), 200)
+  t.equal(alone.reserve(200), 200)
 
   for (let count = 0; count < LISTENERS; count++) {
     const socket = io(`http://127.0.0.1:${port}`, { path: '/ws/socket.io', transports: ['websocket'], forceNew: true })
@@ -31,8 +31,8 @@ t.test('the more listen to a scan, the fewer events each of them gets', async (t
   t.ok(many.areThere())
   t.equal(many.perSecond('stats'), 4, 'a few make no difference')
   t.equal(many.perSecond('roms'), 1_000 / LISTENERS - 4, 'ROMs may have what the totals leave')
-  t.equal(many.take(200), 1_000 / LISTENERS, 'nor does any wait until all others had a heap of them')
-  await until(() => many.take(1) === 1, 'the next event, once those are written')
+  t.equal(many.reserve(200), 1_000 / LISTENERS, 'nor does any wait until all others had a heap of them')
+  await until(() => many.reserve(1) === 1, 'the next event, once those are written')
   many.tell(10_000)
-  t.equal(many.take(1), 0, 'and what could not wait makes the others wait')
+  t.equal(many.reserve(1), 0, 'and what could not wait makes the others wait')
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createKeptCallers, type Found } from '../../../core/access/caller-cache.ts'
+import { createCallerCache, type CachedCaller } from '../../../core/access/caller-cache.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../../support.ts'
 import { signIn } from '../auth/support.ts'
 import { until } from '../../until.ts'
@@ -8,7 +8,7 @@ const fresh = shareTestApp(t)
 
 const REQUESTS = 20
 
-const foundAs = (username: string, expiresAt: number | null = null): Found => ({
+const foundAs = (username: string, expiresAt: number | null = null): CachedCaller => ({
   expires_at: expiresAt,
   caller: {
     id: 1, username, role: 'user', scopes: new Set(), credential: 'token', session_id: null, token_id: 1, device_id: null,
@@ -38,7 +38,7 @@ async function findOther ({ databaseUrl }: TestApp): Promise<TestApp['app']> {
 
 t.test('a credential is looked for once a second, and never beyond its own end', async (t) => {
   let [now, looks] = [0, 0]
-  const kept = createKeptCallers(() => now)
+  const kept = createCallerCache(() => now)
   const find = (credential: string, expiresAt: number | null = null) => kept.find(credential, async () => {
     looks++
     return foundAs(credential, expiresAt)
@@ -57,7 +57,7 @@ t.test('a credential is looked for once a second, and never beyond its own end',
 })
 
 t.test('whoever is looked for while things change is looked for again, and nobody is kept as nobody', async (t) => {
-  const kept = createKeptCallers(() => 0)
+  const kept = createCallerCache(() => 0)
   await kept.find('a', async () => {
     kept.forget()
     return foundAs('former')

@@ -11,7 +11,7 @@ import { io } from 'socket.io-client'
 import t from 'tap'
 import { loadConfig } from '../../../core/config/config.ts'
 import type { Chunk } from '../../../plugins/uploads/rows.ts'
-import { createStaging, placeOf } from '../../../plugins/uploads/staging.ts'
+import { createStaging, locateChunk } from '../../../plugins/uploads/staging.ts'
 import { until } from '../../until.ts'
 import { signIn } from '../auth/support.ts'
 import { buildScanTest } from '../scans/support.ts'
@@ -105,7 +105,7 @@ t.test('chunks in any order and repeated, of whatever sizes, give the same bytes
       const piece = Readable.from([bytes.subarray(start, start + size)])
       const isSilent = silent.includes(number)
       if (!isSilent && number < list.length - 1) facts.chunk_size ??= size
-      const place = isSilent ? null : placeOf(facts, number, size)
+      const place = isSilent ? null : locateChunk(facts, number, size)
       if (place === null) await staging.writeApart(number, piece, () => {})
       else await staging.writeInPlace(place, piece, () => {})
       chunks.set(number, { number, size, is_apart: place === null })

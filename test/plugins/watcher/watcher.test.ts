@@ -189,7 +189,7 @@ t.test('changes are at rest after a delay, and after twelve at the latest', (t) 
   t.notOk(debounce.isDue())
   now += 100
   t.ok(debounce.isDue())
-  debounce.settle(false)
+  debounce.finishChanges(false)
   t.notOk(debounce.isDue())
   t.end()
 })

@@ -9,7 +9,7 @@ interface Blocks {
   readonly size: number
   readonly blockBytes: number
   /** The place of a block in the file and its bytes there. */
-  place (block: number): { position: number, length: number, isPacked: boolean }
+  locate (block: number): { position: number, length: number, isPacked: boolean }
   unpack (packed: Buffer): Buffer
 }
 
@@ -47,7 +47,7 @@ export function openCompressedIso (file: FileReads): FileReads {
 }
 
 function unpackBlock (file: FileReads, blocks: Blocks, block: number): Buffer {
-  const { position, length, isPacked } = blocks.place(block)
+  const { position, length, isPacked } = blocks.locate(block)
   if (length < 0 || length > 2 * blocks.blockBytes) throw new ArchiveError('the index of the image is broken')
   const packed = file.read(position, length)
   return isPacked ? blocks.unpack(packed) : packed
@@ -81,7 +81,7 @@ function readCiso (file: FileReads, header: Buffer, unpack: (packed: Buffer, siz
   return {
     size,
     blockBytes,
-    place (block) {
+    locate (block) {
       const position = positionOf(block)
       const isPacked = (index.readUInt32LE(block * 4) & PLAIN_BIT) === 0
       return { position, length: isPacked ? positionOf(block + 1) - position : blockBytes, isPacked }
@@ -102,7 +102,7 @@ function readDax (file: FileReads, header: Buffer): Blocks {
   return {
     size,
     blockBytes: DAX_BLOCK_BYTES,
-    place (block) {
+    locate (block) {
       const isPacked = !isPlain(block)
       const length = isPacked ? lengths.readUInt16LE(block * 2) : DAX_BLOCK_BYTES
       return { position: positions.readUInt32LE(block * 4), length, isPacked }

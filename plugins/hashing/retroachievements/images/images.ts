@@ -50,7 +50,7 @@ function openImage (file: FileReads): Disc {
   }
 }
 
-interface PlacedTrack extends SheetTrack {
+interface LocatedTrack extends SheetTrack {
   readonly source: FileReads
   readonly offset: number
   readonly place: number
@@ -68,12 +68,12 @@ async function openSheet (path: string, sheet: Sheet, budget: Budget): Promise<D
     close()
     throw error
   }
-  const tracks = placeTracks(sheet, sources, budget)
+  const tracks = locateTracks(sheet, sources, budget)
   return { track: (choice) => openPlaced(chooseTrack(tracks, choice)), close }
 }
 
 /** Where each track lies in its file and on the disc: tracks follow one another, and so do files. */
-function placeTracks (sheet: Sheet, sources: ReadonlyMap<string, Source>, budget: Budget): PlacedTrack[] {
+function locateTracks (sheet: Sheet, sources: ReadonlyMap<string, Source>, budget: Budget): LocatedTrack[] {
   let offset = 0
   let base = 0
   return sheet.flatMap((track, index) => {
@@ -98,7 +98,7 @@ function sectorBytesOf ({ mode }: SheetTrack): number {
   return Number(/^MODE\d\/(\d{4})$/.exec(mode)?.[1] ?? 2352)
 }
 
-function chooseTrack (tracks: readonly PlacedTrack[], choice: TrackChoice): PlacedTrack | undefined {
+function chooseTrack (tracks: readonly LocatedTrack[], choice: TrackChoice): LocatedTrack | undefined {
   switch (choice) {
     case 'first-data': return tracks.find(isData)
     case 'largest-data': return tracks.filter(isData).toSorted((a, b) => b.sectors - a.sectors)[0]
@@ -108,7 +108,7 @@ function chooseTrack (tracks: readonly PlacedTrack[], choice: TrackChoice): Plac
   }
 }
 
-function openPlaced (track: PlacedTrack | undefined): Track | null {
+function openPlaced (track: LocatedTrack | undefined): Track | null {
   if (track === undefined) return null
   const { source, offset, place, pregap, mode } = track
   const layout = findLayout(source, { offset, address: place, pregap }, mode)
