@@ -86,7 +86,7 @@ export function listResponses (schema: OperationSchema, access: RouteAccess, met
   const isRedirect = !Object.keys(response).some((status) => status.startsWith('2'))
   return {
     ...Object.fromEntries(common),
-    ...(Object.values(response).some(isFile) ? { 304: Type.Null(), 416: error } : {}),
+    ...(Object.values(response).some(isFile) ? { 304: Type.Null(), 412: error, 416: error } : {}),
     ...(isRedirect ? { default: error } : {}),
     ...response
   }

@@ -18,6 +18,7 @@ const STATUSES: Readonly<Record<string, string>> = {
   404: 'There is no such thing, or none that the caller may see',
   409: 'Something else stands in the way: a thing of that name, another change, work that is under way',
   410: 'Was there, and is gone for good',
+  412: 'What is there now is not what the request expects',
   413: 'Larger than the server takes',
   415: 'A content type that this operation does not read',
   416: 'There is nothing where `Range` begins',

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RouteAccess } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
-import type { Routes } from '../../core/typebox.ts'
+import { ErrorSchema, type Routes } from '../../core/typebox.ts'
 import { ROM_FILE_CATEGORIES } from '../library/categories.ts'
 import { selectPlatforms } from '../platforms/rows.ts'
 import { writeFpkgi } from './formats/fpkgi.ts'
@@ -115,7 +115,7 @@ const createRoutes = (settings: Config, titles: Titles): Routes => async (app) =
         summary: `What PKGi can install on a ${CONSOLES[console]}`,
         description: `${NOT_KNOWN}. There are: ${kinds.join(', ')}.`,
         params: ContentTypeParams,
-        response: { 200: TextResponse }
+        response: { 200: TextResponse, 400: ErrorSchema, 404: ErrorSchema }
       },
       config
     }, async (request, reply) => {
@@ -134,7 +134,7 @@ const createRoutes = (settings: Config, titles: Titles): Routes => async (app) =
       description: `${NOT_KNOWN}. There are: ${ROM_FILE_CATEGORIES.join(', ')}.`,
       params: PlatformParams,
       querystring: FpkgiQuery,
-      response: { 200: FpkgiSchema }
+      response: { 200: FpkgiSchema, 400: ErrorSchema }
     },
     config
   }, async (request, reply) => {
@@ -148,7 +148,7 @@ const createRoutes = (settings: Config, titles: Titles): Routes => async (app) =
   app.get('/api/feeds/kekatsu/:platform_slug', {
     schema: {
       operationId: 'getKekatsuFeed', tags, summary: 'The ROMs of a platform, for Kekatsu', description: `${NOT_FOUND}.`,
-      params: PlatformParams, response: { 200: TextResponse }
+      params: PlatformParams, response: { 200: TextResponse, 400: ErrorSchema, 404: ErrorSchema }
     },
     config
   }, async (request, reply) => {
@@ -164,7 +164,7 @@ const createRoutes = (settings: Config, titles: Titles): Routes => async (app) =
         tags,
         summary: `What PKGj can install: ${kind.content_type === 'game' ? 'games' : 'DLC'} of the ${CONSOLES[kind.platform]}`,
         description: `${NOT_FOUND}.`,
-        response: { 200: TextResponse }
+        response: { 200: TextResponse, 400: ErrorSchema, 404: ErrorSchema }
       },
       config
     }, async (request, reply) => {

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { Config } from '../../core/config/config.ts'
 import { notFound } from '../../core/errors.ts'
-import type { Routes } from '../../core/typebox.ts'
+import { ErrorSchema, type Routes } from '../../core/typebox.ts'
 import { selectLines } from './rows.ts'
 import { LINES_MAX, LogEntrySchema, LogsQuery } from './schemas.ts'
 
@@ -13,7 +13,7 @@ const createRoutes = ({ logs }: Config): Routes => async (app) => {
       summary: 'The newest lines of the log of all processes, oldest first',
       description: 'Answers 404 with `DISABLE_LOGS_VIEWER=true`. New ones are sent to administrators as `logs:entry`.',
       querystring: LogsQuery,
-      response: { 200: Type.Array(LogEntrySchema) }
+      response: { 200: Type.Array(LogEntrySchema), 404: ErrorSchema }
     },
     config: { scopes: ['logs.read'] }
   }, async (request) => {

@@ -87,7 +87,7 @@ const routes: Routes = async (app) => {
         summary: 'The file of a ROM, or a zip of its files',
         params: ContentParams,
         querystring: ContentQuery,
-        response: { 200: Bytes, 206: Bytes }
+        response: { 200: Bytes, 206: Bytes, 400: ErrorSchema }
       },
       config: open,
       handler: async (request, reply) => {

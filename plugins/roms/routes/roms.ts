@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RouteAccess } from '../../../core/access/auth.ts'
 import { callerOf } from '../../../core/access/auth.ts'
-import { Nullable, type Routes, StoredText, idOf } from '../../../core/typebox.ts'
+import { ErrorSchema, Nullable, type Routes, StoredText, idOf } from '../../../core/typebox.ts'
 import { sendPieces } from '../cached-text.ts'
 import { ListRomsQuery, ScopeQuery } from '../filters/list-query.ts'
 import {
@@ -72,7 +72,7 @@ const routes: Routes = async (app) => {
   app.get('/api/roms/by-metadata-provider', {
     schema: {
       operationId: 'getRomByMetadataProvider', tags, summary: 'The first ROM that a metadata provider knows by an id',
-      querystring: ProviderQuery, response: { 200: DetailedRomSchema }
+      querystring: ProviderQuery, response: { 200: DetailedRomSchema, 400: ErrorSchema }
     },
     config: readsOpen,
     serializerCompiler: romSerializer
@@ -88,7 +88,8 @@ const routes: Routes = async (app) => {
   app.get('/api/roms/by-hash', {
     schema: {
       operationId: 'getRomByHash', tags, summary: 'The first ROM with a hash, its own or of one of its files',
-      querystring: HashQuery, response: { 200: DetailedRomSchema }
+      querystring: HashQuery,
+      response: { 200: DetailedRomSchema, 400: ErrorSchema, 404: ErrorSchema }
     },
     config: readsOpen,
     serializerCompiler: romSerializer
