@@ -19,8 +19,8 @@ const isBuiltinUrl = (url: string) =>
 
 function checkUrl (url: string): void {
   if (!isBuiltinUrl(url) || ALLOWED_URLS[url] === true) return
-  throw new Error(`A plugin may not import '${url}'. Its process has no network, no other processes and no threads: use ctx.http ` +
-    "and the rest of the context; sdk/README.md, 'Where it runs', lists the modules")
+  throw new Error(`A plugin may not import '${url}': its process has no network, programs or threads, so use ctx.http and ` +
+    "the modules that sdk/README.md lists under 'Where it runs'")
 }
 
 /** Every way to a module of Node goes through these: import, import(), require and createRequire. */
