@@ -11,26 +11,29 @@ import { writeUpload } from '../../core/files/write-upload.ts'
 import { hashContent } from './disk/content-hash.ts'
 import { diskName } from './asset-names.ts'
 
-/** As much as tells what kind of file it is. */
+/** Number of bytes that identify the type of a file. */
 export const HEAD_BYTES = 64
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0)
 
-/** Where files lie before it is known what they are. */
+/** Folder of staged uploads, whose kind is not known yet. */
 export const INCOMING = 'incoming'
 
-/** An upload that lies complete on disk, but nowhere yet. */
+/** An upload that is complete on disk and not published yet. */
 export interface StagedFile {
-  /** As the client named it. */
+  /** The file name as the client sent it. */
   given_name: string
   file_size_bytes: number
   sha1: string
   content_hash: string | null
-  /** The first bytes. */
+  /** The first bytes of the file. */
   head: Buffer
   path: string
-  /** Moves it to its place for ever: into a folder below its user's. @returns its path below the assets folder */
+  /**
+   * Moves the file to its final name, in a folder below the folder of its user. @returns its path below the assets
+   * folder
+   */
   publish (folder: string, fileName: string): Promise<string>
-  /** Removes it, unless it was settled. */
+  /** Deletes the staged file, unless it was published. */
   discard (): Promise<void>
 }
 
@@ -43,7 +46,7 @@ async function syncFolder (path: string): Promise<void> {
   }
 }
 
-/** Makes a folder that is there after a power cut as well. */
+/** Creates a folder and syncs its parents, because a new folder must survive a power cut. */
 async function makeFolder (path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true })
   if (first === undefined) return
@@ -54,7 +57,7 @@ export function createFiles (config: Config) {
   const base = join(config.data_dir, 'assets')
   const maxBytes = config.assets.max_upload_bytes
 
-  /** @throws ApiError NO_FREE_SPACE unless so many bytes fit and enough stays free. */
+  /** @throws ApiError NO_FREE_SPACE unless this many bytes fit and enough space stays free. */
   const checkFreeSpace = (bytes: number) => requireFreeSpace(base, bytes)
 
   const limits = {
@@ -98,9 +101,8 @@ export function createFiles (config: Config) {
     checkFreeSpace,
 
     /**
-     * Writes an upload of the user with this folder while it arrives.
-     *
-     * @throws ApiError TOO_LARGE, NO_FREE_SPACE; then nothing of it is left.
+     * Writes an upload to the staging folder of a user while the content arrives.
+     * @throws ApiError TOO_LARGE, NO_FREE_SPACE; the staged file is deleted first.
      */
     async stage (userFolder: string, name: string, content: Readable): Promise<StagedFile> {
       const folder = join(base, userFolder, INCOMING)
@@ -117,7 +119,7 @@ export function createFiles (config: Config) {
       }
     },
 
-    /** Opens content for reading; the caller closes the handle. Null when it is not on disk. */
+    /** Opens content for reading; the caller closes the handle. Returns null if the content is not on disk. */
     async open (diskPath: string): Promise<FileHandle | null> {
       try {
         return await openInside(base, diskPath)
@@ -127,7 +129,7 @@ export function createFiles (config: Config) {
       }
     },
 
-    /** Removes content that no row names any more. */
+    /** Deletes content that no row names any more. */
     async remove (diskPaths: readonly string[]): Promise<void> {
       for (const path of diskPaths) await rm(await resolveInside(base, path), { force: true })
     }

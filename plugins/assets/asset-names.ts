@@ -8,7 +8,7 @@ const DISK_NAME_BYTES = 200
 const NAME_BYTES = 255
 const LABEL_MAX = 40
 
-/** Whole characters of a text, as many as fit into so many bytes. */
+/** Returns the longest start of a text that fits into this many bytes without splitting a character. */
 function cutBytes (text: string, bytes: number): string {
   let length = 0
   let cut = ''
@@ -20,7 +20,10 @@ function cutBytes (text: string, bytes: number): string {
   return cut
 }
 
-/** Told apart from most names by one look: a replacement that finds nothing takes several times as long. */
+/**
+ * Matches names that need cleaning. One test skips most names, because a replacement without a hit takes several times
+ * as long.
+ */
 const UNCLEAN = new RegExp(`[*?"<>+\\0\\\\/:|${BIDI_CONTROLS}]`)
 const REMOVED = new RegExp(`[*?"<>+\\0${BIDI_CONTROLS}]`, 'g')
 
@@ -39,18 +42,18 @@ function check (name: string, given: string): string {
 }
 
 /**
- * The name under which a client's file is kept: the last part of a path, without what file systems of devices refuse.
- *
- * @throws ApiError BAD_REQUEST when nothing usable is left of it
+ * Returns the stored name of a client's file: the last part of a path, without characters that file systems of devices
+ * refuse.
+ * @throws ApiError BAD_REQUEST if no usable name remains
  */
 export function cleanFileName (given: string): string {
   return check(clean(given.slice(given.lastIndexOf('/') + 1)), given)
 }
 
-/** One folder of a path, of text that a client or the library gave. @throws ApiError BAD_REQUEST */
+/** Returns one folder name of a path, from text of a client or of the library. @throws ApiError BAD_REQUEST */
 export const cleanFolder = (given: string): string => check(clean(given), given)
 
-/** A name with something added before its extension, its stem as long as there is room. @throws ApiError BAD_REQUEST */
+/** Inserts text before the extension of a name, and cuts the stem to the byte limit. @throws ApiError BAD_REQUEST */
 function withAddition (name: string, addition: string): string {
   const extension = extname(name)
   const end = addition + extension
@@ -58,18 +61,18 @@ function withAddition (name: string, addition: string): string {
   return check(stem + end, name)
 }
 
-/** `<stem> [YYYY-MM-DD_HH-MM-SS]<ext>` in place of an older date. */
+/** Returns `<stem> [YYYY-MM-DD_HH-MM-SS]<ext>`; an older date tag is replaced. */
 export function withDateTag (fileName: string, at: Date): string {
   const [date, time = ''] = at.toISOString().slice(0, 19).split('T')
   return withAddition(untagged(fileName), ` [${date}_${time.replaceAll(':', '-')}]`)
 }
 
-/** The name of a file that keeps the other side of a conflict. */
+/** Returns the name of a conflict copy, which stores the content of the other side. */
 export function conflictName (fileName: string, at: Date, deviceLabel: string): string {
   const stamp = at.toISOString().slice(0, 19).replaceAll(/[-:]/g, '')
   const label = clean(deviceLabel).replaceAll(/[^\p{L}\p{N}_-]+/gu, '-').slice(0, LABEL_MAX).toWellFormed()
   return withAddition(untagged(fileName), `.conflict-${stamp}Z-${label}`)
 }
 
-/** The name on disk: never used twice, and short enough for every file system. */
+/** Returns the name on disk, which is never used twice and is short enough for every file system. */
 export const diskName = (random: string, fileName: string): string => `${random}-${cutBytes(fileName, DISK_NAME_BYTES)}`

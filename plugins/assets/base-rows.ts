@@ -3,10 +3,10 @@ import type { AssetKind } from './entities.ts'
 
 const DATE_TAG = / ?\[\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}\]/g
 
-/** A file name without the date that saves of a slot carry. */
+/** Returns a file name without the date tag that saves of a slot have. */
 export const untagged = (fileName: string): string => fileName.includes('[') ? fileName.replace(DATE_TAG, '') : fileName
 
-/** What a key begins with that is made of a name, or of a slot. */
+/** Prefixes of base keys: one for file names, one for slots. */
 export const NAME_KEY_START = 'file:'
 export const SLOT_KEY_START = 'slot:'
 
@@ -14,20 +14,21 @@ export const nameKey = (fileName: string) => NAME_KEY_START + untagged(fileName)
 export const slotKey = (slot: string) => SLOT_KEY_START + slot
 
 /**
- * Under what a device and the server agree on content: its name, and its slot where it has one. A device that lists by
- * name asks by that, whatever slot the newest file of the name is in; one that lists by slot asks by the slot.
+ * Returns the keys under which a device and the server store their base: the file name, and the slot if there is one.
+ * A device that lists by name looks the base up by name, whatever slot the newest file of that name is in. A device
+ * that lists by slot looks it up by slot.
  */
 export function baseKeysOf ({ slot, file_name: fileName }: { slot?: string | null, file_name: string }): string[] {
   const name = nameKey(fileName)
   return slot === null || slot === undefined ? [name] : [name, slotKey(slot)]
 }
 
-/** What a device and the server hold alike from now on. */
+/** A base: content that a device and the server agree on from now on. */
 export interface Agreement {
   device_id: number
   rom_id: number
   kind: AssetKind
-  /** One of `baseKeysOf`. */
+  /** A key from `baseKeysOf`. */
   key: string
   sha1: string
   content_hash: string | null

@@ -1,7 +1,7 @@
 import { badRequest } from '../../core/errors.ts'
 import { PIXELS_MAX, openImage } from '../resources/image.ts'
 
-/** How each kind begins. Nothing else is even shown to the decoder. */
+/** Picture formats with the bytes that they begin with. The decoder never sees other files. */
 const KINDS = [
   { extension: 'png', formats: ['png'], pattern: /^\x89PNG\r\n\x1a\n/ }, // eslint-disable-line no-control-regex
   { extension: 'jpg', formats: ['jpeg'], pattern: /^\xff\xd8\xff/ },
@@ -30,7 +30,7 @@ async function readSize ({ path, head, name }: Picture, formats: readonly string
   return { width, height }
 }
 
-/** The extension that fits a picture's content, whatever its name says. @throws ApiError BAD_REQUEST */
+/** Returns the extension that fits the content of a picture, whatever its name says. @throws ApiError BAD_REQUEST */
 export async function readPicture (picture: Picture): Promise<string> {
   const begin = picture.head.toString('latin1', 0, 32)
   const kind = KINDS.find(({ pattern }) => pattern.test(begin))

@@ -5,7 +5,7 @@ import { findUser, withDatabase } from '../users/with-database.ts'
 import { listDeletedAccounts, restoreUploads } from './restore/deleted-account-rows.ts'
 import { reattachUploads } from './reattach-rows.ts'
 
-/** `svc user deleted`. */
+/** Implements `svc user deleted`. */
 export async function listDeleted (): Promise<void> {
   await withDatabase(await findDatabaseUrl(loadConfig().config), async (app) => {
     const accounts = await listDeletedAccounts(app.orm.em.fork())
@@ -15,7 +15,7 @@ export async function listDeleted (): Promise<void> {
   })
 }
 
-/** `svc user restore`. */
+/** Implements `svc user restore`. */
 export async function restoreDeleted (accountId: number, name: string): Promise<void> {
   await withDatabase(await findDatabaseUrl(loadConfig().config), async (app) => {
     const em = app.orm.em.fork()

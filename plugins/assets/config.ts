@@ -3,10 +3,10 @@ import { Section } from '../../core/config/setting.ts'
 
 export const AssetsSchema = Section({
   max_upload_bytes: Type.Integer({
-    default: 536870912, minimum: 0, env: 'MAX_ASSET_UPLOAD_SIZE_BYTES', description: 'Bytes one upload may have; 0 means any'
+    default: 536870912, minimum: 0, env: 'MAX_ASSET_UPLOAD_SIZE_BYTES', description: 'Maximum size of one upload in bytes; 0 means no limit'
   }),
   max_autocleanup_limit: Type.Integer({
-    default: 100, minimum: 1, env: 'MAX_AUTOCLEANUP_LIMIT', description: 'The most saves of a slot that a client may ask to keep'
+    default: 100, minimum: 1, env: 'MAX_AUTOCLEANUP_LIMIT', description: 'Maximum number of saves of a slot that a client may ask to keep'
   }),
   versions_kept: Type.Integer({
     default: 10,
@@ -16,12 +16,12 @@ export const AssetsSchema = Section({
       'one an hour, a day and a week, but none of the last day below the quota'
   }),
   versions_kept_days: Type.Integer({
-    default: 90, minimum: 1, env: 'ASSET_VERSIONS_KEPT_DAYS', description: 'Days former contents and deleted files are kept'
+    default: 90, minimum: 1, env: 'ASSET_VERSIONS_KEPT_DAYS', description: 'Number of days that former contents and deleted files are kept'
   }),
   quota_bytes: Type.Integer({
     default: 53687091200,
     minimum: 0,
     env: 'ASSET_QUOTA_BYTES',
-    description: 'Bytes the files of one user may take, former contents included; 0 means any'
+    description: 'Maximum bytes of all files of one user, former contents included; 0 means no limit'
   })
 }, 'Saves, states and screenshots')

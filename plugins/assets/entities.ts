@@ -7,22 +7,25 @@ import { User } from '../users/entities.ts'
 
 export const ASSET_KINDS = ['save', 'state', 'screenshot'] as const
 export type AssetKind = typeof ASSET_KINDS[number]
-/** The owner, or the limit on a slot's history. Only what the owner deleted is to vanish from devices too. */
+/**
+ * Who deleted an asset: its owner, or the limit on the history of its slot. Devices delete only assets that the owner
+ * deleted.
+ */
 export const DELETED_BY = ['owner', 'cleanup'] as const
 
-/** Content as it lies on disk. A file is never written again: new content is a new file. */
+/** Columns of content on disk. A file is never overwritten: new content is a new file. */
 const contentColumns = {
   file_size_bytes: columns.bytes(),
-  /** MD5 of the bytes; of a zip, of its entries' names and MD5s. */
+  /** MD5 of the bytes; for a zip, MD5 of the names and MD5s of its entries. */
   content_hash: columns.text().nullable(),
   sha1: columns.text(),
-  /** Below the assets folder. */
+  /** Path below the assets folder. */
   disk_path: columns.text(),
-  /** When the device says it was last changed there. */
+  /** Time of the last change on the device, as the device reports it. */
   client_mtime: columns.time().nullable()
 }
 
-/** A user's save, state or screenshot of a ROM, with its newest content. */
+/** A save, state or screenshot of a ROM and a user, with its newest content. */
 export const Asset = defineEntity({
   name: 'Asset',
   tableName: 'assets',
@@ -36,7 +39,7 @@ export const Asset = defineEntity({
     id: columns.id(),
     kind: p.enum(ASSET_KINDS),
     user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id'),
-    /** Null while the ROM is gone from the library: it comes back by the two names below. */
+    /** Null while the ROM is gone from the library. The two names below attach the asset when the ROM returns. */
     rom: () => p.manyToOne(Rom).deleteRule('set null').joinColumn('rom_id').nullable(),
     platform_fs_slug: columns.text(),
     rom_fs_name: columns.text(),
@@ -45,17 +48,17 @@ export const Asset = defineEntity({
     slot: columns.text().nullable(),
     ...contentColumns,
     is_public: columns.flag(),
-    /** A screenshot that was put up as one, not as the picture of a save. */
+    /** True for a screenshot of the gallery, false for the picture of a save or state. */
     is_gallery: columns.flag(),
     missing_from_fs: columns.flag(),
     /** Device that sent the first content. */
     origin_device: () => p.manyToOne(Device).deleteRule('set null').joinColumn('origin_device_id').nullable().index(),
-    /** The asset whose other side this one keeps, when it came out of a conflict. */
+    /** For a conflict copy: id of the asset whose other side this copy stores. */
     conflict_of: p.integer().nullable(),
     deleted_at: columns.time().nullable(),
     deleted_by: p.enum(DELETED_BY).nullable(),
     created_at: columns.createdAt(),
-    /** When the content changed; nothing else moves it, as devices compare by it. */
+    /** Time of the last change of the content. Nothing else changes this time, because devices compare by it. */
     updated_at: columns.createdAt()
   }
 })
@@ -72,13 +75,13 @@ export const AssetVersion = defineEntity({
     ...contentColumns,
     /** The asset's `updated_at` while this was its content. */
     content_updated_at: columns.time(),
-    /** When other content took its place. */
+    /** Time when other content replaced this content. */
     created_at: columns.createdAt()
   }
 })
 export type AssetVersion = InferEntity<typeof AssetVersion>
 
-/** What a device was last given of a save, or gave. */
+/** The last transfer of a save between a device and the server. */
 export const DeviceSync = defineEntity({
   name: 'DeviceSync',
   tableName: 'device_syncs',
@@ -99,20 +102,23 @@ export const SyncBase = defineEntity({
   primaryKeys: ['device', 'rom', 'kind', 'key'],
   properties: {
     device: () => p.manyToOne(Device).primary().deleteRule('cascade').joinColumn('device_id'),
-    /** May be gone from the library, and come back. */
+    /** No foreign key, because a ROM may be gone from the library and return. */
     rom: () => p.manyToOne(Rom).primary().createForeignKeyConstraint(false).joinColumn('rom_id').index(),
     kind: p.enum(ASSET_KINDS).primary(),
     /** `slot:` and the slot, or `file:` and the file name without its date tag. */
     key: columns.text().primary(),
     sha1: columns.text(),
     content_hash: columns.text().nullable(),
-    /** The asset's `updated_at` while this was its content: what the server had later, it had after both agreed. */
+    /**
+     * The asset's `updated_at` while this was its content. A later `updated_at` means that the server changed after the
+     * agreement.
+     */
     updated_at: columns.createdAt()
   }
 })
 export type SyncBase = InferEntity<typeof SyncBase>
 
-/** What an account that was deleted had uploaded: its rows as they were, to be put back with their ids. */
+/** The uploads of a deleted account: its rows as they were, to be restored with their ids. */
 export const DeletedAccount = defineEntity({
   name: 'DeletedAccount',
   tableName: 'deleted_accounts',

@@ -40,7 +40,7 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
   const hashes = createContentHashes(app, files)
   app.tasks.define(janitor.definition)
   app.tasks.define(hashes.definition)
-  // A ROM may be in the library again, and some have another name.
+  // A scan may bring ROMs back or rename them.
   app.tasks.onEnd(async ({ type }) => { if (type === 'scan') await reattachUploads(app.pg) })
   if (role !== 'worker') return
   janitor.startWithWorker()

@@ -18,7 +18,7 @@ async function createThumbnailsOf (em: EntityManager, rows: readonly AssetRow[])
   return createThumbnails(await selectScreenshotsOf(em, rows))
 }
 
-/** @param device whose knowledge of the saves is shown */
+/** @param device device whose sync state is part of each view */
 export async function toSaveViews (
   em: EntityManager, rows: readonly AssetRow[], device: Device | null
 ): Promise<SaveView[]> {
@@ -41,19 +41,19 @@ async function one (
   return row
 }
 
-/** The viewer's own, deleted ones too. @throws ApiError NOT_FOUND */
+/** Returns an asset of the caller, also a deleted one. @throws ApiError NOT_FOUND */
 export const getOwnOrDeleted = (em: EntityManager, caller: AnyCaller, kind: AssetKind, id: number): Promise<AssetRow> =>
   one(em, kind, id, [isOwn(caller), isReachable(caller)])
 
-/** The viewer's own that was deleted. @throws ApiError NOT_FOUND */
+/** Returns a deleted asset of the caller. @throws ApiError NOT_FOUND */
 export const getDeleted = (em: EntityManager, caller: AnyCaller, kind: AssetKind, id: number): Promise<AssetRow> =>
   one(em, kind, id, [isOwn(caller), isDeleted, isReachable(caller)])
 
-/** The viewer's own. @throws ApiError NOT_FOUND */
+/** Returns an asset of the caller. @throws ApiError NOT_FOUND */
 export const getOwn = (em: EntityManager, caller: AnyCaller, kind: AssetKind, id: number): Promise<AssetRow> =>
   one(em, kind, id, [isOwn(caller), isLive, isReachable(caller)])
 
-/** All of these, which are the viewer's own. @throws ApiError NOT_FOUND for the first that is not */
+/** Returns all of these assets of the caller. @throws ApiError NOT_FOUND for the first that is missing */
 export async function getAllOwn (
   em: EntityManager, caller: AnyCaller, kind: AssetKind, ids: readonly number[]
 ): Promise<AssetRow[]> {
@@ -63,11 +63,11 @@ export async function getAllOwn (
   return rows
 }
 
-/** The viewer's own, or what another user shows to everybody. @throws ApiError NOT_FOUND */
+/** Returns an asset of the caller, or a public one of another user. @throws ApiError NOT_FOUND */
 export const getReadable = (em: EntityManager, caller: AnyCaller, kind: AssetKind, id: number): Promise<AssetRow> =>
   one(em, kind, id, [isShared(caller), isLive, isReachable(caller)])
 
-/** The same by the path that clients know it by. @throws ApiError NOT_FOUND */
+/** Returns a readable asset by the path that clients know. @throws ApiError NOT_FOUND */
 export async function getReadableAt (em: EntityManager, caller: AnyCaller, path: string): Promise<AssetRow> {
   const [newest] = await selectAssets(em, all([isAt(path), isShared(caller), isLive, isReachable(caller)]))
   if (newest === undefined) throw notFound('Asset not found')
@@ -83,7 +83,7 @@ function listConditions (input: ListInput): AssetCondition[] {
   ]
 }
 
-/** The viewer's own of ROMs it sees, or those whose ROM is gone. */
+/** Lists the assets of the caller whose ROM is visible, or those whose ROM is gone. */
 export async function listOwn (
   em: EntityManager, caller: AnyCaller, kind: AssetKind, input: ListInput
 ): Promise<AssetRow[]> {
@@ -91,18 +91,18 @@ export async function listOwn (
   return await selectAssets(em, all([isOwn(caller), isKind(kind), isLive, ofRoms, ...listConditions(input)]))
 }
 
-/** What can be restored. */
+/** Lists deleted assets that can be restored. */
 export async function listDeleted (em: EntityManager, caller: AnyCaller, kind: AssetKind): Promise<AssetRow[]> {
   return await selectAssets(em, all([isOwn(caller), isKind(kind), isDeleted, isReachable(caller)]))
 }
 
-/** A live screenshot by name: one of the gallery, or the picture of a save or state. */
+/** Finds a live screenshot by name: one of the gallery, or the picture of a save or state. */
 export const findScreenshot = (
   em: EntityManager, of: { user_id: number, rom_id: number }, named: Pick<Asset, 'file_name' | 'is_gallery'>
 ): Promise<Asset | null> => em.findOne(Asset,
   { user: of.user_id, rom: of.rom_id, kind: 'screenshot', ...named, deleted_at: null })
 
-/** The saves of a ROM by slot, newest first. */
+/** Counts the saves of a ROM by slot, newest first. */
 export async function summarize (em: EntityManager, caller: AnyCaller, romId: number): Promise<SaveSummary> {
   const rows = await listOwn(em, caller, 'save', { rom_id: romId, orphaned: false })
   const slots = [...Map.groupBy(rows, (row) => row.slot)]

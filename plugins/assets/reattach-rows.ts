@@ -1,19 +1,19 @@
 import type pg from 'pg'
 
-/** ROMs that are in the library under the names their files remember. */
+/** Attaches assets to ROMs that are in the library under the stored names. */
 const REATTACH = `update assets a set rom_id = r.id from roms r join platforms p on p.id = r.platform_id
   where a.rom_id is null and p.fs_slug = a.platform_fs_slug and r.fs_name = a.rom_fs_name`
-/** ROMs that were renamed or moved since. */
+/** Updates the stored names of ROMs that were renamed or moved. */
 const FOLLOW = `update assets a set platform_fs_slug = p.fs_slug, rom_fs_name = r.fs_name
   from roms r join platforms p on p.id = r.platform_id
   where a.rom_id = r.id and (a.platform_fs_slug, a.rom_fs_name) is distinct from (p.fs_slug, r.fs_name)`
 
-/** Gives a ROM that is there again its saves. */
+/** Attaches saves to one ROM that is back in the library. */
 export async function reattachUploadsOf (client: pg.PoolClient, romId: number): Promise<void> {
   await client.query(`${REATTACH} and r.id = $1`, [romId])
 }
 
-/** Gives saves of a ROM that was gone to the one that is there again. */
+/** Attaches saves to all ROMs that are back in the library. */
 export async function reattachUploads (pool: pg.Pool): Promise<void> {
   await pool.query(FOLLOW)
   await pool.query(REATTACH)

@@ -11,7 +11,7 @@ import {
 import { createThumbnails } from './uploads/thumbnails.ts'
 import { downloadPathOf, toOwnerView, toSaveView, toScreenshotView, toStateView } from './views.ts'
 
-/** What a ROM's details say of the viewer's files, and of those that others show. */
+/** Fields of a ROM's details with the assets of the caller and the public assets of others. */
 const RomAssetFields = {
   user_saves: Type.Array(SaveSchema),
   user_states: Type.Array(StateSchema),
@@ -22,13 +22,13 @@ const RomAssetFields = {
 }
 type RomAssets = Static<TObject<typeof RomAssetFields>>
 
-/** Of a ROM that has none. */
+/** Field values of a ROM without assets. */
 const NO_ASSETS: RomAssets = {
   user_saves: [], user_states: [], user_screenshots: [],
   all_user_saves: [], all_user_states: [], all_user_screenshots: []
 }
 
-/** The files of a ROM that the viewer sees, newest first, in one query. */
+/** Selects the assets of a ROM that the caller can read, newest first, in one query. */
 async function selectRomAssets (em: EntityManager, caller: AnyCaller, romId: number): Promise<RomAssets> {
   const rows = await selectAssets(em, all([isOfRom(romId), isLive, isShared(caller)]))
   const own = (row: AssetRow) => row.user_id === userIdOf(caller)
@@ -48,7 +48,7 @@ async function selectRomAssets (em: EntityManager, caller: AnyCaller, romId: num
   }
 }
 
-/** Where the picture of the viewer's newest save of each of these ROMs is; ROMs without one are left out. */
+/** Returns the path of the picture of the caller's newest save of each ROM; skips ROMs without a picture. */
 async function selectThumbnailPaths (
   em: EntityManager, caller: AnyCaller, romIds: readonly number[]
 ): Promise<Map<number, string>> {
@@ -57,7 +57,7 @@ async function selectThumbnailPaths (
     picture === null ? [] : [[id, downloadPathOf({ ...picture, kind: 'screenshot' })]]))
 }
 
-/** What ROMs tell of saves, states and screenshots. */
+/** Asset fields and filters that ROMs include. */
 export const romAssets: UserFiles = {
   fields: RomAssetFields,
   nothing: NO_ASSETS,

@@ -14,10 +14,10 @@ export interface AssetRow extends Pick<Asset, 'id' | 'kind' | 'file_name' | 'fil
   emulator: string | null
   slot: string | null
   content_hash: string | null
-  /** Null while it is there. */
+  /** Null for a live asset. */
   deleted_at: number | null
   conflict_of: number | null
-  /** The UUID. */
+  /** UUID of the device. */
   origin_device_id: string | null
   client_mtime: number | null
   created_at: number
@@ -49,16 +49,16 @@ export const userIdOf = (caller: AnyCaller) => caller?.id ?? -1
 
 export const isOwn = (caller: AnyCaller): AssetCondition => sql<boolean>`a.user_id = ${userIdOf(caller)}`
 export const isKind = (kind: AssetKind): AssetCondition => sql<boolean>`a.kind = ${kind}`
-/** The one of a user that clients know by this path: its folder, and the name that it goes by. */
+/** Matches an asset by the path that clients know: the folder of its content, and its file name. */
 export const isAt = (path: string): AssetCondition => sql<boolean>`(a.user_id in (
     select id from users where folder = ${path.split('/')[1] ?? ''})
   and a.file_name = ${basename(path)} and regexp_replace(a.disk_path, '/[^/]*$', '') = ${dirname(path)})`
 export const isLive = sql<boolean>`a.deleted_at is null`
 export const isDeleted = sql<boolean>`a.deleted_at is not null`
-/** The viewer's own, or shown to everybody. */
+/** Matches assets of the caller and public assets. */
 export const isShared = (caller: AnyCaller): AssetCondition => sql<boolean>`(${isOwn(caller)} or a.is_public)`
 
-/** The ROM is one that the viewer sees; of a ROM that is gone, the files are their owner's alone. */
+/** Matches assets whose ROM is visible to the caller. If the ROM is gone, only the owner matches. */
 export const isReachable = (caller: AnyCaller): AssetCondition => sql<boolean>`case when a.rom_id is null
   then ${isOwn(caller)} else ${isRomVisible(caller)} end`
 
@@ -67,20 +67,20 @@ export const isOneOf = (ids: readonly number[]): AssetCondition => sql<boolean>`
 export const isOfRom = (romId: number): AssetCondition => sql<boolean>`a.rom_id = ${romId}`
 export const isOfPlatform = (platformId: number): AssetCondition => sql<boolean>`r.platform_id = ${platformId}`
 export const isInSlot = (slot: string): AssetCondition => sql<boolean>`a.slot = ${slot}`
-/** Its ROM is gone. */
+/** Matches assets whose ROM is gone. */
 export const isOrphaned = sql<boolean>`a.rom_id is null`
-/** Its ROM is there, and one that the viewer sees. */
+/** Matches assets whose ROM exists and is visible to the caller. */
 export const isOfVisibleRom = (caller: AnyCaller): AssetCondition =>
   sql<boolean>`(a.rom_id is not null and ${isRomVisible(caller)})`
 
-/** The condition that a ROM `r` has one of the viewer's own, or one that another user shows. */
+/** Matches a ROM `r` with an asset of the caller, or a public one of another user. */
 export const hasAsset = (caller: AnyCaller, kind: AssetKind): RawBuilder<boolean> => sql<boolean>`exists (select 1 from assets a
   where a.rom_id = r.id and a.kind = ${kind} and ${isLive} and ${isShared(caller)})`
 
 export const all = (conditions: readonly AssetCondition[]): AssetCondition =>
   sql<boolean>`(${sql.join(conditions, sql` and `)})`
 
-/** Whatever the condition says, newest first. */
+/** Selects the assets that match the condition, newest first. */
 export async function selectAssets (em: EntityManager, condition: AssetCondition): Promise<AssetRow[]> {
   const { rows } = await sql<AssetRow>`
     select ${COLUMNS} from assets a join users o on o.id = a.user_id left join roms r on r.id = a.rom_id
@@ -89,7 +89,7 @@ export async function selectAssets (em: EntityManager, condition: AssetCondition
   return rows
 }
 
-/** The screenshots that may be the pictures of these, newest first. */
+/** Selects screenshots that may be the pictures of these assets, newest first. */
 export async function selectScreenshotsOf (em: EntityManager, assets: readonly AssetRow[]): Promise<AssetRow[]> {
   const pictured = assets.filter((row) => row.kind !== 'screenshot' && row.rom_id !== null)
   if (pictured.length === 0) return []
@@ -100,7 +100,7 @@ export async function selectScreenshotsOf (em: EntityManager, assets: readonly A
   ]))
 }
 
-/** What devices were given of these saves. */
+/** Selects the sync state of these saves on all devices. */
 export async function selectSyncs (em: EntityManager, assets: readonly AssetRow[]): Promise<SyncRow[]> {
   const { rows } = await sql<SyncRow>`
     select s.asset_id, s.device_id, d.device_id as device_uuid, d.name as device_name, s.is_untracked,
@@ -111,7 +111,7 @@ export async function selectSyncs (em: EntityManager, assets: readonly AssetRow[
   return rows
 }
 
-/** The viewer's own of ROMs it sees, in the order of their ids. */
+/** Selects the ids of the caller's assets whose ROM is visible, in ascending order. */
 export async function selectOwnIds (em: EntityManager, caller: AnyCaller, kind: AssetKind): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`select a.id from assets a join roms r on r.id = a.rom_id
     join platforms p on p.id = r.platform_id

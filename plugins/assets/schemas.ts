@@ -43,7 +43,7 @@ export const SaveSchema = Type.Object({
   origin_device_id: Nullable(Type.String()),
   is_public: Type.Boolean(),
   screenshot: Nullable(ScreenshotSchema),
-  device_syncs: Type.Array(DeviceSyncSchema, { description: 'Filled when device_id is given, that device first' })
+  device_syncs: Type.Array(DeviceSyncSchema, { description: 'Filled if device_id is given, that device first' })
 }, { title: 'Save' })
 export type SaveView = Static<typeof SaveSchema>
 
@@ -80,12 +80,12 @@ export const VersionSchema = Type.Object({
 export type VersionView = Static<typeof VersionSchema>
 
 const Device = Type.Optional(StoredText({ maxLength: 255, description: 'Either id of one of your devices' }))
-const Session = Type.Optional(StoredText({ maxLength: 64, description: 'Either id of a sync session to count this in' }))
-const Emulator = Type.Optional(StoredText({ maxLength: 50, description: 'Becomes a folder' }))
-const ContentHash = Type.Optional(StoredText({ maxLength: 64, description: "The device's MD5, kept as what it holds" }))
-const Mtime = Type.Optional(Type.String({ format: 'date-time', description: 'When the device says it was last changed' }))
+const Session = Type.Optional(StoredText({ maxLength: 64, description: 'Either id of a sync session that counts this transfer' }))
+const Emulator = Type.Optional(StoredText({ maxLength: 50, description: 'Name of the emulator; becomes a folder' }))
+const ContentHash = Type.Optional(StoredText({ maxLength: 64, description: "The device's MD5, stored as its base" }))
+const Mtime = Type.Optional(Type.String({ format: 'date-time', description: 'Time of the last change on the device, as the device reports it' }))
 
-/** What an upload says of itself, as query or as fields of the form. */
+/** Properties of an upload, as query parameters or as form fields. */
 export const StateUploadQuery = Type.Object({
   rom_id: idOf('a ROM'),
   emulator: Emulator,
@@ -94,21 +94,21 @@ export const StateUploadQuery = Type.Object({
   content_hash: ContentHash,
   expected_sha1: Type.Optional(Type.String({
     pattern: '^([0-9A-Fa-f]{40}|none)$',
-    description: 'SHA-1 of what this is to replace, or `none`; answered 409 when the server holds something else by now'
+    description: 'SHA-1 of the content that this upload replaces, or `none`; answered 409 if the server has other content by now'
   })),
   conflict_of: Type.Optional(Type.Integer({
-    minimum: 1, maximum: ID_MAX, description: 'Kept beside the file with this id, whose other side it is'
+    minimum: 1, maximum: ID_MAX, description: 'Id of the file whose other side this is; stored beside it as a conflict copy'
   })),
   mtime: Mtime
 })
 export const SaveUploadQuery = Type.Object({
   ...StateUploadQuery.properties,
   slot: Type.Optional(NameText({
-    maxLength: 255, description: 'Uploads of a slot are kept side by side, with their date in the name'
+    maxLength: 255, description: 'Uploads of a slot are stored side by side, with their date in the name'
   })),
   overwrite: Type.Boolean({ default: false, description: 'Skips the checks for conflicts and for the same content' }),
   autocleanup: Type.Boolean({ default: false, description: 'Deletes all but the newest saves of the slot' }),
-  autocleanup_limit: Type.Integer({ default: 10, description: 'How many stay: 1 to MAX_AUTOCLEANUP_LIMIT' })
+  autocleanup_limit: Type.Integer({ default: 10, description: 'Number of newest saves that stay: 1 to MAX_AUTOCLEANUP_LIMIT' })
 })
 export type UploadInput = Static<typeof StateUploadQuery> & Partial<Static<typeof SaveUploadQuery>>
 
@@ -132,11 +132,11 @@ export type VersionInput = Static<typeof VersionUploadQuery>
 export const ListStatesQuery = Type.Object({
   rom_id: Type.Optional(idOf('a ROM')),
   platform_id: Type.Optional(idOf('a platform')),
-  orphaned: Type.Boolean({ default: false, description: 'Those whose ROM is gone from the library, and no others' })
+  orphaned: Type.Boolean({ default: false, description: 'Only saves or states whose ROM is gone from the library' })
 })
 export const ListSavesQuery = Type.Object({
   ...ListStatesQuery.properties,
-  slot: Type.Optional(StoredText({ maxLength: 255, description: 'Exact' })),
+  slot: Type.Optional(StoredText({ maxLength: 255, description: 'Exact slot name' })),
   device_id: Device
 })
 export type ListInput = Static<typeof ListStatesQuery> & Partial<Static<typeof ListSavesQuery>>
@@ -145,7 +145,7 @@ export const SaveQuery = Type.Object({ device_id: Device })
 export const ContentQuery = Type.Object({
   device_id: Device,
   session_id: Session,
-  optimistic: Type.Boolean({ default: true, description: 'Takes the save for synced with the device at once' }),
+  optimistic: Type.Boolean({ default: true, description: 'Marks the save as synced with the device at once' }),
   timestamp: Type.Optional(Type.String({ description: 'Ignored' }))
 })
 export type ContentInput = Static<typeof ContentQuery>
@@ -153,12 +153,12 @@ export type ContentInput = Static<typeof ContentQuery>
 const Hash = StoredText({ maxLength: 64 })
 export const DeviceBody = Type.Object({
   device_id: Type.Optional(DeviceReference)
-}, { title: 'DeviceBody', description: 'The device; that of the token when it names none' })
+}, { title: 'DeviceBody', description: 'The device; defaults to the device of the token' })
 export const DownloadedBody = Type.Object({
   ...DeviceBody.properties,
   sha1: Type.Optional(Nullable(Type.String(SHA1))),
   content_hash: Type.Optional(Nullable(Hash))
-}, { title: 'DownloadedBody', description: 'The device, and optionally what it now holds' })
+}, { title: 'DownloadedBody', description: 'The device, and optionally the content that it now holds' })
 export type DownloadedInput = Static<typeof DownloadedBody>
 export const VisibilityBody = Type.Object({ is_public: Type.Boolean() }, { title: 'VisibilityBody' })
 const Ids = Type.Array(Id, { minItems: 0, maxItems: 10_000 })

@@ -44,7 +44,7 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
   const changes = createChanges(services)
   const named = (acting: ActingDevice | null) => acting?.is_named === true ? acting.device : null
 
-  /** The content as it is sent; what is shown in a browser are pictures that are no save. */
+  /** Opens content with its headers. A browser shows only pictures that are not saves inline. */
   async function openContent (row: AssetRow, content: { disk_path: string, sha1: string }, at: Date) {
     const handle = await files.open(content.disk_path)
     if (handle === null) return null
@@ -58,7 +58,7 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
     }
   }
 
-  /** @throws ApiError NOT_FOUND when the disk lost it */
+  /** Opens the content of an asset. @throws ApiError NOT_FOUND if the file is gone from the disk */
   async function openOf (em: EntityManager, row: AssetRow) {
     const content = await openContent(row, row, new Date(row.updated_at))
     const isMissing = content === null
@@ -73,7 +73,7 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
     ...createUploads(app, config, services),
     changes,
 
-    /** A save that was just uploaded; others may have left no place for it in its slot already. */
+    /** Returns a save that was just uploaded. The limit of its slot may have deleted the save already. */
     async viewUploadedSave (
       em: EntityManager, caller: Caller, id: number, reference: number | string | undefined
     ): Promise<SaveView> {
@@ -106,31 +106,31 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
     listDeletedStates: async (em: EntityManager, caller: Caller): Promise<StateView[]> =>
       await toStateViews(em, await listDeleted(em, caller, 'state')),
 
-    /** Brings content to disk for a user, to be uploaded; the caller discards it in the end. */
+    /** Stages content of a user for an upload; the caller discards it in the end. */
     stage: async (em: EntityManager, userId: number, name: string, content: Readable): Promise<StagedFile> =>
       await files.stage(await findUserFolder(em, userId), name, content),
 
     listIds: selectOwnIds,
     summarize,
 
-    /** Former contents, also of what was deleted. */
+    /** Lists former contents, also of deleted assets. */
     listVersions: async (em: EntityManager, caller: Caller, kind: AssetKind, id: number) =>
       await listVersions(em, await getOwnOrDeleted(em, caller, kind, id)),
 
-    /** The content of the caller's own, or of what another user shows. @throws ApiError NOT_FOUND */
+    /** Opens the content of the caller's asset, or of a public one. @throws ApiError NOT_FOUND */
     async open (em: EntityManager, caller: Caller, kind: AssetKind, id: number) {
       return await openOf(em, await getReadable(em, caller, kind, id))
     },
 
-    /** The same by the path below the assets folder that clients know it by. @throws ApiError NOT_FOUND */
+    /** Opens the content at the path below the assets folder that clients know. @throws ApiError NOT_FOUND */
     openAt: async (em: EntityManager, caller: Caller, path: string) =>
       (await openOf(em, await getReadableAt(em, caller, path))).content,
 
-    /** The content of one that the caller deleted and can restore. @throws ApiError NOT_FOUND */
+    /** Opens the content of an asset that the caller deleted and can restore. @throws ApiError NOT_FOUND */
     openDeleted: async (em: EntityManager, caller: Caller, kind: AssetKind, id: number) =>
       (await openOf(em, await getDeleted(em, caller, kind, id))).content,
 
-    /** That of `open`, for a device that notes it. */
+    /** Opens the content like `open`, and stores the transfer for the device. */
     async download (
       em: EntityManager, caller: Caller, kind: AssetKind, id: number, input: ContentInput
     ) {
@@ -147,7 +147,7 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
       }
     },
 
-    /** Keeps content as a former one. @throws ApiError BAD_REQUEST, NOT_FOUND */
+    /** Stores content as a former one. @throws ApiError BAD_REQUEST, NOT_FOUND */
     async keepVersion (
       em: EntityManager, caller: Caller, kind: 'save' | 'state', id: number, input: VersionInput, file: StagedFile | null
     ): Promise<VersionView> {
@@ -159,7 +159,7 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
       return toVersionView(row, version)
     },
 
-    /** Has a device sync a save, or leave it alone. */
+    /** Sets whether a device syncs a save. */
     async track (
       em: EntityManager, caller: Caller, id: number, reference: number | string | undefined, isTracked: boolean
     ) {
@@ -169,7 +169,7 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
       return device
     },
 
-    /** A former content of the caller's own. @throws ApiError NOT_FOUND */
+    /** Opens a former content of the caller's asset. @throws ApiError NOT_FOUND */
     async openVersion (em: EntityManager, caller: Caller, kind: AssetKind, id: number, versionId: number) {
       const row = await getOwnOrDeleted(em, caller, kind, id)
       const version = await getVersion(em, row, versionId)
@@ -190,14 +190,14 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
       const id = await writes.run(em, [lineage], async (writing) => {
         const screenshot = await putScreenshot(writes, writing,
           { lineage, rom, file_name: name, is_public: false, is_gallery: true, origin_device_id: null }, file)
-        // Other content is not shown to everybody because the former was.
+        // New content is private, even if the former content was public.
         screenshot.is_public = false
         return screenshot.id
       })
       return toScreenshotView(await getOwn(em, caller, 'screenshot', id))
     },
 
-    /** The same of a PNG picture that comes by itself. */
+    /** Stores a PNG picture from a stream for the gallery of a ROM. */
     async addPicture (
       em: EntityManager, caller: Caller, romId: number, name: string, picture: Readable
     ): Promise<void> {
@@ -211,9 +211,8 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
     },
 
     /**
-     * Where the content of one of the caller's own lies below the assets folder.
-     *
-     * @throws ApiError NOT_FOUND when there is none, or it is of another ROM
+     * Returns the path of the content of the caller's asset, below the assets folder.
+     * @throws ApiError NOT_FOUND if the asset does not exist or belongs to another ROM
      */
     async findContentPath (
       em: EntityManager, caller: Caller, kind: AssetKind, id: number, romId: number

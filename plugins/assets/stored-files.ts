@@ -9,10 +9,10 @@ import { INCOMING } from './asset-files.ts'
 import { type Content, selectContents } from './clean-up/janitor-rows.ts'
 import { PLURALS } from './views.ts'
 
-/** Folders of a user that hold uploads; the picture of an account lies beside them. */
+/** Folders of a user with published uploads. The avatar has its own folder beside them. */
 const SETTLED = Object.values(PLURALS)
 
-/** What `list` gives; nothing while there is no such folder. */
+/** Returns the result of `list`, or an empty list if the folder does not exist. */
 async function orNothing<T> (list: Promise<T[]>): Promise<T[]> {
   return await list.catch((err: unknown) => {
     if (errorCode(err) === 'ENOENT') return []
@@ -20,14 +20,14 @@ async function orNothing<T> (list: Promise<T[]>): Promise<T[]> {
   })
 }
 
-/** All files of a folder below the assets folder, as paths below that. */
+/** Lists all files of a folder below the assets folder, as paths below the assets folder. */
 export async function listFiles (base: string, folder: string): Promise<string[]> {
   const entries = await orNothing(readdir(join(base, folder), { recursive: true, withFileTypes: true }))
   return entries.filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(base.length + 1))
 }
 
-/** Everything that users uploaded: what is complete, and what has no place yet. */
+/** Lists all uploaded files: published ones, and staged ones. */
 export async function listUploads (base: string): Promise<{ settled: string[], incoming: string[] }> {
   const found = { settled: [] as string[], incoming: [] as string[] }
   for (const user of await orNothing(readdir(join(base, 'users')))) {
@@ -37,7 +37,7 @@ export async function listUploads (base: string): Promise<{ settled: string[], i
   return found
 }
 
-/** Every content that a row names, by its path. */
+/** Loads all content that rows name, by its path. */
 export async function loadNamed (pool: pg.Pool): Promise<Map<string, Content>> {
   return new Map((await selectContents(pool)).map((row) => [row.disk_path, row]))
 }
@@ -50,10 +50,9 @@ async function holdsForeign (config: Config, pool: pg.Pool): Promise<boolean> {
 }
 
 /**
- * Sees to it that the data directory and the database belong together. While one of them has no identity yet, they do
- * unless there are uploads of which the database names none.
- *
- * @throws StartError when they do not, with the way out.
+ * Checks that the data directory and the database belong together. If one of them has no identity yet, they belong
+ * together unless uploads exist and the database names none of them.
+ * @throws StartError with the way out if they do not belong together.
  */
 export const requireOwnUploads = (config: Config, pool: pg.Pool): Promise<void> => requirePair({
   dataDir: config.data_dir,

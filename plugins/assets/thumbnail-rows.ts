@@ -3,14 +3,14 @@ import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
 import type { AssetRow } from './rows.ts'
 
-/** Time in milliseconds since 1970. */
+/** Reference to a picture; the time is in milliseconds since 1970. */
 export type Thumbnail = Pick<AssetRow, 'id' | 'updated_at'>
 
 const stem = (column: string) => sql`regexp_replace(${sql.ref(column)}, '\\.[^.]*$', '')`
 
 /**
- * Selects the picture of a user's newest save of a ROM that has one, as a {@link Thumbnail}; no row when none has.
- *
+ * Selects the picture of a user's newest save of a ROM that has one, as a {@link Thumbnail}. Selects no row if no save
+ * has one.
  * @param condition over the picture, aliased `t`
  */
 export const newestThumbnail = (
@@ -22,7 +22,7 @@ export const newestThumbnail = (
   where s.user_id = ${of.user} and s.kind = 'save' and s.rom_id = ${of.rom} and s.deleted_at is null
   order by s.updated_at desc, t.updated_at desc limit 1`
 
-/** The picture of a user's newest save of each of these ROMs. */
+/** Selects the picture of a user's newest save of each of these ROMs. */
 export async function selectThumbnails (
   em: EntityManager, userId: number, romIds: readonly number[]
 ): Promise<{ rom_id: number, thumbnail: Thumbnail | null }[]> {

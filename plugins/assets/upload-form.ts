@@ -9,10 +9,10 @@ const FIELD_MAX_BYTES = 64 * 1024
 const LIMITS = { files: 4, fields: 100, parts: 20, fieldSize: FIELD_MAX_BYTES }
 const WRITES = new Set(['POST', 'PUT', 'PATCH'])
 
-/** The files of a form, staged; whatever is not settled in the end is removed. */
+/** The staged files of a form. `discard` deletes the files that were not published. */
 export interface UploadForm {
   file (partName: string): StagedFile | null
-  /** The part of that name, or else the first file under a name that means nothing here. */
+  /** Returns the part of this name, or else the first file under an unknown name. */
   main (partName: string): StagedFile | null
   discard (): Promise<void>
 }
@@ -33,13 +33,13 @@ function createForm (staged: ReadonlyMap<string, StagedFile>): UploadForm {
   }
 }
 
-/** The parser's own complaints have a status where they are limits; the rest is about a form that is none. */
+/** Keeps errors of the parser that have a status, which are limits; turns the rest into a bad request. */
 export function toFormError (err: unknown): unknown {
   if (err instanceof Error && ('statusCode' in err || 'syscall' in err)) return err
   return badRequest(`The form cannot be read: ${err instanceof Error ? err.message : String(err)}`)
 }
 
-/** @throws ApiError unless the length that is announced is a number, and one that is allowed and fits. */
+/** Checks the announced length. @throws ApiError unless the length is a number, is allowed and fits on the disk */
 async function checkLength (request: FastifyRequest, files: Files, maxBytes: number): Promise<void> {
   const given = request.headers['content-length']
   if (given === undefined) return
@@ -51,7 +51,7 @@ async function checkLength (request: FastifyRequest, files: Files, maxBytes: num
   if (request.headers['content-type']?.startsWith('multipart/') === true) await files.checkFreeSpace(length)
 }
 
-/** Reads uploads: sizes are refused before the body is read, files are on disk before a handler runs. */
+/** Reads uploads. Sizes are checked before the body is read, and files are on disk before a handler runs. */
 export function createForms (config: Config, files: Files) {
   async function readParts (request: FastifyRequest, staged: Map<string, StagedFile>): Promise<Record<string, string>> {
     const fields: Record<string, string> = {}
@@ -74,7 +74,7 @@ export function createForms (config: Config, files: Files) {
       if (WRITES.has(request.method)) await checkLength(request, files, config.assets.max_upload_bytes)
     },
 
-    /** Stages the files of a form; its fields are read as parts of the query, where that does not have them. */
+    /** Stages the files of a form. Form fields become query parameters, unless the query has them. */
     async read (request: FastifyRequest): Promise<void> {
       request.upload = NO_FILES
       if (!request.isMultipart()) return
@@ -97,7 +97,7 @@ export function formOf (request: FastifyRequest): UploadForm {
   return request.upload ?? NO_FILES
 }
 
-/** @throws ApiError BAD_REQUEST naming the part that is missing */
+/** @throws ApiError BAD_REQUEST that names the missing part */
 export function requireFile (file: StagedFile | null, partName: string): StagedFile {
   if (file === null) throw badRequest(`The file is missing; send it as the part '${partName}' of a multipart form`)
   return file

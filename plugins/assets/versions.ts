@@ -5,7 +5,7 @@ import type { AssetRow } from './rows.ts'
 import type { VersionView } from './schemas.ts'
 import { toVersionView } from './views.ts'
 
-/** Former contents, the last one first. */
+/** Lists former contents, the last one first. */
 export async function listVersions (em: EntityManager, of: AssetRow): Promise<VersionView[]> {
   const versions = await em.find(AssetVersion, { asset: of.id }, { orderBy: { created_at: 'desc', id: 'desc' } })
   return versions.map((version) => toVersionView(of, version))

@@ -8,7 +8,7 @@ import type { DeviceSyncView, OwnerView, SaveView, ScreenshotView, StateView, Ve
 
 export const PLURALS = { save: 'saves', state: 'states', screenshot: 'screenshots' } as const satisfies Record<AssetKind, string>
 
-/** Where a client gets the content; the time makes caches ask again once it changed. */
+/** Returns the download path of an asset. Its timestamp makes caches fetch changed content. */
 export const downloadPathOf = (row: Pick<AssetRow, 'kind' | 'id' | 'updated_at'> & Partial<Pick<AssetRow, 'deleted_at'>>) =>
   `/api/${PLURALS[row.kind]}/${typeof row.deleted_at === 'number' ? 'deleted/' : ''}${row.id}/content?timestamp=${
     encodeURIComponent(formatDate(row.updated_at))}`
@@ -58,7 +58,7 @@ export const toSaveView = (row: AssetRow, screenshot: AssetRow | null, syncs: De
 export const toOwnerView = (row: AssetRow): OwnerView =>
   ({ username: row.username, user_avatar_path: row.user_avatar_path, user_updated_at: formatDate(row.user_updated_at) })
 
-/** What devices know of a save, as one of them sees it: itself first, though it never synced the save. */
+/** Returns the sync state of a save on all devices. The given device comes first, even if it never synced the save. */
 export function toSyncViews (row: AssetRow, syncs: readonly SyncRow[], device: Device): DeviceSyncView[] {
   const toView = (sync: SyncRow): DeviceSyncView => ({
     device_id: sync.device_uuid,

@@ -1,9 +1,12 @@
 import type pg from 'pg'
 
-/** A save and the hash that is stored of it. */
+/** A save and its stored hash. */
 export interface HashedSave { id: number, disk_path: string, content_hash: string | null }
 
-/** The next saves after one, by id; deleted ones may be restored. @param missingOnly those without a hash */
+/**
+ * Returns the next saves after an id, in the order of ids. Deleted saves are included, because they may be restored.
+ * @param missingOnly only saves without a hash
+ */
 export async function selectHashedSaves (
   pool: pg.Pool, after: number, limit: number, missingOnly: boolean
 ): Promise<HashedSave[]> {
@@ -17,7 +20,7 @@ export async function hasUnhashedSaves (pool: pg.Pool): Promise<boolean> {
   return rowCount !== 0
 }
 
-/** Unless the save has other content by now. */
+/** Stores the hash of a save, unless the save has other content by now. */
 export async function updateContentHash (pool: pg.Pool, save: HashedSave, hash: string): Promise<void> {
   await pool.query('update assets set content_hash = $3 where id = $1 and disk_path = $2', [save.id, save.disk_path, hash])
 }

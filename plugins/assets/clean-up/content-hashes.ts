@@ -11,12 +11,12 @@ const PAGE = 500
 const TIMEOUT_SECONDS = 6 * 3_600
 
 const ArgumentsSchema = Type.Object({
-  missing_only: Type.Optional(Type.Boolean({ description: 'Only saves of which no hash is stored' }))
+  missing_only: Type.Optional(Type.Boolean({ description: 'Only saves without a stored hash' }))
 }, { additionalProperties: false })
 
-/** Computes again what devices compare saves by. */
+/** Recomputes the content hashes by which devices compare saves. */
 export function createContentHashes (app: FastifyInstance, files: Files) {
-  /** Null when the file is not there; `''` for one that has no hash. */
+  /** Returns null if the file does not exist, and `''` if it has no hash. */
   async function read (path: string, signal: AbortSignal): Promise<string | null> {
     const handle = await files.open(path)
     if (handle === null) return null
@@ -63,7 +63,7 @@ export function createContentHashes (app: FastifyInstance, files: Files) {
   const definition: TaskDefinition = {
     name: 'recompute_save_content_hashes',
     title: 'Recompute save content hashes',
-    description: 'Computes again what devices compare saves by, for those of which the stored hash is missing or wrong',
+    description: 'Recomputes the hashes by which devices compare saves, where the stored hash is missing or wrong',
     type: 'cleanup',
     group: 'manual',
     enabled: true,
@@ -78,7 +78,7 @@ export function createContentHashes (app: FastifyInstance, files: Files) {
 
   return {
     definition,
-    /** Asks for what is missing, such as after an upgrade from a release that stored none. */
+    /** Starts the task for saves without a hash, such as after an upgrade from a release that stored none. */
     startWithWorker (): void {
       app.addHook('onReady', async () => {
         if (await hasUnhashedSaves(app.pg)) await app.tasks.startByItself(definition.name, { missing_only: true })

@@ -1,9 +1,9 @@
 import type pg from 'pg'
 
-/** Ages in milliseconds, by the clock of the database, by which everything is judged that is too old. */
+/** Ages in milliseconds by the clock of the database. The clean-up measures every age with this clock. */
 export interface Clock { now: number, running: number, since_look: number | null }
 
-/** Null for a worker that the database does not know. */
+/** Returns null for a worker that the database does not know. */
 export async function readClock (pool: pg.Pool, workerId: string): Promise<Clock | null> {
   const { rows: [clock] } = await pool.query<Clock>(`select date_part('epoch', now()) * 1000 as now,
       date_part('epoch', now() - w.started_at) * 1000 as running,
@@ -12,7 +12,7 @@ export async function readClock (pool: pg.Pool, workerId: string): Promise<Clock
   return clock ?? null
 }
 
-/** Notes that somebody looked just now. */
+/** Stores the time of the latest check of the assets folder. */
 export async function noteLook (pool: pg.Pool): Promise<void> {
   await pool.query('update installation set looked_at = now()')
 }
@@ -20,7 +20,9 @@ export async function noteLook (pool: pg.Pool): Promise<void> {
 /** Content that a row names. */
 export interface Content { disk_path: string, file_size_bytes: number, sha1: string }
 
-/** Every content that a row names; of accounts that were deleted as well, for they may be restored. */
+/**
+ * Returns all content that rows name. Content of deleted accounts is included, because these accounts may be restored.
+ */
 export async function selectContents (pool: pg.Pool): Promise<Content[]> {
   const { rows } = await pool.query<Content>(`select disk_path, file_size_bytes::float8 as file_size_bytes, sha1 from assets
     union all select disk_path, file_size_bytes::float8, sha1 from asset_versions
@@ -29,7 +31,7 @@ export async function selectContents (pool: pg.Pool): Promise<Content[]> {
   return rows
 }
 
-/** Notes that these files are there again. */
+/** Marks these files as present again. */
 export async function noteRecovered (pool: pg.Pool, paths: readonly string[]): Promise<void> {
   await pool.query('update assets set missing_from_fs = false where disk_path = any($1)', [paths])
 }

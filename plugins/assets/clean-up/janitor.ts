@@ -14,21 +14,21 @@ import { deleteOlderThan, deleteThinned } from './retention-rows.ts'
 import { noteRecovered } from './janitor-rows.ts'
 import { listUploads, loadNamed, requireOwnUploads } from '../stored-files.ts'
 
-/** An upload lies on disk before its row is there. */
+/** Age at which an incoming file counts as abandoned. A younger one may be an upload whose row is not committed yet. */
 const STRAY_AFTER_MS = 86_400_000
 const CRON = '40 4 * * *'
-/** Unknown files that a report names; their number is told in any case. */
+/** Maximum number of unknown files that a report names; it always includes their count. */
 const NAMED_MAX = 100
 
-/** What was found in the assets folder. */
+/** The result of a check of the assets folder. */
 interface FolderReport {
   /** Remains of broken uploads. */
   strays: string[]
   /** Complete files that no row names. */
   unknown: string[]
-  /** How many files a row names. */
+  /** Number of files that a row names. */
   known: number
-  /** How many rows found their file among what was put aside. */
+  /** Number of rows whose missing file was recovered from the files that were set aside. */
   recovered: number
 }
 
@@ -41,7 +41,7 @@ async function isOld (path: string): Promise<boolean> {
   }
 }
 
-/** Keeps the assets folder and its rows in line over time. Nothing is removed while anything speaks against it. */
+/** Keeps the assets folder and its rows consistent. Nothing is deleted while a safety check fails. */
 export function createJanitor (app: FastifyInstance, config: Config, files: Files) {
   const closing = new AbortController()
   const { base } = files
@@ -60,10 +60,10 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
     return paths.length
   }
 
-  /** Compares rows and files; changes nothing but that missing files come back. */
+  /** Compares rows and files. The only change is that missing files are recovered. */
   async function look (signal: AbortSignal): Promise<FolderReport> {
     await requireOwnUploads(config, app.pg)
-    // Before the files: what is uploaded meanwhile is then no row without a file.
+    // Rows are loaded before files are listed, because an upload in between must not look like a row without a file.
     const named = await loadNamed(app.pg)
     const { settled, incoming } = await listUploads(base)
     signal.throwIfAborted()
@@ -129,7 +129,10 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
   return {
     definition,
 
-    /** Looks once when the worker starts and cleans up after its first hour, for one that never runs at night. */
+    /**
+     * Runs the clean-up at the start of the worker and again after the first hour, because some servers never run at
+     * night.
+     */
     startWithWorker (): void {
       let working = Promise.resolve()
       let timer: NodeJS.Timeout | undefined

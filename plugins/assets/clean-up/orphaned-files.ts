@@ -8,7 +8,7 @@ import { requireFreeSpace } from '../../../core/files/free-space.ts'
 import type { Content } from './janitor-rows.ts'
 import { listFiles } from '../stored-files.ts'
 
-/** Where files go that no row names: after a restored database they may be all there is of somebody's saves. */
+/** Folder for files that no row names. After a database restore they may be the only copies of a user's saves. */
 const LOST = 'lost'
 
 async function sha1Of (path: string): Promise<string> {
@@ -19,7 +19,10 @@ async function sha1Of (path: string): Promise<string> {
 
 const keyOf = ({ file_size_bytes: size, sha1 }: Pick<Content, 'file_size_bytes' | 'sha1'>) => `${size} ${sha1}`
 
-/** What lies aside and may be one of these, by size and SHA-1; only what has the size of one is read. */
+/**
+ * Returns the files set aside that may be one of the wanted contents, by size and SHA-1. Only files of a wanted size
+ * are read.
+ */
 async function indexLost (base: string, wanted: readonly Content[]): Promise<Map<string, string>> {
   const sizes = new Set(wanted.map(({ file_size_bytes: size }) => size))
   const index = new Map<string, string>()
@@ -30,7 +33,7 @@ async function indexLost (base: string, wanted: readonly Content[]): Promise<Map
   return index
 }
 
-/** @returns false when the disk has no room for a second one */
+/** @returns false if the disk has no space for a second copy */
 async function copyContent (source: string, target: string, bytes: number): Promise<boolean> {
   try {
     await requireFreeSpace(dirname(target), bytes)
@@ -42,22 +45,21 @@ async function copyContent (source: string, target: string, bytes: number): Prom
   return true
 }
 
-/** Puts files aside that no row names. */
+/** Moves files that no row names to the folder of lost files. */
 export async function setAside (base: string, paths: readonly string[]): Promise<void> {
   const folder = join(base, LOST, new Date().toISOString().slice(0, 10))
   for (const path of paths) {
     const target = join(folder, path)
     await mkdir(dirname(target), { recursive: true })
     await rename(join(base, path), target).catch((err: unknown) => {
-      // Somebody may remove it at the same time.
+      // Another process may delete the file at the same time.
       if (errorCode(err) !== 'ENOENT') throw err
     })
   }
 }
 
 /**
- * Gives rows whose file is gone the one with the same content that was put aside.
- *
+ * Restores missing files from the files that were set aside and have the same content.
  * @returns the paths that have their content again
  */
 export async function recover (base: string, missing: readonly Content[]): Promise<string[]> {
@@ -69,7 +71,7 @@ export async function recover (base: string, missing: readonly Content[]): Promi
     if (source === undefined) continue
     const { disk_path: path, file_size_bytes: size } = content
     await mkdir(dirname(join(base, path)), { recursive: true })
-    // The next row with that content takes a copy of this one's.
+    // The next row with this content gets a copy of this row's file.
     if (source.startsWith(`${LOST}/`)) await rename(join(base, source), join(base, path))
     else if (!await copyContent(join(base, source), join(base, path), size)) continue
     index.set(keyOf(content), path)

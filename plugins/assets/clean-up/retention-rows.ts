@@ -3,14 +3,17 @@ import { type RawBuilder, sql } from 'kysely'
 import type pg from 'pg'
 import { transaction } from '../../../core/database/transaction.ts'
 
-/** What may go: whose, beyond how many, and whether that of the last day stays in any case. */
+/**
+ * Limits of the thinning: the affected users, the number of newest contents that stay, and whether the last day stays.
+ */
 interface Thinning { ofUser: RawBuilder<boolean>, kept: number, isYoungKept: boolean }
 interface Former { version_id: number | null, asset_id: number }
 
 /**
- * Former contents by the asset they belong to; in a slot also those of its other saves, and the saves that were
- * cleaned up. Of what is beyond the newest ones, the last of each hour stays for two days, the last of each day for 30,
- * the last of each week as long as any.
+ * Selects former contents to delete, grouped by their asset. In a slot, the contents of all its saves form one group,
+ * with the saves that auto-cleanup deleted.
+ * Beyond the newest contents, the last one of each hour stays for two days and the last one of each day for 30 days.
+ * The last one of each week stays without an age limit.
  */
 const beyond = ({ ofUser, kept, isYoungKept }: Thinning) => sql<Former>`with lines as (
     select id, deleted_at, deleted_by, case when slot is null or (deleted_at is not null and deleted_by <> 'cleanup')
@@ -36,7 +39,7 @@ const beyond = ({ ofUser, kept, isYoungKept }: Thinning) => sql<Former>`with lin
   select version_id, asset_id from judged j where not stays and (version_id is not null or not exists (
     select 1 from judged v where v.asset_id = j.asset_id and v.version_id is not null and v.stays))`
 
-/** Rows that somebody is just bringing back are left alone. */
+/** Deletes the rows beyond the limits, and skips rows that another transaction is restoring. */
 async function deleteBeyond (tx: EntityManager, thinning: Thinning): Promise<string[]> {
   const db = tx.getKysely()
   const { rows: old } = await beyond(thinning).execute(db)
@@ -54,26 +57,22 @@ async function deleteBeyond (tx: EntityManager, thinning: Thinning): Promise<str
 }
 
 /**
- * Deletes the rows of a user's former contents beyond the newest `kept` that are thinned out when space is short, those
- * of the last day too.
- *
+ * Thins out the former contents of one user beyond the newest `kept`, including contents of the last day. Used when
+ * space is short.
  * @returns the files that no row names any more
  */
 export const deleteForSpace = (tx: EntityManager, kept: number, userId: number): Promise<string[]> =>
   deleteBeyond(tx, { ofUser: sql<boolean>`user_id = ${userId}`, kept, isYoungKept: false })
 
 /**
- * Deletes the rows of everybody's former contents beyond the newest `kept` that are thinned out by their age: none of
- * the last day.
- *
+ * Thins out the former contents of all users beyond the newest `kept` by age. Contents of the last day stay.
  * @returns the files that no row names any more
  */
 export const deleteThinned = (em: EntityManager, kept: number): Promise<string[]> =>
   em.transactional((tx) => deleteBeyond(tx, { ofUser: sql<boolean>`true`, kept, isYoungKept: true }))
 
 /**
- * Deletes the rows of former contents, and of deleted assets, that are older than so many days.
- *
+ * Deletes the rows of former contents and deleted assets that are older than this many days.
  * @returns the files that no row names any more
  */
 export async function deleteOlderThan (pool: pg.Pool, days: number): Promise<string[]> {

@@ -1,11 +1,11 @@
 import type pg from 'pg'
 import { type Clock, noteLook, readClock } from './janitor-rows.ts'
 
-/** A server that was just set up or moved shows what is wrong with it within this time. */
+/** Grace period after a start, in which a wrong setup or a wrong move of the server becomes visible. */
 export const FIRST_HOUR_MS = 3_600_000
-/** The clean-up looks every day; a longer gap is a server that was off, or a clock that was set. */
+/** Longest gap between two daily checks. A longer one means that the server was off or that its clock was changed. */
 const GAP_MAX_MS = 2 * 86_400_000
-/** How far this machine's clock may be from the database's. */
+/** Maximum difference between the clocks of this machine and of the database. */
 const SKEW_MAX_MS = 3_600_000
 
 function judge ({ now, running, since_look: sinceLook }: Clock, known: number, unknown: number): string | null {
@@ -22,10 +22,9 @@ function judge ({ now, running, since_look: sinceLook }: Clock, known: number, u
 }
 
 /**
- * Why nothing may be removed now; null when nothing speaks against it. Also notes that somebody looked.
- *
- * @param known files that a row names
- * @param unknown files that none does
+ * Returns a reason against deleting files now, or null if there is none. Also stores the time of this check.
+ * @param known number of files that a row names
+ * @param unknown number of files that no row names
  */
 export async function findDoubt (
   pool: pg.Pool, workerId: string, known: number, unknown: number

@@ -11,16 +11,16 @@ import type { AssetRow } from '../rows.ts'
 import type { DownloadedInput } from '../schemas.ts'
 import { baseKeysOf, nameKey, slotKey, stampBase } from '../base-rows.ts'
 
-/** The device a call is about. */
+/** The device that sent a request, or that a request is about. */
 export interface ActingDevice {
   device: Device
-  /** Whether the call named it itself; else it is that of the token. */
+  /** True if the request names the device; otherwise the device comes from the token. */
   is_named: boolean
 }
 
 type Content = Pick<Asset, 'sha1' | 'content_hash'> & { at: Date }
 
-/** @throws ApiError CONFLICT when a device holds bytes that this never was. */
+/** Returns the content that a device says it holds. @throws ApiError CONFLICT if the asset never had this content */
 async function findHeld (tx: EntityManager, asset: Asset, input: DownloadedInput): Promise<Content> {
   const contentHash = input.content_hash?.toLowerCase() ?? null
   const current = { sha1: asset.sha1, content_hash: contentHash ?? asset.content_hash, at: asset.updated_at }
@@ -32,7 +32,7 @@ async function findHeld (tx: EntityManager, asset: Asset, input: DownloadedInput
   if (version !== null) {
     return { sha1: version.sha1, content_hash: version.content_hash ?? null, at: version.content_updated_at }
   }
-  // A device may hash in a way of its own; bytes are bytes.
+  // Only an unknown SHA-1 is a conflict, because a device may compute its content hash in another way.
   if (sha1 === null) return current
   throw conflict(`'${asset.file_name}' never had the SHA-1 '${sha1}'; download it again`)
 }
@@ -60,9 +60,9 @@ export function createDeviceStamps (app: FastifyInstance) {
 
   return {
     /**
-     * The device that a call names, or else that of its token; null for none.
-     *
-     * @throws ApiError FORBIDDEN when it is named without the scope for devices, NOT_FOUND when it is not the caller's
+     * Finds the device that a request names, or else the device of its token; null if there is none.
+     * @throws ApiError FORBIDDEN if the device is named without the scope for devices, NOT_FOUND if it is not the
+     * caller's
      */
     async find (
       em: EntityManager, caller: Caller, reference: number | string | undefined, scope: Scope
@@ -76,7 +76,7 @@ export function createDeviceStamps (app: FastifyInstance) {
       return { device: await app.devices.find(em, caller.id, wanted), is_named: isNamed }
     },
 
-    /** The same for content that it sends. @throws ApiError also BAD_REQUEST when its sync is off */
+    /** Finds the device that sends content. @throws ApiError as `find`, and BAD_REQUEST if its sync is off */
     async findSender (
       em: EntityManager, caller: Caller, reference: number | string | undefined
     ): Promise<ActingDevice | null> {
@@ -85,41 +85,41 @@ export function createDeviceStamps (app: FastifyInstance) {
       return acting
     },
 
-    /** @throws ApiError BAD_REQUEST when neither the call nor its token names one, NOT_FOUND */
+    /** Finds the device. @throws ApiError BAD_REQUEST if neither the request nor its token names one, NOT_FOUND */
     async require (em: EntityManager, caller: Caller, reference: number | string | undefined): Promise<Device> {
       const acting = await this.find(em, caller, reference, 'devices.write')
       if (acting === null) throw badRequest('device_id is missing; name one of your devices, or use the token of one')
       return acting.device
     },
 
-    /** Keeps the device, if there is one, until the transaction ends. @throws ApiError NOT_FOUND when it is gone */
+    /** Locks the device, if there is one, until the transaction ends. @throws ApiError NOT_FOUND if it was deleted */
     async hold (tx: EntityManager, acting: ActingDevice | null): Promise<void> {
       if (acting !== null) await app.devices.hold(tx, acting.device)
     },
 
-    /** What a device sent, it holds. */
+    /** Stores the content that a device sent as its base. */
     async sent (tx: EntityManager, device: Device, asset: Asset, contentHash: string | undefined): Promise<void> {
       await stamp(tx, device, asset, {
         sha1: asset.sha1, content_hash: contentHash?.toLowerCase() ?? asset.content_hash, at: asset.updated_at
       })
     },
 
-    /** A device says that it holds what it downloaded. @throws ApiError CONFLICT */
+    /** Stores the content that a device confirms to hold as its base. @throws ApiError CONFLICT */
     async downloaded (tx: EntityManager, device: Device, asset: Asset, input: DownloadedInput): Promise<void> {
       await stamp(tx, device, asset, await findHeld(tx, asset, input))
     },
 
-    /** A device is being sent the content; whether it arrives is not known. */
+    /** Stores that a device was sent the content; it may not have arrived. */
     async served (em: EntityManager, device: Device, row: Pick<AssetRow, 'id' | 'updated_at'>): Promise<void> {
       await noteServed(em, device.id, row.id, new Date(row.updated_at))
     },
 
-    /** Whether a device is to be left alone with a save; leaving alone what it never synced is remembered too. */
+    /** Sets whether a device syncs a save. Untracking is also stored for a save that the device never synced. */
     async track (em: EntityManager, device: Device, assetId: number, isTracked: boolean): Promise<void> {
       await (isTracked ? trackAsset : untrackAsset)(em, device.id, assetId)
     },
 
-    /** Notes that a device was here, and a transfer in its sync session. */
+    /** Updates the time when the device was last seen, and counts a transfer in its sync session. */
     async count (
       em: EntityManager, caller: Caller, acting: ActingDevice | null, session: string | undefined, fileName: string
     ): Promise<void> {
@@ -128,7 +128,7 @@ export function createDeviceStamps (app: FastifyInstance) {
       await app.sync.countTransfer(em, caller.id, session, { file_name: fileName })
     },
 
-    /** Whether the content of a save is what it and a device last agreed on, which a negotiation goes by. */
+    /** True if the content of a save is its base with a device, as in a negotiation. */
     async isAgreed (tx: EntityManager, device: Device, asset: Asset): Promise<boolean> {
       const { rom, kind, slot, file_name: name, sha1, content_hash: hash } = asset
       const key = slot === null || slot === undefined ? nameKey(name) : slotKey(slot)
@@ -137,7 +137,7 @@ export function createDeviceStamps (app: FastifyInstance) {
       })
     },
 
-    /** When a device last synced a save; null for never. */
+    /** Returns the time when a device last synced a save; null for never. */
     async lastSync (tx: EntityManager, device: Device, asset: Asset): Promise<Date | null> {
       const row = await tx.findOne(DeviceSync, { device: device.id, asset: asset.id }, { refresh: true })
       return row?.last_synced_at ?? null

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Agreement } from '../base-rows.ts'
 
-/** Notes that a device was sent an asset as it was then; it may have other content since. */
+/** Stores that a device was sent an asset as of this time; the asset may have other content by now. */
 export async function noteServed (em: EntityManager, deviceId: number, assetId: number, at: Date): Promise<void> {
   await em.execute(`insert into device_syncs (device_id, asset_id, last_synced_at, is_untracked)
     select ?, id, ?::timestamptz, false from assets where id = ?
@@ -10,18 +10,18 @@ export async function noteServed (em: EntityManager, deviceId: number, assetId: 
   [deviceId, at.toISOString(), assetId])
 }
 
-/** Has a device be asked about an asset again. */
+/** Makes a device sync an asset again. */
 export async function trackAsset (em: EntityManager, deviceId: number, assetId: number): Promise<void> {
   await em.execute('update device_syncs set is_untracked = false where device_id = ? and asset_id = ?', [deviceId, assetId])
 }
 
-/** Has a device be left alone with an asset, also with one that it never synced. */
+/** Stops a device from syncing an asset, even one that it never synced. */
 export async function untrackAsset (em: EntityManager, deviceId: number, assetId: number): Promise<void> {
   await em.execute(`insert into device_syncs (device_id, asset_id, last_synced_at, is_untracked) values (?, ?, now(), true)
     on conflict (device_id, asset_id) do update set is_untracked = true`, [deviceId, assetId])
 }
 
-/** Whether a device and the server last agreed on this content. */
+/** True if this content is the base of a device and the server. */
 export async function isBase (
   em: EntityManager, base: Omit<Agreement, 'rom_id' | 'updated_at'> & { rom_id: number | null }
 ): Promise<boolean> {

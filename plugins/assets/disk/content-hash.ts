@@ -5,7 +5,7 @@ import { withSource } from '../../../core/archives/source.ts'
 import { openZip } from '../../../core/archives/zip.ts'
 
 const ZIP_MARK = 'PK\x03\x04'
-/** An upload waits for its hash, in a process that serves others: far less than a scan may take. */
+/** Far below the limits of a scan, because an upload waits for its hash in a process that serves other requests. */
 const LIMITS = {
   entries: 10_000, totalBytes: 1024 ** 3, ratio: 1000, ratioFreeBytes: 10 * 1024 ** 2, timeoutMs: 10_000
 }
@@ -30,8 +30,9 @@ async function hashZip (path: string): Promise<string> {
 }
 
 /**
- * What devices compare content by: the MD5 of the bytes, or of a zip's entries, as two zips of the same files differ.
- * Null for a zip that cannot be read within its limits.
+ * Returns the hash by which devices compare content: the MD5 of the bytes. A zip is hashed by its entries, because two
+ * zips of the same files differ in bytes.
+ * Returns null for a zip that cannot be read within its limits.
  */
 export async function hashContent (path: string, head: Buffer, md5: string): Promise<string | null> {
   if (head.toString('latin1', 0, ZIP_MARK.length) !== ZIP_MARK) return md5

@@ -5,7 +5,7 @@ import { inTransaction } from '../../../core/database/transaction.ts'
 import { notFound } from '../../../core/errors.ts'
 import { DeletedAccount } from '../entities.ts'
 
-/** How long an administrator can give back what an account that was deleted had uploaded. */
+/** Number of days in which an administrator can restore the uploads of a deleted account. */
 const KEPT_DAYS = 30
 
 const KEEP = `insert into deleted_accounts (username, assets, versions)
@@ -13,7 +13,7 @@ const KEEP = `insert into deleted_accounts (username, assets, versions)
     join assets o on o.id = v.asset_id where o.user_id = u.id), '[]')
   from users u join assets a on a.user_id = u.id where u.id = ? group by u.id, u.username`
 
-/** What is about to be cascaded away with an account is kept as it is, its files where they are. */
+/** Archives the rows that a cascade is about to delete with an account; files stay in their folders. */
 export async function archiveUploads (tx: EntityManager, userId: number): Promise<void> {
   await tx.execute(KEEP, [userId])
 }
@@ -28,7 +28,7 @@ interface AccountRow {
   deleted_at: Date
   kept_until: Date
 }
-/** What can be restored, the last deleted first. */
+/** Lists deleted accounts with uploads to restore, the last deleted first. */
 export async function listDeletedAccounts (em: EntityManager): Promise<AccountRow[]> {
   const { rows } = await sql<AccountRow>`select d.id, d.username, d.deleted_at,
       d.deleted_at + make_interval(days => ${KEPT_DAYS}) as kept_until,
@@ -41,8 +41,9 @@ export async function listDeletedAccounts (em: EntityManager): Promise<AccountRo
 }
 
 /**
- * Puts rows back with their ids, as those of another account. What has a name there already comes back as one that was
- * cleaned up, so that its new owner can choose and no device takes it for deleted.
+ * Restores rows with their ids, as rows of another account. A row whose name is taken there is restored as one that
+ * auto-cleanup deleted.
+ * The new owner can then choose, and no device treats the row as deleted by its owner.
  */
 async function putBack (tx: EntityManager, accountId: number, userId: number): Promise<number> {
   const db = tx.getKysely()
@@ -62,9 +63,8 @@ async function putBack (tx: EntityManager, accountId: number, userId: number): P
 }
 
 /**
- * Gives everything that an account which was deleted had uploaded to another account.
- *
- * @returns the name of the one that was deleted, and how many saves, states and screenshots came back
+ * Gives all uploads of a deleted account to another account.
+ * @returns the name of the deleted account, and the number of restored saves, states and screenshots
  * @throws ApiError NOT_FOUND
  */
 export async function restoreUploads (
@@ -83,8 +83,7 @@ export async function restoreUploads (
 }
 
 /**
- * Deletes the rows of accounts that were deleted long ago.
- *
+ * Deletes the archived rows of accounts whose retention is over.
  * @returns the files that no row names any more
  */
 export async function deleteExpiredAccounts (pool: pg.Pool): Promise<string[]> {

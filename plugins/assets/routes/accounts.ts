@@ -14,13 +14,13 @@ const DeletedAccountSchema = Type.Object({
   deleted_at: DateTime,
   kept_until: DateTime
 }, { title: 'DeletedAccount' })
-const RestoreSchema = Type.Object({ user_id: idOf('a user') }, { title: 'RestoreAccount', description: 'The account that gets them' })
-const RestoredSchema = Type.Object({ restored: Type.Integer({ description: 'Saves, states and screenshots that came back' }) }, { title: 'RestoredAccount' })
+const RestoreSchema = Type.Object({ user_id: idOf('a user') }, { title: 'RestoreAccount', description: 'The account that gets the saves' })
+const RestoredSchema = Type.Object({ restored: Type.Integer({ description: 'Number of restored saves, states and screenshots' }) }, { title: 'RestoredAccount' })
 
 const tags = ['users']
 const config = { scopes: ['users.write'] as const }
 
-/** What accounts that were deleted had uploaded, for as long as it is kept. */
+/** Routes of the archived uploads of deleted accounts. */
 const routes: Routes = async (app) => {
   app.get('/api/users/deleted', {
     schema: {
@@ -42,7 +42,8 @@ const routes: Routes = async (app) => {
       body: RestoreSchema,
       response: { 200: RestoredSchema, 403: ErrorSchema, 404: ErrorSchema }
     },
-    // Whoever only manages accounts could read another's saves so.
+    // Only for administrators, because an account that merely manages accounts could otherwise read another user's
+    // saves.
     config: { ...config, admin: true, signedIn: true }
   }, async (request) => {
     const caller = callerOf(request)

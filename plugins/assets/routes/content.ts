@@ -8,7 +8,7 @@ const KINDS = [
   { kind: 'screenshot', Name: 'Screenshot', prefix: '/api/screenshots' }
 ] as const
 
-/** The files themselves: the caller's own, and what others show. */
+/** Content of assets: the caller's own, and public ones of others. */
 const routes: Routes = async (app) => {
   for (const { kind, Name, prefix } of KINDS) {
     for (const method of ['HEAD', 'GET'] as const) {

@@ -7,12 +7,12 @@ import type { Routes } from '../../../core/typebox.ts'
 const Params = Type.Object({ '*': Type.String() })
 const AVATAR = /^users\/[^/]+\/profile\/[^/]+$/
 
-/** What a path names is found by it, and never opened by it. */
+/** A path only selects a row or an avatar; it is never opened as a file path. */
 function open (app: FastifyInstance, request: FastifyRequest, path: string) {
   return AVATAR.test(path) ? app.users.openAvatar(path) : app.assets.openAt(request.em, callerOf(request), path)
 }
 
-/** Older apps ask for uploads at the first, the pages of RomM for avatars at the second. */
+/** Older apps request uploads at the first URL; RomM's pages request avatars at the second. */
 const URLS = ['/api/raw/assets/*', '/assets/romm/assets/*']
 
 /** Uploads of users by their paths. */

@@ -90,7 +90,7 @@ const createSaveRoutes = ({ read }: Forms): Routes => async (app) => {
 
   app.put('/api/saves/:id/visibility', {
     schema: {
-      operationId: 'updateSaveVisibility', tags, summary: 'Show a save to everybody, or to nobody else',
+      operationId: 'updateSaveVisibility', tags, summary: 'Make a save public or private',
       params: IdParams, body: VisibilityBody, response: { 200: SaveSchema }
     },
     config: writes
@@ -112,7 +112,7 @@ const createSaveRoutes = ({ read }: Forms): Routes => async (app) => {
 
   app.post('/api/saves/:id/downloaded', {
     schema: {
-      operationId: 'confirmSaveDownload', tags, summary: 'Say that a device now holds a save', params: IdParams,
+      operationId: 'confirmSaveDownload', tags, summary: 'Confirm that a device holds a save', params: IdParams,
       body: DownloadedBody, response: { 200: SaveSchema, 400: ErrorSchema, 404: ErrorSchema, 409: ErrorSchema }
     },
     config: syncs

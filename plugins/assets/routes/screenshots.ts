@@ -32,7 +32,7 @@ const createScreenshotRoutes = ({ read }: Forms): Routes => async (app) => {
 
   app.put('/api/screenshots/:id', {
     schema: {
-      operationId: 'updateScreenshot', tags, summary: 'Show a screenshot to everybody, or to nobody else',
+      operationId: 'updateScreenshot', tags, summary: 'Make a screenshot public or private',
       params: IdParams, body: VisibilityBody, response: { 200: ScreenshotSchema }
     },
     config: writes

@@ -81,7 +81,7 @@ const createStateRoutes = ({ read }: Forms): Routes => async (app) => {
 
   app.put('/api/states/:id/visibility', {
     schema: {
-      operationId: 'updateStateVisibility', tags, summary: 'Show a state to everybody, or to nobody else',
+      operationId: 'updateStateVisibility', tags, summary: 'Make a state public or private',
       params: IdParams, body: VisibilityBody, response: { 200: StateSchema }
     },
     config: writes
@@ -103,7 +103,7 @@ const createStateRoutes = ({ read }: Forms): Routes => async (app) => {
 
   app.post('/api/states/:id/downloaded', {
     schema: {
-      operationId: 'confirmStateDownload', tags, summary: 'Say that a device now holds a state', params: IdParams,
+      operationId: 'confirmStateDownload', tags, summary: 'Confirm that a device holds a state', params: IdParams,
       body: DownloadedBody, response: { 200: StateSchema, 400: ErrorSchema, 404: ErrorSchema, 409: ErrorSchema }
     },
     config: { scopes: ['devices.write'] }

@@ -13,7 +13,7 @@ const KINDS = [
   { kind: 'state', Name: 'State', prefix: '/api/states', part: 'stateFile', sent: StateVersionForm, schema: StateSchema }
 ] as const
 
-/** Former contents of saves and states, and those that were deleted. */
+/** Former contents of saves and states, and deleted saves and states. */
 const createVersionRoutes = ({ read }: Forms): Routes => async (app) => {
   const { assets } = app
 

@@ -15,12 +15,12 @@ import { type Lineage, type Writes, type Writing, folderOf, laterThan, ofGame } 
 
 const lineageOf = (row: AssetRow): Lineage => ({ user_id: row.user_id, rom_id: row.rom_id, kind: row.kind })
 
-/** Where the ROM of an asset is, or was. */
+/** Returns the names of the current or former ROM of an asset. */
 function romPathOf (asset: Asset): RomPlace {
   return { id: asset.rom?.id ?? 0, fs_name: asset.rom_fs_name, platform_fs_slug: asset.platform_fs_slug }
 }
 
-/** The folder that holds the content of an asset, below its user's. */
+/** Returns the content folder of an asset, below the folder of its user. */
 const ownFolder = (asset: Asset): string => folderOf(asset, romPathOf(asset), asset.emulator ?? null)
 
 async function load ({ tx }: Writing, kind: AssetKind, id: number, isDeleted = false): Promise<Asset> {
@@ -30,11 +30,11 @@ async function load ({ tx }: Writing, kind: AssetKind, id: number, isDeleted = f
   return asset
 }
 
-/** Changes of what was uploaded before; each loses nothing. */
+/** Changes of stored assets; no change loses content. */
 export function createChanges ({ writes, stamps, thumbnails }: {
   writes: Writes, stamps: DeviceStamps, thumbnails: ThumbnailStore
 }) {
-  /** Runs `work` on one of the caller's, after whatever else is written there. @throws ApiError NOT_FOUND */
+  /** Runs `work` on an asset of the caller, after all other writes to its lineage. @throws ApiError NOT_FOUND */
   async function change<T> (
     em: EntityManager, caller: Caller, kind: AssetKind, id: number, work: (writing: Writing, asset: Asset) => Promise<T>
   ): Promise<T> {
@@ -43,7 +43,7 @@ export function createChanges ({ writes, stamps, thumbnails }: {
   }
 
   async function findVersion ({ tx }: Writing, asset: Asset, id: number): Promise<AssetVersion> {
-    // Whoever thins out versions leaves it alone then.
+    // The row lock makes concurrent thinning skip this version.
     const version = await tx.findOne(AssetVersion, { id, asset }, { lockMode: LockMode.PESSIMISTIC_WRITE })
     if (version === null) throw notFound(`Version with ID '${id}' of '${asset.file_name}' not found`)
     return version
@@ -64,7 +64,7 @@ export function createChanges ({ writes, stamps, thumbnails }: {
         if (main !== null) {
           const isSame = asset.sha1 === main.sha1
           await writes.replace(writing, asset, main, ownFolder(asset), readMtime(input.mtime))
-          // Apps go back to a save by sending it once more, as what is to be the newest of its slot.
+          // Apps go back to a save by sending its content again: this save becomes the newest of its slot.
           if (isSame) asset.updated_at = laterThan(asset.updated_at, writing.now)
           if (acting !== null) await stamps.sent(writing.tx, acting.device, asset, input.content_hash)
         }
@@ -76,7 +76,7 @@ export function createChanges ({ writes, stamps, thumbnails }: {
       await stamps.count(em, caller, acting, input.session_id, fileName)
     },
 
-    /** Shows one, with its picture, to everybody who sees the ROM, or to nobody else. */
+    /** Makes an asset and its picture public for all who see the ROM, or private. */
     show: (em: EntityManager, caller: Caller, kind: AssetKind, id: number, isPublic: boolean): Promise<void> =>
       change(em, caller, kind, id, async (writing, asset) => {
         asset.is_public = isPublic
@@ -84,8 +84,7 @@ export function createChanges ({ writes, stamps, thumbnails }: {
       }),
 
     /**
-     * Deletes the caller's own: all, or none when one is not there. They can be restored for a while.
-     *
+     * Deletes assets of the caller: all, or none if one is missing. Deleted assets can be restored for a while.
      * @throws ApiError BAD_REQUEST, NOT_FOUND, INSUFFICIENT_PERMISSIONS
      */
     async delete (em: EntityManager, caller: Caller, kind: AssetKind, ids: readonly number[]): Promise<void> {
@@ -101,7 +100,7 @@ export function createChanges ({ writes, stamps, thumbnails }: {
       })
     },
 
-    /** Brings a deleted one back. @throws ApiError NOT_FOUND, CONFLICT when another of that name is there by now */
+    /** Restores a deleted asset. @throws ApiError NOT_FOUND, CONFLICT if another asset has its name by now */
     async restore (em: EntityManager, caller: Caller, kind: AssetKind, id: number): Promise<void> {
       const row = await getOwnOrDeleted(em, caller, kind, id)
       await writes.run(em, [lineageOf(row)], async (writing) => {
@@ -123,7 +122,10 @@ export function createChanges ({ writes, stamps, thumbnails }: {
       await writes.restoreVersion(writing, asset, await findVersion(writing, asset, versionId))
     }),
 
-    /** Puts content into the history without changing what is current; what is there already is not kept twice. */
+    /**
+     * Adds content to the history without changing the current content. Content that is in the history is not stored
+     * twice.
+     */
     addVersion: (
       em: EntityManager, caller: Caller, kind: AssetKind, id: number, file: StagedFile, clientMtime: Date | null
     ): Promise<AssetVersion> => change(em, caller, kind, id, async (writing, asset) => {
@@ -131,7 +133,7 @@ export function createChanges ({ writes, stamps, thumbnails }: {
       return known ?? await writes.addVersion(writing, asset, file, ownFolder(asset), clientMtime)
     }),
 
-    /** A device says that it holds what it downloaded. */
+    /** Confirms that a device holds the content that it downloaded. */
     async confirm (
       em: EntityManager, caller: Caller, kind: AssetKind, id: number, input: DownloadedInput
     ): Promise<Device> {

@@ -7,8 +7,8 @@ type NewScreenshot =
   Pick<NewAsset, 'lineage' | 'rom' | 'file_name' | 'is_public' | 'is_gallery' | 'origin_device_id'>
 
 /**
- * Stores a picture of a ROM under its name: in the place of one of that name and of the same use, which goes on being
- * shown to whom it was shown, or as a new one.
+ * Stores a picture of a ROM under its name. It replaces a picture of the same name and use, which keeps its visibility;
+ * otherwise it is new.
  */
 export async function putScreenshot (
   writes: Writes, writing: Writing, given: NewScreenshot, file: StagedFile

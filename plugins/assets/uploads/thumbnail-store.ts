@@ -11,7 +11,10 @@ import { type Lineage, type Writes, type Writing, ofGame } from './write-assets.
 /** A picture that came with a save or state. */
 export interface Picture { file: StagedFile, name: string, extension: string }
 
-/** @throws ApiError BAD_REQUEST when it is none. A browser sends an empty part for a field that was left alone. */
+/**
+ * Reads the picture of a form; null for an empty part, which browsers send for an unused field. @throws ApiError
+ * BAD_REQUEST if the file is not a picture
+ */
 export async function readThumbnail (file: StagedFile | null): Promise<Picture | null> {
   if (file === null || (file.given_name === '' && file.file_size_bytes === 0)) return null
   const name = cleanFileName(file.given_name)
@@ -33,7 +36,7 @@ export function createThumbnailStore (writes: Writes) {
   }
 
   return {
-    /** Stores the picture of a save or state under a name it is found by. */
+    /** Stores the picture of a save or state under a name that links the two. */
     async put (writing: Writing, of: Asset, rom: RomPlace, picture: Picture): Promise<void> {
       const lineage = { ...pictureLineage(of), rom_id: rom.id }
       await writing.lock(lineage)
@@ -50,13 +53,13 @@ export function createThumbnailStore (writes: Writes) {
       }, picture.file)
     },
 
-    /** The picture of a save or state is shown to whom that is shown. */
+    /** Gives the picture of a save or state the visibility of that save or state. */
     async show (writing: Writing, of: Asset): Promise<void> {
       const found = createThumbnails((await findScreenshots(writing, of, null)).map(toNamed))(toNamed(of))
       if (found !== null) found.asset.is_public = of.is_public
     },
 
-    /** Deletes the pictures of what was deleted, unless something that is left has the same one. */
+    /** Deletes the pictures of deleted assets, unless a remaining asset has the same picture. */
     async delete (writing: Writing, gone: readonly Asset[]): Promise<void> {
       await writing.lock(...gone.map(pictureLineage))
       for (const group of Map.groupBy(gone, gameKey).values()) {
@@ -75,7 +78,7 @@ export function createThumbnailStore (writes: Writes) {
       }
     },
 
-    /** Brings the picture back that went with a save or state. */
+    /** Restores the picture that was deleted with a save or state. */
     async restore (writing: Writing, of: Asset, deletedAt: Date): Promise<void> {
       await writing.lock(pictureLineage(of))
       const found = createThumbnails((await findScreenshots(writing, of, deletedAt)).map(toNamed))(toNamed(of))

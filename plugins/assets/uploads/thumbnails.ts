@@ -6,16 +6,15 @@ type Named = Pick<AssetRow, 'user_id' | 'rom_id' | 'file_name'>
 const placeOf = (row: Named) => `${row.user_id}:${row.rom_id}`
 const stemOf = (row: Named) => parseName(row.file_name).fs_name_no_ext
 
-/** Whether a screenshot of this name is the picture of a file of that name. */
+/** True if a screenshot of this name is the picture of a file of that name. */
 export function isPictureOf (picture: string, fileName: string): boolean {
   const names = new Set([fileName, parseName(fileName).fs_name_no_ext])
   return names.has(picture) || names.has(parseName(picture).fs_name_no_ext)
 }
 
 /**
- * Finds the picture of a save or state: the newest screenshot of the same user and ROM that is called like it, with or
- * without extension; one called after the whole file name goes before all others.
- *
+ * Finds the picture of a save or state: the newest screenshot of the same user and ROM with the same name, with or
+ * without extension. A screenshot named after the whole file name takes precedence.
  * @param screenshots newest first
  */
 export function createThumbnails<Row extends Named> (screenshots: readonly Row[]): (of: Named) => Row | null {

@@ -18,16 +18,16 @@ import { type ThumbnailStore, readThumbnail } from './thumbnail-store.ts'
 import { type RomPlace, selectRomPlace } from './write-rows.ts'
 import { type Lineage, type Writes, type Writing, folderOf } from './write-assets.ts'
 
-/** Conflict copies kept of one file. */
+/** Maximum number of conflict copies of one file. */
 const CONFLICT_COPIES_MAX = 10
 const NEWEST = { orderBy: { updated_at: 'desc', id: 'desc' }, populate: ['origin_device'] } as const
 
-/** An upload as far as it is known before the rows are looked at. */
+/** The validated input of an upload, before any asset rows are read. */
 interface Upload {
   input: UploadInput
   lineage: Lineage & { rom_id: number }
   rom: RomPlace
-  /** As cleaned, without the date of a slot. */
+  /** The cleaned file name, without the date tag of a slot. */
   name: string
   slot: string | null
   emulator: string | null
@@ -38,18 +38,21 @@ interface Upload {
 
 const orNull = (text: string | undefined) => text === undefined || text === '' ? null : text
 
-/** When a device says it changed a file. @throws ApiError INVALID when that is no time of this calendar */
+/** Parses the time when a device changed a file. @throws ApiError INVALID if the text is not a valid time */
 export const readMtime = (text: string | undefined): Date | null =>
   text === undefined ? null : requireTime(text, ['query', 'mtime'])
 
-/** The ROM if the caller sees it. @throws ApiError NOT_FOUND */
+/** Finds a ROM that is visible to the caller. @throws ApiError NOT_FOUND */
 export async function findRom (em: EntityManager, caller: Caller, id: number): Promise<RomPlace> {
   const rom = await selectRomPlace(em, caller, id)
   if (rom === undefined) throw notFound(`ROM with ID '${id}' not found`)
   return rom
 }
 
-/** What is gone from the disk is not there for devices, but may come again. */
+/**
+ * Returns the newest asset that is not missing from the disk. To devices a missing file does not exist, but an upload
+ * may bring it back.
+ */
 const findPresent = (newestFirst: readonly Asset[]) => newestFirst.find((asset) => !asset.missing_from_fs)
 
 const changed = (name: string, current: Asset | undefined) => new ApiError('CONFLICT',
@@ -82,7 +85,7 @@ export function createUploads (
       rom,
       lineage: { user_id: caller.id, rom_id: rom.id, kind },
       name: cleanFileName(file.given_name),
-      // States have none, and theirs was not looked at.
+      // States have no slot, and the slot of a state is not validated.
       slot: kind === 'save' ? orNull(input.slot) : null,
       emulator: emulator === null ? null : cleanFolder(emulator),
       file,
@@ -91,7 +94,7 @@ export function createUploads (
     }
   }
 
-  /** The live ones of the slot, or those without one that are called alike; newest first. */
+  /** Finds the live assets of the slot, or those without a slot and with a similar name; newest first. */
   async function findPeers ({ tx }: Writing, { lineage, slot, name }: Upload): Promise<Asset[]> {
     const plain = untagged(name)
     const stem = plain.slice(0, plain.length - extname(plain).length)
@@ -105,7 +108,7 @@ export function createUploads (
     }, NEWEST)
   }
 
-  /** @throws ApiError CONFLICT when the device does not know what it is about to replace. */
+  /** @throws ApiError CONFLICT if the device does not know the content that it is about to replace. */
   async function checkKnown ({ tx }: Writing, upload: Upload, peers: readonly Asset[]): Promise<void> {
     const { acting, slot, name, lineage, input } = upload
     if (acting?.is_named !== true || input.overwrite === true || lineage.kind !== 'save') return
@@ -113,14 +116,13 @@ export function createUploads (
     if (current === undefined) return
     const lastSync = await stamps.lastSync(tx, acting.device, current)
     const isKnown = lastSync === null ? slot === null : lastSync >= current.updated_at
-    // It may have that content from before the owner went back to it.
+    // The device may know the content from before the owner went back to it.
     if (!isKnown && !await stamps.isAgreed(tx, acting.device, current)) throw outdated(current, lastSync)
   }
 
   /**
-   * What the upload is already, if it is nothing new.
-   *
-   * @throws ApiError CONFLICT when it was to replace something else than there is
+   * Returns the asset that already has the uploaded content; null for new content.
+   * @throws ApiError CONFLICT if the current content is not the expected one
    */
   async function findSame (writing: Writing, upload: Upload, peers: readonly Asset[]): Promise<Asset | null> {
     const { input, slot, name, file } = upload
@@ -132,7 +134,7 @@ export function createUploads (
     const alike = slot === null ? peers.filter((peer) => untagged(peer.file_name) === untagged(name)) : peers
     const [newest] = alike
     const current = findPresent(alike)
-    // An upload whose answer was lost comes again.
+    // A client repeats an upload whose response was lost.
     const same = [newest, current].find((one) => one?.sha1 === file.sha1)
     if (same !== undefined) return same
     const expected = input.expected_sha1 === 'none' ? undefined : input.expected_sha1.toLowerCase()
@@ -140,7 +142,7 @@ export function createUploads (
     return null
   }
 
-  /** What is gone from the disk is put there again. */
+  /** Writes the content again if the file is missing from the disk. */
   async function heal (writing: Writing, asset: Asset, upload: Upload): Promise<void> {
     if (!asset.missing_from_fs) return
     const { lineage, rom, file, clientMtime } = upload
@@ -177,7 +179,7 @@ export function createUploads (
     if (gone.length > 0) await thumbnails.delete(writing, gone)
   }
 
-  /** Keeps the other side of a conflict beside the file it is about. */
+  /** Stores the other side of a conflict as a copy beside the original. */
   async function putConflictCopy (writing: Writing, upload: Upload, originalId: number): Promise<Asset> {
     const { lineage: { user_id: user, rom_id: rom, kind }, acting, file } = upload
     const original = await writing.tx.findOne(Asset, { id: originalId, user, rom, kind, deleted_at: null })
@@ -197,7 +199,7 @@ export function createUploads (
     return copy
   }
 
-  /** @returns what the upload became, and whether it is now what the device and the server agree on */
+  /** @returns the asset that stores the upload, and whether it is now the base of the device */
   async function store (writing: Writing, upload: Upload): Promise<{ asset: Asset, isCurrent: boolean }> {
     const { input, slot, name } = upload
     if (input.conflict_of !== undefined) {
@@ -223,9 +225,8 @@ export function createUploads (
 
   return {
     /**
-     * Stores an upload, by the order of work that clients rely on.
-     *
-     * @returns the id of what it became
+     * Stores an upload. Clients rely on the order of these steps.
+     * @returns the id of the asset that stores the upload
      */
     async upload (
       em: EntityManager, caller: Caller, kind: 'save' | 'state', input: UploadInput,

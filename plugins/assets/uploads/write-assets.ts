@@ -13,18 +13,18 @@ import { deleteForSpace } from '../clean-up/retention-rows.ts'
 import { PLURALS } from '../views.ts'
 import { type RomPlace, countBytes, lockName } from './write-rows.ts'
 
-/** Whose uploads go one after the other. */
+/** Assets whose writes run one after the other. */
 export interface Lineage { user_id: number, rom_id: number | null, kind: AssetKind }
 
-/** What happens within one transaction, and to files before and after it. */
+/** The operations within one transaction, and on files before and after it. */
 export interface Writing {
   tx: EntityManager
   now: Date
-  /** Also goes one after the other with what writes there. */
+  /** Also locks these lineages against concurrent writes. */
   lock (...lineages: readonly Lineage[]): Promise<void>
-  /** Puts an upload in its place before a row names it; if nothing comes of it, it is removed. */
+  /** Publishes a file before a row names it; the file is deleted if the transaction rolls back. */
   publish (file: StagedFile, folder: string, fileName: string): Promise<string>
-  /** Removes files once the transaction is done. */
+  /** Deletes files after the commit. */
   drop (diskPaths: readonly string[]): void
 }
 
@@ -41,15 +41,18 @@ export interface NewAsset {
   client_mtime: Date | null
 }
 
-/** Those of the same game: by its names while it is gone from the library, as all that are gone have no id. */
+/**
+ * Matches assets of the same game. If the ROM is gone, the game matches by its names, because all such assets have no
+ * ROM id.
+ */
 export const ofGame = ({ rom, platform_fs_slug: platform, rom_fs_name: name }: Asset) =>
   (rom ?? null) === null ? { rom: null, platform_fs_slug: platform, rom_fs_name: name } : { rom }
 
 const lockKey = ({ user_id: user, rom_id: rom, kind }: Lineage) => `assets:${user}:${rom}:${kind}`
-/** Devices compare by it, so no two contents of one thing have the same. */
+/** Returns a time after the former one. Devices compare by this time, so two contents of one asset must differ. */
 export const laterThan = (former: Date, now: Date) => new Date(Math.max(now.getTime(), former.getTime() + 1))
 
-/** Where the content of an asset lies, below its user's folder. */
+/** Returns the content folder of an asset, below the folder of its user. */
 export function folderOf ({ kind }: Pick<Lineage, 'kind'>, rom: RomPlace, emulator: string | null): string {
   const folders = [PLURALS[kind], cleanFolder(rom.platform_fs_slug), String(rom.id)]
   return (emulator === null ? folders : [...folders, cleanFolder(emulator)]).join('/')
@@ -67,9 +70,8 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
   }
 
   /**
-   * Former contents make way before an upload is refused.
-   *
-   * @throws ApiError NO_FREE_SPACE when a user has as much as one may have.
+   * Deletes former contents if an upload exceeds the quota of the user.
+   * @throws ApiError NO_FREE_SPACE if the quota is still exceeded.
    */
   async function makeRoom ({ tx, drop }: Writing, userId: number, bytes: number): Promise<void> {
     if (quota === 0 || await countBytes(tx, userId) + bytes <= quota) return
@@ -81,10 +83,10 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
 
   return {
     /**
-     * Runs `work` in one transaction, after whatever else writes to the same lineages. What it settled is removed when
-     * it throws; when the commit itself fails nobody knows whether a row names it, so it stays.
-     *
-     * @throws ApiError CONFLICT when something it refers to was deleted meanwhile
+     * Runs `work` in one transaction, after all other writes to the same lineages. Published files are deleted if
+     * `work` throws.
+     * If the commit itself fails, the files stay, because nobody knows whether a row names them.
+     * @throws ApiError CONFLICT if a referenced row was deleted meanwhile
      */
     async run<T> (em: EntityManager, lineages: readonly Lineage[], work: (writing: Writing) => Promise<T>): Promise<T> {
       const settled: string[] = []
@@ -93,7 +95,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
       try {
         const result = await em.transactional(async (tx) => {
           const lock = async (...wanted: readonly Lineage[]) => {
-            // In one order, so that no two wait for each other.
+            // A fixed order of locks prevents deadlocks.
             for (const key of [...new Set(wanted.map(lockKey))].sort()) {
               await lockName(tx, key)
             }
@@ -145,7 +147,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
       return asset
     },
 
-    /** Gives an asset other content; the former becomes a version. The same content changes nothing. */
+    /** Replaces the content of an asset; the former content becomes a version. The same content changes nothing. */
     async replace (
       writing: Writing, asset: Asset, file: StagedFile, folder: string, clientMtime: Date | null
     ): Promise<void> {
@@ -165,7 +167,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
       await tx.flush()
     },
 
-    /** Puts content into the history of an asset, which stays as it is. */
+    /** Adds content to the history of an asset, whose current content stays. */
     async addVersion (
       writing: Writing, asset: Asset, file: StagedFile, folder: string, clientMtime: Date | null
     ): Promise<AssetVersion> {
@@ -184,7 +186,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
       return version
     },
 
-    /** Makes a version the current content again; what was current takes its place. */
+    /** Makes a version the current content again; the former content becomes a version. */
     async restoreVersion ({ tx, now }: Writing, asset: Asset, version: AssetVersion): Promise<void> {
       tx.create(AssetVersion, { asset, ...formerContent(asset), created_at: now })
       tx.remove(version)

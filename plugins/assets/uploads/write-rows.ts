@@ -3,10 +3,10 @@ import { sql } from 'kysely'
 import type { AnyCaller } from '../../platforms/visibility.ts'
 import { isRomVisible } from '../../roms/visibility.ts'
 
-/** A ROM, and what it is found again by when it was gone. */
+/** A ROM id, with the names that find the ROM again after it was gone. */
 export interface RomPlace { id: number, fs_name: string, platform_fs_slug: string }
 
-/** Undefined for a ROM that the viewer does not see. */
+/** Returns undefined for a ROM that is not visible to the caller. */
 export async function selectRomPlace (em: EntityManager, caller: AnyCaller, romId: number): Promise<RomPlace | undefined> {
   const { rows: [rom] } = await sql<RomPlace>`select r.id, r.fs_name, p.fs_slug as platform_fs_slug
     from roms r join platforms p on p.id = r.platform_id where r.id = ${romId} and ${isRomVisible(caller)}`
@@ -14,7 +14,7 @@ export async function selectRomPlace (em: EntityManager, caller: AnyCaller, romI
   return rom
 }
 
-/** What a user's files take, former contents included. */
+/** Returns the total bytes of a user's files, former contents included. */
 export async function countBytes (tx: EntityManager, userId: number): Promise<number> {
   const [row] = await tx.execute<{ bytes: string }[]>(`select (
     (select coalesce(sum(file_size_bytes), 0) from assets where user_id = ?) +
@@ -23,7 +23,7 @@ export async function countBytes (tx: EntityManager, userId: number): Promise<nu
   return Number(row?.bytes ?? 0)
 }
 
-/** Until the transaction ends no other one has the lock of that name. */
+/** Takes the advisory lock of this name until the transaction ends. */
 export async function lockName (tx: EntityManager, name: string): Promise<void> {
   await tx.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [name])
 }

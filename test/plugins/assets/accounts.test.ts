@@ -7,7 +7,7 @@ import { addRom } from '../roms/support.ts'
 
 const fresh = shareTestApp(t)
 
-t.test('an administrator can give back what a deleted account had uploaded, to another account', async (t) => {
+t.test('an administrator gives the uploads of a deleted account to another account', async (t) => {
   const test = await fresh(t)
   const rom = await addRom(test, { fs_name: 'Game.sfc' })
   const admin = createClient(test, test.admin)
@@ -37,7 +37,7 @@ t.test('an administrator can give back what a deleted account had uploaded, to a
   t.equal((await admin.call('POST', path, { user_id: bobId })).statusCode, 404)
 })
 
-/** What a command prints that runs beside the server. */
+/** Returns the output of a command that runs beside the server. */
 async function print (t: Test, { databaseUrl, config }: TestApp, command: () => Promise<void>): Promise<string> {
   const env = { SVC_DATABASE_URL: databaseUrl, SVC_DATA_DIR: config.data_dir }
   Object.assign(process.env, env)
@@ -51,7 +51,7 @@ async function print (t: Test, { databaseUrl, config }: TestApp, command: () => 
   }
 }
 
-t.test('the command line lists deleted accounts and gives one back, with its ROMs and on record', async (t) => {
+t.test('the command line lists and restores deleted accounts, and audits the restore', async (t) => {
   const test = await fresh(t)
   const { app } = test
   const run = (command: () => Promise<void>) => print(t, test, command)
@@ -65,7 +65,7 @@ t.test('the command line lists deleted accounts and gives one back, with its ROM
   const save = await alice.save({ rom_id: rom }, 'Game.srm', 'one')
   await alice.save({ rom_id: rom }, 'Other.srm', 'two')
   t.equal((await createClient(test, test.admin).call('DELETE', `/api/users/${id}`)).statusCode, 200)
-  // The file was gone for a while, and what came back is a row of its own.
+  // The ROM was gone for a while and returns as a new row.
   await app.pg.query('with gone as (delete from roms where id = $1) delete from former_roms', [rom])
   await app.pg.query('delete from platforms')
   const again = await addRom(test, { fs_name: 'Game.sfc' })
@@ -83,7 +83,7 @@ t.test('the command line lists deleted accounts and gives one back, with its ROM
   t.equal(await run(listDeleted), 'There is nothing to restore.\n')
 })
 
-t.test('accounts and passwords that the command line makes are on record, without the password', async (t) => {
+t.test('the command line audits new accounts and passwords without the password', async (t) => {
   const test = await fresh(t)
   const run = (command: () => Promise<void>) => print(t, test, command)
   process.env.SVC_NEW_PASSWORD = 'a long enough one'

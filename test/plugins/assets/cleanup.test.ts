@@ -24,14 +24,14 @@ const sql = async (text: string, values: unknown[] = []) => { await app.pg.query
 let count = 0
 const newRom = () => addRom(test, { fs_name: `Game ${++count}.sfc` })
 
-/** A user of its own for each test, so that no test meets the quota or the files of another. */
+/** Creates one user per test, because tests must not share quotas or files. */
 async function newUser () {
   const name = `user${++count}`
   const client = createClient(test, await test.createUser(name))
   return { ...client, folder: await folderOf(test, name), rom: await newRom() }
 }
 
-/** As if the server ran for two hours, and looked an hour ago. */
+/** Simulates a server that started two hours ago and checked an hour ago. */
 async function passFirstHour (): Promise<void> {
   await sql("update workers set started_at = now() - interval '2 hours'")
   await sql("update installation set looked_at = now() - interval '1 hour'")
@@ -49,7 +49,7 @@ async function run (args: object = {}): Promise<{ status: string, stats: Stats }
   return { status, stats: meta.cleanup_stats }
 }
 
-/** A complete file of a user that no row names, two days old. */
+/** Adds a complete file of a user that no row names, two days old. */
 async function addUnknown (folder: string, name: string, content = name): Promise<string> {
   const path = `${folder}/saves/snes/1/${name}`
   await mkdir(dirname(join(base, path)), { recursive: true })
@@ -61,7 +61,7 @@ async function addUnknown (folder: string, name: string, content = name): Promis
 
 const forget = (path: string) => rm(join(base, path))
 
-t.test('files that the database does not know are listed and stay, until an administrator has them put aside', async (t) => {
+t.test('clean-up lists unknown files; only an administrator sets them aside', async (t) => {
   const owner = await newUser()
   const { folder } = owner
   const known = await Promise.all([1, 2, 3].map((i) => owner.save({ rom_id: owner.rom }, `Known ${i}.srm`, `known ${i}`)))
@@ -88,7 +88,7 @@ t.test('files that the database does not know are listed and stay, until an admi
   for (const path of [young, ...aside]) await forget(path)
 })
 
-t.test('nothing is cleaned in the first hour, after a jump of the clock, or when most files are unknown', async (t) => {
+t.test('clean-up deletes nothing in the first hour, after a clock jump or with doubts', async (t) => {
   const owner = await newUser()
   const kept = await owner.save({ rom_id: owner.rom }, 'Kept.srm', 'one')
   await owner.save({ rom_id: owner.rom }, 'Kept.srm', 'two')
@@ -121,7 +121,7 @@ t.test('nothing is cleaned in the first hour, after a jump of the clock, or when
   t.same(await owner.versions(kept.id), [])
 })
 
-t.test('with another database nothing is cleaned at all', async (t) => {
+t.test('clean-up deletes nothing with a foreign database', async (t) => {
   await passFirstHour()
   await run()
   const file = join(test.config.data_dir, 'identity')
@@ -134,7 +134,7 @@ t.test('with another database nothing is cleaned at all', async (t) => {
   t.equal((await run()).status, 'finished')
 })
 
-t.test('a row whose file is gone gets it back from what was put aside, by its content', async (t) => {
+t.test('a row with a missing file gets the set-aside file with the same content', async (t) => {
   const owner = await newUser()
   const [one, two] = [await owner.save({ rom_id: owner.rom }, 'One.srm', 'the same'), await owner.save({ rom_id: owner.rom }, 'Two.srm', 'the same')]
   const other = await owner.save({ rom_id: owner.rom }, 'Other.srm', 'not alike')
@@ -155,7 +155,7 @@ t.test('a row whose file is gone gets it back from what was put aside, by its co
   await rm(join(base, 'lost'), { recursive: true })
 })
 
-t.test('no number of uploads in a short time pushes a good save out', async (t) => {
+t.test('many uploads in a short time do not push a good save out', async (t) => {
   const owner = await newUser()
   const { id } = await owner.save({ rom_id: owner.rom }, 'Game.srm', 'good')
   for (let i = 0; i < 20; i++) await owner.save({ rom_id: owner.rom }, 'Game.srm', `bad ${i}`)
@@ -174,11 +174,11 @@ t.test('no number of uploads in a short time pushes a good save out', async (t) 
   t.ok((await owner.get<AssetItem[]>('/api/saves/deleted')).some(({ sha1 }) => sha1 === sha1Of('s0')))
 })
 
-t.test('former contents thin out with age: one an hour, then one a day, then one a week', async (t) => {
+t.test('former contents thin out by age to one per hour, day and week', async (t) => {
   const owner = await newUser()
   const { id } = await owner.save({ rom_id: owner.rom }, 'Game.srm', 'v0')
   for (let i = 1; i <= 14; i++) await owner.save({ rom_id: owner.rom }, 'Game.srm', `v${i}`)
-  // From the oldest: pairs of a week, a day and an hour, of which the later stays; then some of today.
+  // From the oldest: pairs of a week, a day and an hour, of which the later one stays; then some of today.
   const weeks = "date_trunc('week', now(), 'UTC') - interval '6 weeks'"
   const days = "date_trunc('day', now(), 'UTC') - interval '10 days'"
   const hours = "date_trunc('hour', now(), 'UTC') - interval '30 hours'"
@@ -199,7 +199,7 @@ t.test('former contents thin out with age: one an hour, then one a day, then one
   t.equal((await listStored(test)).length, before - 3, 'their files are gone')
 })
 
-t.test('games that are gone from the library keep their histories apart', async (t) => {
+t.test('games that are gone from the library have separate histories', async (t) => {
   const owner = await newUser()
   const games = await Promise.all(['a', 'b'].map(async (name) => {
     const rom = await newRom()
@@ -217,7 +217,7 @@ t.test('games that are gone from the library keep their histories apart', async 
   }
 })
 
-t.test('former contents make way before an upload is refused for the quota', async (t) => {
+t.test('an upload over the quota deletes former contents before it is refused', async (t) => {
   const owner = await newUser()
   const content = (i: number) => String.fromCharCode(97 + i).repeat(15_000)
   const { id } = await owner.save({ rom_id: owner.rom }, 'Game.srm', content(0))
@@ -231,7 +231,7 @@ t.test('former contents make way before an upload is refused for the quota', asy
   t.equal(reply.statusCode, 507)
 })
 
-t.test('hashes of saves that are missing or wrong are computed again, and nothing else of a save changes', async (t) => {
+t.test('the task recomputes missing and wrong hashes and changes nothing else of a save', async (t) => {
   const owner = await newUser()
   const [kept, wrong, missing, lost] = await Promise.all(['kept', 'wrong', 'missing', 'lost'].map((name) =>
     owner.save({ rom_id: owner.rom }, `Hash ${name}.srm`, `content ${name}`)))

@@ -10,7 +10,7 @@ const alice = createClient(test, await test.createUser('alice'))
 let count = 0
 const newRom = () => addRom(test, { fs_name: `Game ${++count}.sfc` })
 
-/** Every content of a ROM's saves that can be had, of deleted ones too, by its SHA-1; each is read to be sure. */
+/** Returns the SHA-1 of every content of a ROM's saves that can be read, also of deleted saves. */
 async function readAll (rom: number): Promise<Set<string>> {
   const found = new Set<string>()
   const live = await alice.get<AssetItem[]>(`/api/saves?rom_id=${rom}`)
@@ -23,7 +23,7 @@ async function readAll (rom: number): Promise<Set<string>> {
   for (const { id } of [...live, ...deleted]) {
     for (const version of await alice.versions(id)) await add(`/api/saves/${id}/versions/${version.id}/content`)
   }
-  // What was deleted is had by bringing it back, after what has its name by now has made way.
+  // A deleted save is read by restoring it, after the live saves were deleted to free its name.
   for (const { id } of deleted) {
     const now = await alice.get<AssetItem[]>(`/api/saves?rom_id=${rom}`)
     if (now.length > 0) await alice.call('POST', '/api/saves/delete', { saves: now.map((save) => save.id) })
@@ -33,7 +33,7 @@ async function readAll (rom: number): Promise<Set<string>> {
   return found
 }
 
-t.test('of many uploads at once none is lost', async (t) => {
+t.test('concurrent uploads lose no content', async (t) => {
   const rom = await newRom()
   const contents = Array.from({ length: 24 }, (_, i) => `content ${i}`)
   const replies = await Promise.all(contents.map((content, i) => {
@@ -53,7 +53,7 @@ const operation = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('restore' as const, 'restore version' as const, 'copy' as const), at: fc.nat(20) }) }
 )
 
-t.test('whatever is done, every content that was accepted can be had', async (t) => {
+t.test('every accepted content stays available after any sequence of operations', async (t) => {
   await fc.assert(fc.asyncProperty(fc.array(operation, { minLength: 3, maxLength: 14 }), async (operations) => {
     const rom = await newRom()
     const accepted = new Set<string>()

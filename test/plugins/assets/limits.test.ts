@@ -27,7 +27,7 @@ const LONG = 'n'.repeat(300)
 const WAYS_OUT = ['../', '..\\', '/', '\\', 'C:\\', 'C:/', '//server/share/', './', '../../../../../../', '....//', '..%2f', '%2e%2e/',
   '..%5c', '/etc/', '\\\\?\\', 'file:///', '~/', './/', 'a/../../', 'a\\..\\..\\', '..;/', '\u2025/', '\uff0e\uff0e/', '..\u2215']
 const NAMES = ['passwd', 'Game.srm', '.ssh', 'authorized_keys', '..', '.', '']
-/** Names that have done harm somewhere. */
+/** File names that caused harm in other software. */
 const CORPUS = [
   ...WAYS_OUT.flatMap((way) => NAMES.map((name) => way + name)),
   '', '.', '..', '...', ' ', '\t', '. ', ' .', ' ..', '.. ', '*', '?', '<>', '"', '+', '|', ':', '*?<>+', 'CON', 'NUL', 'com1.txt', 'aux.srm',
@@ -36,7 +36,7 @@ const CORPUS = [
   '.htaccess', 'index.html', 'x.svg', 'x.php', '\ufeff', '\u200b'
 ]
 
-t.test('V2: no name makes a file outside the folders of its user, and none is the fault of the server', async (t) => {
+t.test('V2: no file name leads outside the folders of its user or to a server error', async (t) => {
   t.ok(CORPUS.length >= 200, `${CORPUS.length} names`)
   const outside = await mkdtemp(join(tmpdir(), 'svc-corpus-'))
   t.teardown(() => rm(outside, { recursive: true }))
@@ -47,7 +47,7 @@ t.test('V2: no name makes a file outside the folders of its user, and none is th
     ['/api/saves', 'saveFile', 'screenshotFile'], ['/api/states', 'stateFile'], ['/api/screenshots', 'screenshotFile']
   ] as const
   await Promise.all(routes.map(async ([path, ...parts], place) => {
-    // A third each: one reader of forms serves them all.
+    // Each route gets a third of the names, because one form reader serves all routes.
     for (const name of CORPUS.filter((_, index) => index % 3 === place)) {
       const fileName = name.replaceAll('"', '%22')
       const reply = await bob.send('POST', path, { rom_id: rom }, parts.map((part) => ({ name: part, fileName, content: PNG })))
@@ -71,7 +71,7 @@ t.test('V2: no name makes a file outside the folders of its user, and none is th
   await app.pg.query('delete from assets')
 })
 
-t.test('what is wrong with a form is said, and nothing of it is left', async (t) => {
+t.test('an invalid form is refused with its reason and leaves no file', async (t) => {
   const before = await listStored(test)
   const file = { name: 'saveFile', fileName: 'Game.srm', content: 'x' }
   const cases: [string, number, Parameters<typeof alice.send>[3], Record<string, string | number | boolean>][] = [
@@ -105,7 +105,7 @@ t.test('what is wrong with a form is said, and nothing of it is left', async (t)
   t.same(await listStored(test), before)
 })
 
-t.test('a state has no slot, whatever is sent as one', async (t) => {
+t.test('a state has no slot, whatever slot the client sends', async (t) => {
   for (const slot of ['main', 'a\nb', 'x'.repeat(300)]) {
     const first = await alice.state({ rom_id: rom, slot }, 'Slot.state', 'state')
     t.equal(first.file_name, 'Slot.state')
@@ -113,7 +113,7 @@ t.test('a state has no slot, whatever is sent as one', async (t) => {
   await app.pg.query("delete from assets where file_name = 'Slot.state'")
 })
 
-t.test('the form says what the query may say, and any part may be the file', async (t) => {
+t.test('form fields replace query parameters, and any part may be the file', async (t) => {
   const fields = Object.entries({ rom_id: String(rom), slot: 'form', emulator: 'x', overwrite: 'yes', autocleanup: '1', autocleanup_limit: '-5' })
   for (const first of [true, false]) {
     const parts = fields.map(([name, content]) => ({ name, content }))
@@ -124,7 +124,7 @@ t.test('the form says what the query may say, and any part may be the file', asy
   t.equal((await alice.get<AssetItem[]>(`/api/saves?rom_id=${rom}&slot=form`)).length, 1)
 })
 
-/** Sends a request as it is and reads the answer. */
+/** Sends a raw request and reads the response. */
 async function sendRaw (head: string[], write: (socket: ReturnType<typeof connect>) => void): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   let answer = ''
@@ -138,7 +138,7 @@ async function sendRaw (head: string[], write: (socket: ReturnType<typeof connec
   return answer.split('\r\n')[0] ?? ''
 }
 
-t.test('V7: what is too large is refused before it is read, and while it is when its size was not told', async (t) => {
+t.test('V7: an upload that is too large is refused, even if its size was not announced', async (t) => {
   const before = await listStored(test)
   for (const path of ['saves', 'states', 'screenshots']) {
     const line = await sendRaw([`POST /api/${path}?rom_id=${rom} HTTP/1.1`, 'content-type: multipart/form-data; boundary=b',
@@ -159,7 +159,7 @@ t.test('V7: what is too large is refused before it is read, and while it is when
   t.equal((await listStored(test)).length, before.length + 1)
 })
 
-t.test('an upload that breaks off leaves nothing', async (t) => {
+t.test('a broken upload leaves no file', async (t) => {
   const before = await listStored(test)
   const form = createForm([{ name: 'saveFile', fileName: 'Broken.srm', content: 'x'.repeat(50_000) }])
   const socket = connect(port, '127.0.0.1')
@@ -174,7 +174,7 @@ t.test('an upload that breaks off leaves nothing', async (t) => {
   t.notOk((await alice.get<AssetItem[]>('/api/saves')).some(({ file_name: name }) => name === 'Broken.srm'))
 })
 
-t.test('nobody takes more than the quota, nor the last free space', async (t) => {
+t.test('uploads stop at the quota and at the last free space', async (t) => {
   const content = (i: number) => String(i).repeat(LIMIT - 1000)
   const part = (i: number) => [{ name: 'saveFile', fileName: `Quota ${i}.srm`, content: content(i) }]
   let status = 200
@@ -189,7 +189,7 @@ t.test('nobody takes more than the quota, nor the last free space', async (t) =>
   t.equal(free.statusCode, 200)
 })
 
-t.test('when a ROM is in the library again, a scan gives it back its saves', async (t) => {
+t.test('a scan attaches saves to a ROM that is back in the library', async (t) => {
   const back = await addRom(test, { fs_name: 'Back.sfc' })
   const save = await alice.save({ rom_id: back }, 'Back.srm', 'one')
   await app.pg.query('delete from roms where id = $1', [back])

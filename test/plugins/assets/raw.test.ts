@@ -17,7 +17,7 @@ const home = await folderOf(test, 'alice')
 const get = (path: string, headers: Record<string, string> = aliceHeaders, method: 'GET' | 'HEAD' = 'GET') =>
   app.inject({ method, url: `/api/raw/assets/${path.split('/').map(encodeURIComponent).join('/')}`, headers })
 
-t.test('a save is served by its path, whole and in part, to be saved', async (t) => {
+t.test('a path serves a save, whole and in part, as an attachment', async (t) => {
   const reply = await get(save.full_path)
   t.equal(reply.statusCode, 200, reply.body)
   t.equal(reply.body, 'save')
@@ -32,7 +32,7 @@ t.test('a save is served by its path, whole and in part, to be saved', async (t)
   t.equal((await app.inject({ url: `/api/raw/assets/${save.full_path}?timestamp=1`, headers: aliceHeaders })).body, 'save')
 })
 
-t.test('pictures are shown', async (t) => {
+t.test('a path serves pictures inline', async (t) => {
   await app.pg.query("update users set avatar_path = $1 where username = 'alice'", [`${home}/profile/avatar.png`])
   await mkdir(join(config.data_dir, 'assets', home, 'profile'), { recursive: true })
   await writeFile(join(config.data_dir, 'assets', home, 'profile', 'avatar.png'), PNG)
@@ -47,7 +47,7 @@ t.test('pictures are shown', async (t) => {
   }
 })
 
-t.test('V1: nothing but what somebody uploaded is found, whatever the path says', async (t) => {
+t.test('V1: a path finds only uploads, whatever it contains', async (t) => {
   await writeFile(join(config.data_dir, 'secret.key'), 'secret')
   const wrong = [home, `${home}/saves`, `${save.full_path}/x`, '../secret.key', '../../etc/passwd', 'users/../../secret.key',
     `${home}/profile/../../../secret.key`, `${home}/profile/..`, `${home}/../../secret.key`, '/etc/passwd',
@@ -60,7 +60,7 @@ t.test('V1: nothing but what somebody uploaded is found, whatever the path says'
   t.equal((await app.inject({ url: '/api/raw/assets/..%2f..%2fsecret.key', headers: aliceHeaders })).statusCode, 404)
 })
 
-t.test("V10: another's save is not found, nor is any without a credential", async (t) => {
+t.test('V10: a path does not serve a save to other users or without a credential', async (t) => {
   t.equal((await get(save.full_path, {})).statusCode, 401)
   t.equal((await get(save.full_path, bobHeaders)).statusCode, 404)
   t.equal((await get(save.full_path, test.admin)).statusCode, 404)

@@ -16,7 +16,7 @@ let count = 0
 const newRom = () => addRom(test, { fs_name: `Game ${++count}.sfc` })
 const contentOf = (id: number, kind = 'saves') => alice.content(`/api/${kind}/${id}/content`)
 
-t.test('a save is kept by its name, and the next one of that name takes its place', async (t) => {
+t.test('an upload replaces the save of the same name', async (t) => {
   const rom = await newRom()
   const first = await alice.save({ rom_id: rom, emulator: 'snes9x' }, 'Game.srm', 'one')
   t.match(first, {
@@ -52,7 +52,7 @@ t.test('a save is kept by its name, and the next one of that name takes its plac
   t.ok(marks.rom_user.last_played)
 })
 
-t.test('saves of a slot carry their date, the same content is kept once, and old ones go when asked', async (t) => {
+t.test('saves of a slot have their date, store content once, and go by auto-cleanup', async (t) => {
   const rom = await newRom()
   const slot = { rom_id: rom, slot: 'main' }
   const first = await alice.save(slot, 'Game [2020-01-02_03-04-05].srm', 'one')
@@ -67,7 +67,7 @@ t.test('saves of a slot carry their date, the same content is kept once, and old
     `/api/saves/summary?rom_id=${rom}`)
   t.match(summary, { total_count: 3, slots: [{ slot: 'main', count: 2, latest: { id: forced.id } }, { slot: 'other', count: 1 }] })
 
-  // One that was uploaded in the same second would take its place.
+  // An upload in the same second would replace this save.
   await test.app.pg.query("update assets set file_name = 'Game [2022-01-01_00-00-00].srm' where id = $1", [forced.id])
   const last = await alice.save({ ...slot, autocleanup: true, autocleanup_limit: 0 }, 'Game.srm', 'two')
   t.same((await alice.get<AssetItem[]>(`/api/saves?rom_id=${rom}&slot=main`)).map(({ id }) => id), [last.id], 'a limit below 1 is 1')
@@ -83,7 +83,7 @@ t.test('saves of a slot carry their date, the same content is kept once, and old
   t.equal(await contentOf(first.id), 'one')
 })
 
-t.test('a former content is made the current one, and one is kept without becoming it', async (t) => {
+t.test('a version becomes current, and a new one is stored without becoming current', async (t) => {
   const rom = await newRom()
   for (const kind of ['saves', 'states'] as const) {
     const upload = (content: string) => alice[kind === 'saves' ? 'save' : 'state']({ rom_id: rom }, 'Game.bin', content)
@@ -124,7 +124,7 @@ t.test('a deleted save is restored with its picture, but not over another of its
   t.equal(await contentOf(save.id), 'one', 'nothing is deleted when one is not there')
 })
 
-t.test('a picture that several have stays until the last of them is deleted', async (t) => {
+t.test('a picture of several saves stays until the last of them is deleted', async (t) => {
   const rom = await newRom()
   const picture = { name: 'screenshotFile', fileName: 'Game.png', content: PNG }
   const save = await alice.save({ rom_id: rom }, 'Game.srm', 'one', [picture])
@@ -136,14 +136,14 @@ t.test('a picture that several have stays until the last of them is deleted', as
   t.equal((await alice.call('GET', `/api/screenshots/${save.screenshot?.id}/content`)).statusCode, 404)
 })
 
-t.test('the pictures of saves of several games go with them', async (t) => {
+t.test('deleting saves of several games deletes their pictures', async (t) => {
   const picture = { name: 'screenshotFile', fileName: 'Game.png', content: PNG }
   const saves = await Promise.all([await newRom(), await newRom()].map((rom) => alice.save({ rom_id: rom }, 'Game.srm', 'one', [picture])))
   await alice.call('POST', '/api/saves/delete', { saves: saves.map(({ id }) => id) })
   for (const { screenshot } of saves) t.equal((await alice.call('GET', `/api/screenshots/${screenshot?.id}/content`)).statusCode, 404)
 })
 
-t.test('the content of a zip is known by what is in it', async (t) => {
+t.test('the content hash of a zip depends on its entries only', async (t) => {
   const rom = await newRom()
   const createZip = async (names: string[]) => {
     const zip = new ZipFile()
@@ -165,7 +165,7 @@ t.test('the content of a zip is known by what is in it', async (t) => {
   t.equal(broken.content_hash, null)
 })
 
-t.test('content is replaced by its id, and shown to others with its picture when its owner says so', async (t) => {
+t.test('an update by id replaces content, and a public save shows its picture', async (t) => {
   const rom = await newRom()
   const save = await alice.save({ rom_id: rom, emulator: 'x' }, 'Game.srm', 'one')
   const parts = [
@@ -204,7 +204,7 @@ t.test('sending the same content again makes a save the newest of its slot', asy
   t.ok(again.updated_at > state.updated_at)
 })
 
-t.test('content is sent in parts, to be saved and never run, and said to be missing when it is', async (t) => {
+t.test('content is served in ranges, as an attachment, and 404 if its file is missing', async (t) => {
   const rom = await newRom()
   const save = await alice.save({ rom_id: rom }, 'Gämé.html', '<script>0123456789</script>')
   const path = `/api/saves/${save.id}/content`
@@ -238,7 +238,7 @@ t.test('content is sent in parts, to be saved and never run, and said to be miss
   t.equal((await alice.call('GET', path)).statusCode, 200)
 })
 
-t.test('a state moves to the folder of another emulator, and only a picture is shown in a browser', async (t) => {
+t.test('a state moves to the folder of another emulator, and browsers show only pictures', async (t) => {
   const rom = await newRom()
   const first = await alice.state({ rom_id: rom, emulator: 'a' }, 'Game.state.png', PNG)
   const second = await alice.state({ rom_id: rom, emulator: 'b' }, 'Game.state.png', Buffer.concat([PNG, PNG]))
@@ -253,7 +253,7 @@ t.test('a state moves to the folder of another emulator, and only a picture is s
   t.ok((await alice.get<number[]>('/api/states/identifiers')).includes(state.id))
 })
 
-t.test('screenshots are pictures by their content, whatever they are called', async (t) => {
+t.test('screenshots must be pictures by content, whatever their names are', async (t) => {
   const rom = await newRom()
   const send = (fileName: string, content: string | Buffer) =>
     alice.send('POST', '/api/screenshots', { rom_id: rom }, [{ name: 'screenshotFile', fileName, content }])
@@ -303,7 +303,7 @@ t.test('screenshots are pictures by their content, whatever they are called', as
   t.equal((await bob.call('GET', `/api/screenshots/${shot?.id}/content`)).statusCode, 404)
 })
 
-t.test('saves of a ROM that is gone stay with their owner, and belong to it again when it is back', async (t) => {
+t.test('saves of a ROM that is gone stay with their owner and return with the ROM', async (t) => {
   const rom = await newRom()
   const save = await alice.save({ rom_id: rom }, 'Game.srm', 'one')
   await alice.call('PUT', `/api/saves/${save.id}/visibility`, { is_public: true })
@@ -316,7 +316,7 @@ t.test('saves of a ROM that is gone stay with their owner, and belong to it agai
   t.match(replaced.json(), { rom_id: null, sha1: sha1Of('two') })
 })
 
-t.test('names that get too long with what is added to them lose the end of their stem', async (t) => {
+t.test('additions to a long name cut the end of its stem', async (t) => {
   const rom = await newRom()
   const long = `${'é'.repeat(125)}.srm`
   const tagged = await alice.save({ rom_id: rom, slot: 'long' }, long, 'one')
@@ -326,7 +326,7 @@ t.test('names that get too long with what is added to them lose the end of their
   for (const { file_name: name } of [tagged, copy]) t.ok([254, 255].includes(Buffer.byteLength(name)), name)
 })
 
-t.test('the picture of a save does not take the place of one in the gallery, nor the other way round', async (t) => {
+t.test('a save picture and a gallery picture of the same name do not replace each other', async (t) => {
   const rom = await newRom()
   const shot = (content: Buffer) =>
     alice.send('POST', '/api/screenshots', { rom_id: rom }, [{ name: 'screenshotFile', fileName: 'Game.png', content }])
@@ -362,7 +362,7 @@ t.test('a hidden ROM hides its saves, from their owner too', async (t) => {
   t.equal(reply.statusCode, 404)
 })
 
-t.test('who may write and not delete is told so; a device needs the scope for devices', async (t) => {
+t.test('deleting needs the grant to delete; a named device needs the scope for devices', async (t) => {
   const rom = await newRom()
   const save = await bob.save({ rom_id: rom }, 'Game.srm', 'one')
   await test.app.pg.query(`insert into permission_overrides (user_id, entity, action, granted)

@@ -28,13 +28,13 @@ export type Headers = Record<string, string>
 export interface Part {
   name: string
   content: string | Buffer
-  /** Without it the part is a field. */
+  /** Without a file name the part is a field. */
   fileName?: string
 }
 
 const BOUNDARY = 'the-boundary-of-the-parts'
 
-/** A multipart body, with file names exactly as given. */
+/** Returns a multipart body with file names exactly as given. */
 export function createForm (parts: readonly Part[]): { payload: Buffer, headers: Headers } {
   const chunks = parts.flatMap(({ name, content, fileName }) => [
     Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"${fileName === undefined
@@ -56,7 +56,7 @@ const search = (query: Query) =>
   new URLSearchParams(Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)] as [string, string]])).toString()
 
-/** The smallest picture that is one. */
+/** The smallest valid picture. */
 export const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==', 'base64')
 
 export function createClient ({ app }: TestApp, headers: Headers) {
@@ -72,7 +72,7 @@ export function createClient ({ app }: TestApp, headers: Headers) {
         method, url: `${path}?${search(query)}`, headers: { ...headers, ...form.headers, ...more }, payload: form.payload
       })
     },
-    /** Uploads a save, which has to succeed. */
+    /** Uploads a save; throws unless the upload succeeds. */
     async save (
       query: Query, fileName: string, content: string | Buffer, more: readonly Part[] = []
     ): Promise<AssetItem> {
@@ -90,7 +90,7 @@ export function createClient ({ app }: TestApp, headers: Headers) {
       if (reply.statusCode !== 200) throw new Error(`${url}: ${reply.statusCode} ${reply.body}`)
       return reply.json<T>()
     },
-    /** Content as text; null when there is none. */
+    /** Returns content as text; null if there is none. */
     async content (url: string): Promise<string | null> {
       const reply = await call('GET', url)
       return reply.statusCode === 200 ? reply.body : null
@@ -99,14 +99,14 @@ export function createClient ({ app }: TestApp, headers: Headers) {
   }
 }
 
-/** Where the files of a user lie, below the assets folder. */
+/** Returns the folder of a user, below the assets folder. */
 export async function folderOf ({ app }: TestApp, username: string): Promise<string> {
   const { rows: [user] } = await app.pg.query<{ folder: string }>('select folder from users where username = $1', [username])
   if (user === undefined) throw new Error(`There is no user ${username}`)
   return `users/${user.folder}`
 }
 
-/** All files below the assets folder. */
+/** Lists all files below the assets folder. */
 export async function listStored ({ config }: TestApp): Promise<string[]> {
   const base = join(config.data_dir, 'assets')
   const entries = await readdir(base, { recursive: true, withFileTypes: true }).catch(() => [])
@@ -114,7 +114,7 @@ export async function listStored ({ config }: TestApp): Promise<string[]> {
     .map((entry) => join(entry.parentPath, entry.name).slice(base.length + 1)).sort()
 }
 
-/** A device of a user. @returns its ids on both sides of the wire */
+/** Adds a device of a user. @returns its row id and its UUID */
 export async function addDevice (
   { app }: TestApp, username: string, name: string
 ): Promise<{ id: number, device_id: string }> {

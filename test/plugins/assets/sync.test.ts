@@ -23,14 +23,14 @@ interface Sync { last_synced_at: Date, is_untracked: boolean }
 const syncs = async (device: { id: number }, id: number) => (await test.app.pg.query<Sync>(
   'select last_synced_at, is_untracked from device_syncs where device_id = $1 and asset_id = $2', [device.id, id])).rows
 
-t.test('a file is known by its name, whatever date it carries, and by its slot', async (t) => {
+t.test('base keys are the name without its date tag, and the slot', async (t) => {
   t.equal(untagged('Game [2024-01-02_03-04-05].srm'), 'Game.srm')
   t.same(baseKeysOf({ slot: null, file_name: 'Game.srm' }), ['file:Game.srm'])
   t.same(baseKeysOf({ slot: 'main', file_name: 'Game [2024-01-02_03-04-05].srm' }), ['file:Game.srm', 'slot:main'])
   fc.assert(fc.property(fc.string(), (name) => untagged(untagged(name)) === untagged(name) || name.includes('[')))
 })
 
-t.test('a device that does not know the newest save of a slot is told so, unless it insists', async (t) => {
+t.test('an upload over a newer save of the slot is a conflict, unless it says overwrite', async (t) => {
   const rom = await newRom()
   const first = await send(rom, { slot: 'a', device_id: deck.id }, 'one')
   t.match(first.json(), {
@@ -55,7 +55,7 @@ t.test('a device that does not know the newest save of a slot is told so, unless
   t.match(own?.map((sync) => [sync.device_id, sync.is_current]), [[deck.device_id, false], [phone.device_id, true]])
 })
 
-t.test('a device whose sync is off sends nothing, in the words that apps know', async (t) => {
+t.test('a device with disabled sync is refused with the message that apps know', async (t) => {
   const rom = await newRom()
   const off = await addDevice(test, 'alice', 'Off')
   await alice.call('PUT', `/api/devices/${off.id}`, { sync_enabled: false })
@@ -73,7 +73,7 @@ t.test('a device whose sync is off sends nothing, in the words that apps know', 
   }
 })
 
-t.test('a device that knows the content of a save may replace it, though its owner went back to it since', async (t) => {
+t.test('a device that knows a save may replace it, even if its owner went back to it', async (t) => {
   for (const slot of [{}, { slot: 'a' }]) {
     const rom = await newRom()
     const save = (await send(rom, { ...slot, device_id: deck.id }, 'one')).json<AssetItem>()
@@ -93,7 +93,7 @@ t.test('a device that knows the content of a save may replace it, though its own
   }
 })
 
-t.test('a token of a device says which device it is', async (t) => {
+t.test('a device token identifies its device', async (t) => {
   const rom = await newRom()
   const token = await test.app.inject({
     method: 'POST', url: '/api/client-tokens', headers, payload: { name: 'x', scopes: ['assets.read', 'assets.write', 'devices.write'] }
@@ -108,7 +108,7 @@ t.test('a token of a device says which device it is', async (t) => {
   t.equal((await alice.call('POST', `/api/saves/${save.id}/downloaded`, {})).statusCode, 400)
 })
 
-t.test('what is served is not yet agreed on; what a device says that it holds is', async (t) => {
+t.test('a download sets no base until the device confirms it', async (t) => {
   const rom = await newRom()
   const save = await alice.save({ rom_id: rom }, 'Game.srm', 'one')
   const path = `/api/saves/${save.id}`
@@ -144,7 +144,7 @@ t.test('what is served is not yet agreed on; what a device says that it holds is
   t.same(await syncs(phone, other.id), [])
 })
 
-t.test('an upload that is to replace certain content replaces nothing else, and may come twice', async (t) => {
+t.test('an upload with expected_sha1 replaces only that content, and may be repeated', async (t) => {
   for (const kind of ['save', 'state']) {
     for (const slot of kind === 'save' ? [{}, { slot: 'main' }] : [{}]) {
       const rom = await newRom()
@@ -165,7 +165,7 @@ t.test('an upload that is to replace certain content replaces nothing else, and 
   }
 })
 
-t.test('what is gone from the disk is replaced by what a device still has', async (t) => {
+t.test('an upload from a device replaces content that is missing from the disk', async (t) => {
   async function lose (id: number): Promise<void> {
     const { rows: [row] } = await test.app.pg.query<{ disk_path: string }>('select disk_path from assets where id = $1', [id])
     await rm(join(test.config.data_dir, 'assets', row?.disk_path ?? ''))
@@ -193,7 +193,7 @@ t.test('what is gone from the disk is replaced by what a device still has', asyn
   t.equal((await send(rom, { slot: 'a', device_id: phone.id, expected_sha1: sha1Of('old') }, 'mine')).statusCode, 200)
 })
 
-t.test('going back to content of before in a slot is a new save when a sync says so', async (t) => {
+t.test('an upload with expected_sha1 stores old content of a slot as a new save', async (t) => {
   const rom = await newRom()
   const first = (await send(rom, { slot: 'a', device_id: deck.id }, 'one')).json<AssetItem>()
   await test.app.pg.query("update assets set file_name = 'Game [2020-01-01_00-00-00].srm' where id = $1", [first.id])
@@ -203,7 +203,7 @@ t.test('going back to content of before in a slot is a new save when a sync says
   t.equal((await alice.get<AssetItem[]>(`/api/saves?rom_id=${rom}&slot=a`))[0]?.sha1, sha1Of('one'))
 })
 
-t.test('the other side of a conflict is kept beside the file, once, and ten of them', async (t) => {
+t.test('ten conflict copies are stored beside a file, each content once', async (t) => {
   const rom = await newRom()
   const original = (await send(rom, { slot: 'a', device_id: deck.id }, 'server')).json<AssetItem>()
   const query = { slot: 'a', device_id: deck.id, conflict_of: original.id }
@@ -227,7 +227,7 @@ t.test('the other side of a conflict is kept beside the file, once, and ten of t
   t.ok(deleted.some(({ id }) => id === copy.id))
 })
 
-t.test('transfers are counted in the sync session they name, and a wrong one is ignored', async (t) => {
+t.test('transfers count in the sync session they name; unknown sessions are ignored', async (t) => {
   const rom = await newRom()
   const { rows: [session] } = await test.app.pg.query<{ id: number, session_id: string }>(`insert into sync_sessions (user_id, device_id, operations_planned)
     select user_id, id, 3 from devices where id = $1 returning id, session_id`, [deck.id])
