@@ -8,7 +8,7 @@ import type { Pair } from './pairs.ts'
 import type { AssetRow } from './rows.ts'
 import { type FileOperation, type NegotiateBody, RESOLUTIONS, type Resolution } from './schemas.ts'
 
-/** What emulators end the names of states with. */
+/** Suffixes that emulators give to state files. */
 const STATE_NAME = /\.state(\d+|\.auto)?$/i
 const ROUTES = { save: '/api/saves', state: '/api/states' } as const
 
@@ -19,7 +19,7 @@ function listFiles (roms: NonNullable<NegotiateBody['roms']>): ListedFile[] {
   for (const [index, { rom_id: romId, saves }] of roms.entries()) {
     for (const [position, { file, mtime, sha1 }] of saves.entries()) {
       const stored = readStoredName(file)
-      // The schema lets a digest through, or nothing.
+      // The schema allows only a digest, an empty text or null.
       const hash = sha1 ? sha1.toLowerCase() : null
       files.push({
         rom_id: romId,
@@ -38,7 +38,7 @@ function listFiles (roms: NonNullable<NegotiateBody['roms']>): ListedFile[] {
   return files
 }
 
-/** The dialect that lists saves and states below their ROMs and pairs them by their names. */
+/** Reads the dialect that lists saves and states below their ROMs and pairs them by name. */
 export function readByFile (roms: NonNullable<NegotiateBody['roms']>): Listing {
   return {
     files: listFiles(roms),
@@ -51,27 +51,31 @@ export function readByFile (roms: NonNullable<NegotiateBody['roms']>): Listing {
   }
 }
 
-/** How a device that lists by file settles conflicts; one that only receives hands over its own file to be kept. */
+/**
+ * Returns how a device that lists by file resolves conflicts. A device that only receives gives its own file to the
+ * server as a version.
+ */
 export function readResolution ({ sync_mode: mode, sync_config: config }: Device): Resolution {
   if (mode === 'pull_only') return 'server_wins'
   const wanted = config?.conflict_resolution
   return RESOLUTIONS.find((resolution) => resolution === wanted) ?? 'keep_both'
 }
 
-/** A directory on the device with what separates it from a file in it; nothing when the device named none. */
+/** Returns a directory on the device with its trailing separator; an empty text if the device named none. */
 const readFolder = (path = '') => path === '' ? '' : `${path.replace(/[\\/]+$/, '')}/`
 
 const parameter = (name: string, value: string | null) =>
   value === null ? '' : `&${name}=${encodeURIComponent(value.toWellFormed())}`
 
-/** What cannot be read as a time is left out: it is only shown. */
+/** Returns the `mtime` parameter of a file. An invalid time is skipped, because the time is only displayed. */
 const mtimeOf = (file: ListedFile | null) =>
   parameter('mtime', file === null ? null : readTime(file.mtime)?.toISOString() ?? null)
 
-/** Operations whose paths need nothing added, for a device and the session with this UUID. */
+/** Creates operations with complete paths, for a device and the session with this UUID. */
 export function createFileOperations (device: Device, sessionId: string, caller: Caller) {
   const stamp = `device_id=${device.id}&session_id=${sessionId}`
-  // To name the device there takes a scope that companion apps often do not have; a bound token says it by itself.
+  // Naming the device in a download needs a scope that many companion apps lack. A bound token identifies the device
+  // anyway.
   const downloadStamp = caller.scopes.has('devices.read') ? stamp : `session_id=${sessionId}`
   const resolution = readResolution(device)
   const folders = { save: readFolder(device.paths?.saves), state: readFolder(device.paths?.states) }
@@ -80,7 +84,10 @@ export function createFileOperations (device: Device, sessionId: string, caller:
     return `${routeOf(kind)}?rom_id=${romId}&${stamp}${extra}${mtimeOf(file)}`
   }
 
-  /** In the place of the server's content, if that is still what it was; beside it where it has no place any more. */
+  /**
+   * Returns parameters that replace the server's content if it is unchanged. An asset that is no longer the newest of
+   * its slot gets a new file beside it.
+   */
   function replacing ({ is_replaceable: isReplaceable }: Pair, { sha1, slot, emulator }: AssetRow): string {
     const folder = parameter('emulator', emulator)
     return isReplaceable ? `&expected_sha1=${sha1}${parameter('slot', slot)}${folder}&overwrite=true` : folder
@@ -109,7 +116,7 @@ export function createFileOperations (device: Device, sessionId: string, caller:
       const destination = conflictPath(pair, asset)
       return { type: action, ...named, resolution, destination, ...download(pair, asset, file) }
     }
-    // The device may keep what was deleted on the server; it is not sent back.
+    // The device may keep a file that was deleted on the server; the file is not uploaded again.
     return { type: 'noop', ...named }
   }
 }

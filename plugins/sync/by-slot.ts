@@ -4,14 +4,14 @@ import { type ListedFile, type Listing, readChange, readHash, readStoredName } f
 import type { Pair } from './pairs.ts'
 import type { NegotiateBody, SlotOperation } from './schemas.ts'
 
-/** Who sends one of these understands `delete`. */
+/** Request fields of newer clients, which support `delete`. */
 const LATER_FIELDS = ['rom_ids', 'restore_unlisted', 'emulators'] as const
 const understandsDelete = (body: NegotiateBody) => LATER_FIELDS.some((field) => body[field] !== undefined)
 
-/** Times above this, in the year 2603 as seconds, are milliseconds. */
+/** Numbers above this limit are milliseconds; as seconds it is the year 2603. */
 const SECONDS_MAX = 20_000_000_000
 
-/** A time in ISO 8601, which apps also say as a number since 1970. */
+/** Converts a time to ISO 8601; apps also send numbers since 1970. */
 function toTimeText (time: number | string): string {
   const count = Number(time)
   if (Number.isNaN(count)) return String(time)
@@ -39,7 +39,7 @@ function listFiles (saves: NonNullable<NegotiateBody['saves']>): ListedFile[] {
   })
 }
 
-/** The dialect that lists saves and pairs them by their slots; one without a slot is kept and never paired. */
+/** Reads the dialect that lists saves and pairs them by slot. A save without a slot is uploaded and never paired. */
 export function readBySlot (saves: NonNullable<NegotiateBody['saves']>, body: NegotiateBody): Listing {
   const { rom_ids: wanted = null, restore_unlisted: restores = false, emulators = null } = body
   const isOffered = (emulator: string | null) =>
@@ -75,7 +75,7 @@ export function createSlotOperations (body: NegotiateBody) {
   }
 }
 
-/** How many there are of each, as the answer has it. */
+/** Counts the operations by action, as fields of the response. */
 export function countOperations (operations: readonly SlotOperation[], body: NegotiateBody) {
   const count = (action: SlotOperation['action']) =>
     operations.reduce((sum, operation) => sum + Number(operation.action === action), 0)

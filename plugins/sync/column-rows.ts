@@ -2,8 +2,8 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
 
 /**
- * Reads many rows as one list of values for each column: of ten thousand, the driver takes twice as long to read them
- * one by one.
+ * Selects many rows as one list of values per column, because the driver needs twice as long for ten thousand single
+ * rows.
  */
 export async function selectByColumn<Row extends object> (
   em: EntityManager, columns: readonly (keyof Row & string)[], rows: RawBuilder<unknown>

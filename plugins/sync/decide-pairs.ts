@@ -7,7 +7,10 @@ import {
   upsertDeviceSyncs
 } from './rows.ts'
 
-/** Pairs a device's files with the server's and decides about each, by as many queries however many there are. */
+/**
+ * Pairs the files of a device with the server's and decides about each. The number of queries does not depend on the
+ * number of files.
+ */
 export async function decidePairs (
   em: EntityManager, listing: Listing, scope: Scope, direction: Direction
 ): Promise<readonly Pair[]> {
@@ -25,7 +28,7 @@ export async function decidePairs (
   return pairs.conclude(direction)
 }
 
-/** What both sides agree on from now on, as far as that is not known yet. */
+/** Lists the new bases and device syncs that are not stored yet. */
 function listAgreements (pairs: readonly Pair[]) {
   const agreements: AssetRow[] = []
   const held = new Map<number, { asset_id: number, sha1: string }>()
@@ -39,7 +42,7 @@ function listAgreements (pairs: readonly Pair[]) {
   return { bases: listBases(agreements), held: [...held.values()] }
 }
 
-/** Notes what a device and the server agree on, where a decision found that they do. */
+/** Stores the bases that the decisions established between a device and the server. */
 export async function storeBases (tx: EntityManager, deviceId: number, pairs: readonly Pair[]): Promise<void> {
   const { bases, held } = listAgreements(pairs)
   await upsertDeviceSyncs(tx, deviceId, held)

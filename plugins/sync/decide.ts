@@ -1,63 +1,63 @@
-/** What a file is made of, by both of its hashes. */
+/** Content of a file, identified by both of its hashes. */
 export interface Content {
   sha1: string
-  /** MD5; null when it could not be computed. */
+  /** MD5; null if it could not be computed. */
   content_hash: string | null
 }
 
-/** Content that the server has or had. */
+/** Current or former content of the server. */
 export interface StoredContent extends Content {
-  /** When it became what the server has, in milliseconds since 1970. */
+  /** Time when the content became current on the server, in milliseconds since 1970. */
   updated_at: number
 }
 
 /** A file as a device lists it. */
 export interface DeviceFile {
-  /** SHA-1 or MD5, told apart by their length; null when the device names none. */
+  /** SHA-1 or MD5, distinguished by length; null if the device sends none. */
   hash: string | null
-  /** When it was changed, in milliseconds since 1970. */
+  /** Time of the last change, in milliseconds since 1970. */
   changed_at: number
 }
 
-/** The newest content the server has of the same file or slot. */
+/** The newest content of the server for the same file or slot. */
 export interface ServerFile extends StoredContent {
-  /** The file about which there was a conflict, when this keeps its other side. */
+  /** For a conflict copy: id of the original file. */
   conflict_of: number | null
 }
 
 /** Everything that is known about one file or slot of one device. */
 export interface Situation {
-  /** Null when the device did not list it. */
+  /** Null if the device did not list the file. */
   device: DeviceFile | null
   server: ServerFile | null
-  /** What this device and the server last agreed on. */
+  /** The content that this device and the server last agreed on. */
   base: StoredContent | null
-  /** Former content on the server that the device's file is; null when it is none. */
+  /** Former content of the server that equals the device's file; null if there is none. */
   former: StoredContent | null
-  /** Whether the server has nothing because its owner deleted it there. */
+  /** True if the server has no file because its owner deleted it there. */
   is_deleted: boolean
-  /** Whether the device's file is content that went with it. */
+  /** True if the device's file equals the deleted content. */
   is_deleted_content: boolean
-  /** Whether content that the server should have is gone from its disk. */
+  /** True if content of the server is missing from its disk. */
   is_missing: boolean
-  /** Whether the device's file is that content. */
+  /** True if the device's file equals the missing content. */
   is_missing_content: boolean
-  /** Whether the owner wants this file left alone on this device. */
+  /** True if the owner disabled the sync of this file on this device. */
   is_untracked: boolean
-  /** When this device last gave the server's file, or was given it. */
+  /** Time when this device last sent or received the server's file. */
   last_synced_at: number | null
-  /** Whether what the device removed is offered again. */
+  /** True if files that were removed on the device are offered again. */
   restores_unlisted: boolean
 }
 
-/** `delete` is told to clients that understand it; the others are to leave the file alone. */
+/** Clients that do not understand `delete` get a no-op instead. */
 export const ACTIONS = ['upload', 'download', 'conflict', 'noop', 'delete'] as const
 export type Action = typeof ACTIONS[number]
 
 export interface Decision {
   action: Action
   reason: string
-  /** What both sides have now agreed on; null when that stays as it was. */
+  /** The new base of both sides; null if it does not change. */
   agreed: StoredContent | null
 }
 
@@ -66,11 +66,11 @@ const SHA1_LENGTH = 40
 const settle = (action: Action, reason: string, agreed: StoredContent | null = null): Decision =>
   ({ action, reason, agreed })
 
-/** Whether a device's hash can tell its file from this content. */
+/** True if the hash of a device can be compared with this content. */
 const isComparable = (hash: string, content: Content): boolean =>
   hash.length === SHA1_LENGTH || content.content_hash !== null
 
-/** Whether a hash, in small letters, is one of this content. */
+/** True if a lowercase hash belongs to this content. */
 export const isHashOf = (hash: string, { sha1, content_hash: md5 }: Content): boolean =>
   hash === (hash.length === SHA1_LENGTH ? sha1 : md5)
 
@@ -89,7 +89,8 @@ function decideAbsent ({ hash }: DeviceFile, situation: Situation): Decision {
   const { base, is_deleted: isDeleted, is_deleted_content: isKept } = situation
   const isAgreed = hash !== null && base !== null && isHashOf(hash, base)
   if (!isDeleted) {
-    // Only what the owner deleted leaves nothing at all: not what the disk lost, nor what the limit of a history took.
+    // No trace means that the owner deleted the file long ago: missing files and files beyond a history limit leave
+    // traces.
     return isAgreed && !situation.is_missing && situation.former === null
       ? settle('noop', 'Deleted on the server, longer ago than is kept')
       : settle('upload', 'Not on the server')
@@ -99,7 +100,7 @@ function decideAbsent ({ hash }: DeviceFile, situation: Situation): Decision {
     : settle('upload', 'Deleted on the server, but changed on the device since')
 }
 
-/** Modification times say who is newer only as far as clocks are right: this is for devices that name no hash. */
+/** Decides for devices without hashes. Modification times are only as reliable as the clocks. */
 function decideByClock (device: DeviceFile, server: ServerFile, last: number | null): Decision {
   const [changed, updated] = [device.changed_at, server.updated_at]
   if (last !== null) {
@@ -121,27 +122,27 @@ function decideByContent (hash: string, server: ServerFile, situation: Situation
   if (base !== null) {
     const isServers = isSameContent(server, base)
     const isDevices = isHashOf(hash, base)
-    // A device may hash in a way of its own, which only the base then has.
+    // A device may compute hashes in another way; only the base then stores its hash.
     if (isServers && isDevices) return settle('noop', 'Neither was changed')
-    // It was given that by the server, whether or not it said so; since then the owner went back.
+    // The device got the former content from the server, confirmed or not. The owner went back to older content since.
     if (isServers && former !== null && former.updated_at > base.updated_at && !isMissing) {
       return settle('download', 'The device has what the server had since, and has no longer', former)
     }
-    // A hash that has no counterpart cannot say that the file changed.
+    // A hash without a counterpart cannot prove that the file changed.
     if (isServers && isComparable(hash, server)) return settle('upload', 'Changed on the device')
     if (isDevices && !isMissing) return settle('download', 'Changed on the server')
   }
   if (former !== null && !isMissing) return settle('download', 'The device has an older version', former)
-  // A copy that came out of a conflict does not make another: the server keeps its content as a version of it.
+  // A conflict copy does not create another copy: the server stores its former content as a version.
   return server.conflict_of !== null
     ? settle('upload', 'Changed on both; this is already a copy of a conflict')
     : settle('conflict', 'Changed on both')
 }
 
 /**
- * Decides what becomes of one file or slot: by content where the device names a hash, against what both sides last
- * agreed on. Neither side's only copy of anything is ever replaced without being asked for: an upload leaves the
- * server's content among its versions, a download replaces only what the server has or had.
+ * Decides the action for one file or slot. If the device sends a hash, the decision compares contents with the base.
+ * No side loses the only copy of any content: an upload turns the server's content into a version, and a download
+ * replaces only content that the server has or had.
  */
 export function decide (situation: Situation): Decision {
   const { device, server } = situation
@@ -153,13 +154,13 @@ export function decide (situation: Situation): Decision {
     : decideByContent(device.hash, server, situation)
 }
 
-/** Which way files may go. */
+/** Allowed directions of transfers. */
 export type Direction = 'pull' | 'push' | 'both'
 
-/** A decision as far as the device wants it carried out. */
+/** Limits a decision to the direction that the device allows. */
 export function narrow (decision: Decision, direction: Direction): Decision {
   const { action } = decision
-  // A conflict stays one: to be told of a download would cost the device the only copy of its own file.
+  // A conflict stays a conflict for a receiving device, because a download would destroy the only copy of its file.
   if (direction === 'pull' && action === 'upload') return settle('noop', 'This device only receives')
   if (direction === 'push') {
     if (action === 'download' || action === 'delete') return settle('noop', 'This device only sends')

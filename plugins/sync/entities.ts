@@ -5,17 +5,17 @@ import { User } from '../users/entities.ts'
 
 export const SYNC_STATUSES = ['PENDING', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'CANCELLED'] as const
 
-/** Content that was offered, which the completing call may say the device has. */
+/** Offered content that the device may confirm when it completes the session. */
 export interface PlannedDownload { asset_id: number, sha1: string }
 
-/** One run of a device's sync. */
+/** One sync run of a device. */
 export const SyncSession = defineEntity({
   name: 'SyncSession',
   tableName: 'sync_sessions',
   indexes: [{ properties: ['user', 'id'] }, { properties: ['status', 'initiated_at'] }],
   properties: {
     id: columns.id(),
-    /** The other id on the wire. */
+    /** UUID of the session; the API accepts either id. */
     session_id: p.uuid().defaultRaw('gen_random_uuid()').unique(),
     user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id'),
     device: () => p.manyToOne(Device).deleteRule('cascade').joinColumn('device_id').index(),
@@ -25,7 +25,7 @@ export const SyncSession = defineEntity({
     operations_failed: p.integer().default(0),
     error_message: columns.text().nullable(),
     downloads: p.json<PlannedDownload[]>().defaultRaw("'[]'::jsonb"),
-    /** Hash of the completing call's body and what was answered, so that its repetition is answered alike. */
+    /** Hash of the completing request's body. A repeated request gets the stored answer again. */
     completed_with: columns.text().nullable(),
     completed_answer: p.json<Record<string, unknown> | null>().nullable(),
     initiated_at: columns.createdAt(),

@@ -35,16 +35,16 @@ declare module '../../core/sockets/sockets.ts' {
 }
 
 export const syncEvents: EventDescriptions<ServerEvents> = {
-  'sync:started': { summary: 'A device begins to sync', schema: StartedSchema },
-  'sync:progress': { summary: 'A file was exchanged', schema: ProgressSchema },
-  'sync:completed': { summary: 'A sync is over', schema: CompletedSchema },
+  'sync:started': { summary: 'A device starts a sync', schema: StartedSchema },
+  'sync:progress': { summary: 'A file was transferred', schema: ProgressSchema },
+  'sync:completed': { summary: 'A sync completed', schema: CompletedSchema },
   'sync:conflict': { summary: 'Both sides changed a file', schema: ConflictSchema },
-  'sync:error': { summary: 'A sync cannot go on', schema: FailureSchema }
+  'sync:error': { summary: 'A sync had an error', schema: FailureSchema }
 }
 
 type SyncEvent = 'started' | 'progress' | 'completed' | 'conflict' | 'error'
 
-/** Tells a user's open tabs how the syncs of their devices go. */
+/** Publishes the progress of syncs to the open tabs of the devices' user. */
 export function createSyncEvents (app: FastifyInstance) {
   return function publish<Name extends SyncEvent> (
     session: SessionName, name: Name, payload: Omit<ServerEvents[`sync:${Name}`], keyof OfSession>

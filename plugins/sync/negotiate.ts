@@ -18,7 +18,10 @@ import type { NegotiateBody, NegotiateResponse, Resolution } from './schemas.ts'
 import { holdSeenDevice, insertSession } from './session-rows.ts'
 import { storeBases, decidePairs } from './decide-pairs.ts'
 
-/** More than these would be a flood in the user's open tabs; the operations have them all. */
+/**
+ * Maximum number of conflict events per negotiation, because more would flood the open tabs. The operations contain all
+ * conflicts.
+ */
 const CONFLICT_EVENTS_MAX = 100
 const PLANNED: readonly Action[] = ['upload', 'download', 'conflict']
 
@@ -27,7 +30,9 @@ function directionOf ({ sync_mode: mode }: Device): Direction {
   return mode === 'push_only' ? 'push' : 'both'
 }
 
-/** @throws ApiError INVALID unless the body is in one of the dialects; with both it is in the first */
+/**
+ * Reads a listing in one of the dialects; `roms` wins if both are present. @throws ApiError INVALID if both are missing
+ */
 function readListing (body: NegotiateBody): Listing {
   if (body.roms !== undefined) return readByFile(body.roms)
   if (body.saves !== undefined) return readBySlot(body.saves, body)
@@ -35,9 +40,8 @@ function readListing (body: NegotiateBody): Listing {
 }
 
 /**
- * What the device holds once it has done all that it is told.
- *
- * @param resolution how it settles conflicts; null where that is left to it
+ * Lists the content that the device holds after all operations.
+ * @param resolution how the device resolves conflicts; null if the device decides itself
  */
 function listDownloads (pairs: readonly Pair[], resolution: Resolution | null): PlannedDownload[] {
   const endsConflicts = resolution === 'keep_both' || resolution === 'server_wins'
@@ -58,7 +62,7 @@ const scopeOf = (caller: Caller, device: Device, listing: Listing): Scope => ({
   includes_known: listing.includes_known
 })
 
-/** Opens a session beside those that are open already: a device may have several under way, one for each game. */
+/** Opens a session. A device may have several open sessions at once, one for each game. */
 async function openSession (
   em: EntityManager, device: Device, userId: number, pairs: readonly Pair[], downloads: readonly PlannedDownload[]
 ): Promise<SessionName> {
@@ -97,7 +101,7 @@ export function createNegotiation (app: FastifyInstance, publish: PublishSync) {
     return { session_id: id, operations, ...countOperations(operations, body) }
   }
 
-  /** Tells a device what to do with its saves and states, and opens a session for it. */
+  /** Decides the operations for the saves and states of a device, and opens a session. */
   return async function negotiate (em: EntityManager, caller: Caller, body: NegotiateBody): Promise<NegotiateResponse> {
     const listing = readListing(body)
     const reference = body.device_id ?? caller.device_id

@@ -3,32 +3,32 @@ import { type Decision, type Direction, type StoredContent, decide, isHashOf, na
 import type { ListedFile, Listing } from './read-listing.ts'
 import type { AssetRow, BaseRow, FormerRow } from './rows.ts'
 
-/** A file of the device, of the server, or of both, and what becomes of it. */
+/** A file of the device, of the server, or of both, with its decision. */
 export interface Pair {
   rom_id: number
   kind: AssetKind
   file: ListedFile | null
   asset: AssetRow | null
-  /** What the device and the server last agreed on. */
+  /** The content that the device and the server last agreed on. */
   base: BaseRow | null
-  /** Whether an upload can take the asset's place: of all files in a slot only the newest has one. */
+  /** True if an upload can replace the asset. In a slot this holds only for the newest asset. */
   is_replaceable: boolean
   decision: Decision
 }
 
-/** A file or slot of a ROM, with what the device and the server last agreed on about it, by kind. */
+/** A file or slot of a ROM, with its base for each kind. */
 interface SyncTarget extends Record<AssetKind, BaseRow | null> {
-  /** What the server has of it. */
+  /** The newest asset of the server for this target. */
   newest: AssetRow | null
   isListed: boolean
 }
 
-/** What the server had of one file or slot. */
+/** Former contents of the server for one file or slot. */
 interface Past { contents: StoredContent[], deleted: FormerRow[] }
 
 /**
- * Finds places by their ROM and key, and makes those that it did not know; null for what is not paired. A text of both
- * would have to be put together for each of ten thousand look-ups.
+ * Returns a function that finds or creates targets by ROM and key; it returns null for an unpaired file. Nested maps
+ * avoid a combined text key for each of ten thousand lookups.
  */
 function createPlaces () {
   const ofRoms = new Map<number, Map<string, SyncTarget>>()
@@ -47,7 +47,7 @@ function createPlaces () {
 const isNewer = (one: AssetRow, other: AssetRow) =>
   one.updated_at === other.updated_at ? one.id > other.id : one.updated_at > other.updated_at
 
-/** The newest of each slot, whatever its name. */
+/** Returns the newest asset of each slot, whatever its name. */
 function listSlotHeads (assets: readonly AssetRow[]): Map<string, AssetRow> {
   const heads = new Map<string, AssetRow>()
   for (const asset of assets) {
@@ -61,9 +61,9 @@ function listSlotHeads (assets: readonly AssetRow[]): Map<string, AssetRow> {
 
 const unaskable = (reason: string): Decision => ({ action: 'noop', reason, agreed: null })
 
-/** Pairs what a device lists with what the server has, and decides about each pair. */
+/** Pairs the files that a device lists with the server's assets, and decides about each pair. */
 export function createPairs (listing: Listing, stored: readonly AssetRow[], bases: readonly BaseRow[]) {
-  // What is gone from the disk cannot be given; it is as if it were not there, but that it may come again.
+  // Missing files cannot be downloaded. They count as absent, but an upload may bring them back.
   const assets = stored.filter((asset) => !asset.missing_from_fs)
   const lost = stored.filter((asset) => asset.missing_from_fs)
   const placeOf = createPlaces()
@@ -81,7 +81,7 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
     return known
   }
 
-  /** @returns the places of which the server has something */
+  /** @returns the targets with at least one asset */
   function addAssets (): SyncTarget[] {
     const places: SyncTarget[] = []
     for (const asset of assets) {
@@ -149,7 +149,9 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
     }
   }
 
-  /** A ROM that the device did not name is none of its business, but for files it once had. */
+  /**
+   * Adds assets that the device did not list. For ROMs that the device did not name, only files with a base are added.
+   */
   function addUnlisted (places: readonly SyncTarget[]): void {
     for (const place of places) {
       const { newest, isListed } = place
@@ -164,7 +166,7 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
   addListed()
   addUnlisted(places)
 
-  /** Adds what each file or slot was before. */
+  /** Adds the former contents of each file or slot. */
   function addPast (former: readonly FormerRow[]): void {
     for (const row of former) {
       const place = placeOfAsset(row)
@@ -172,7 +174,7 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
       pastOf(place).contents.push(row)
       if (row.is_deleted) pastOf(place).deleted.push(row)
     }
-    // What came out of a conflict is content of the file that it was a conflict about.
+    // Conflict copies count as former content of their original.
     const kept = [...assets, ...former].filter((row) => row.conflict_of !== null)
     const copies = Map.groupBy(kept, (row) => row.conflict_of)
     for (const asset of copies.size === 0 ? [] : assets) {
@@ -182,12 +184,12 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
   }
 
   return {
-    /** Those about which the server's past has to be known: what the device would send might be what the server had. */
+    /** Lists the pairs that need former contents, because the device might upload content that the server once had. */
     listOpen (): Pair[] {
       return pairs.filter(({ asset, decision: { action } }) => asset === null || action === 'conflict' || action === 'upload')
     },
 
-    /** Decides about the open ones again, now that their past is known. */
+    /** Decides the open pairs again with their former contents. */
     look (open: readonly Pair[], former: readonly FormerRow[], visible: ReadonlySet<number>): void {
       addPast(former)
       for (const pair of open) {
@@ -198,7 +200,9 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
       }
     },
 
-    /** All pairs the device is told of, without what it does not want or the server could not take. */
+    /**
+     * Returns all pairs that the response contains, limited to the direction of the device and to storable file names.
+     */
     conclude (direction: Direction): readonly Pair[] {
       for (const pair of pairs) {
         const decision = narrow(pair.decision, direction)

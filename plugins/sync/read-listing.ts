@@ -9,49 +9,50 @@ import type { AssetRow } from './rows.ts'
 export interface ListedFile extends DeviceFile {
   rom_id: number
   kind: AssetKind
-  /** As the device calls it. */
+  /** The file name on the device. */
   file_name: string
-  /** When it was changed, as the device says it. */
+  /** Time of the last change, as text from the device. */
   mtime: string
   slot: string | null
   emulator: string | null
-  /** Whether the server could keep a file of that name. */
+  /** True if the server accepts files of this name. */
   is_storable: boolean
-  /** As of `Listing.keyOf`. */
+  /** A key from `Listing.keyOf`. */
   key: string | null
 }
 
-/** What a device says it has, and what it wants to know. */
+/** The files that a device lists, and the options of its request. */
 export interface Listing {
   files: readonly ListedFile[]
   kinds: readonly AssetKind[]
   /** ROMs whose files are offered; null for all. */
   rom_ids: readonly number[] | null
-  /** Whether what the device once had is offered when it changed, also of other ROMs. */
+  /** True if changed files with a base are offered, even for other ROMs. */
   includes_known: boolean
   restores_unlisted: boolean
   /**
-   * Files of a ROM with one key are versions of the same file or slot; null for what is not paired. It is the name or
-   * the slot alone: `key_start` would have to be put before each of thousands.
+   * Returns the pairing key of an asset; null for an asset that is not paired. Files of a ROM with the same key are
+   * versions of one file or slot.
+   * The key is the name or slot alone, because prefixing `key_start` to thousands of keys takes time.
    */
   keyOf (asset: Pick<AssetRow, 'file_name' | 'slot' | 'emulator' | 'conflict_of'>): string | null
-  /** What comes before such a key where agreements are kept under it. */
+  /** Prefix of such a key in the stored bases. */
   key_start: string
 }
 
 const HASH = /^([0-9a-f]{40}|[0-9a-f]{32})$/
 
-/** A digest as the server spells it; what is none of its kinds cannot be compared, so it is none. */
+/** Returns a digest in the server's notation. A digest of another kind cannot be compared and becomes null. */
 export function readHash (given: string | null | undefined): string | null {
   const hash = given?.toLowerCase() ?? ''
   return HASH.test(hash) ? hash : null
 }
 
-/** When a device says that a file was changed. Asked only where there is no hash: nothing else goes by it. */
+/** Parses the time when a file changed on the device. It is only needed for a file without a hash. */
 export const readChange = (time: string, loc: readonly (string | number)[]): number =>
   requireTime(time, ['body', ...loc]).getTime()
 
-/** The name under which an upload would be kept; null when none of that name is taken. */
+/** Returns the stored name of an upload; null if the server refuses the name. */
 export function readStoredName (fileName: string): string | null {
   try {
     return cleanFileName(fileName)

@@ -6,15 +6,15 @@ import { CompleteSchema, ListSyncSessionsQuery, NegotiateResponseSchema, Negotia
 import { toSessionView } from './views.ts'
 
 const tags = ['sync']
-/** Some 100,000 files: everything that a device may have. */
+/** Room for about 100,000 files, which is everything a device may have. */
 const BODY_MAX_BYTES = 16 * 1024 * 1024
-/** A device that may change things may look as well: its tokens often have no other scope of devices. */
+/** `devices.write` also allows reading, because tokens of devices often have no other devices scope. */
 const readsSessions = { scopes: ['devices.read'], orScopes: ['devices.write'] } as const
 
 const routes: Routes = async (app) => {
   app.post('/api/sync/negotiate', {
     schema: {
-      operationId: 'negotiateSync', tags, summary: 'What a device is to do with its saves and states; opens a session',
+      operationId: 'negotiateSync', tags, summary: 'Decide the operations for the saves and states of a device; opens a session',
       body: NegotiateSchema, response: { 200: NegotiateResponseSchema }
     },
     bodyLimit: BODY_MAX_BYTES,
@@ -22,16 +22,16 @@ const routes: Routes = async (app) => {
     config: { scopes: ['assets.read', 'devices.read'], orScopes: ['assets.read', 'devices.write'] }
   }, async (request, reply) => {
     const answer = await app.sync.negotiate(request.em, callerOf(request), request.body)
-    // The serializer of a union would first check thousands of operations against each of its members.
+    // The serializer of a union checks thousands of operations against each of its members, which is slow.
     return reply.type('application/json; charset=utf-8').serializer(JSON.stringify).send(answer)
   })
 
   app.post('/api/sync/sessions/:session_id/complete', {
     schema: {
-      operationId: 'completeSyncSession', tags, summary: 'Close a session, with what was played meanwhile',
+      operationId: 'completeSyncSession', tags, summary: 'Complete a session, optionally with play sessions',
       params: SessionParams, body: CompleteSchema, response: { 200: SyncCompleteSchema }
     },
-    // Apps that have nothing to tell send no body.
+    // Apps without play sessions or counts send no body.
     preValidation: async (request) => { request.body ??= {} as never },
     config: { scopes: ['devices.write'] }
   }, async (request) =>

@@ -8,7 +8,7 @@ import { isRomVisible } from '../roms/visibility.ts'
 import { selectByColumn } from './column-rows.ts'
 import type { StoredContent } from './decide.ts'
 
-/** A file of the server with what this device knows of it. Times are milliseconds since 1970. */
+/** An asset with the sync state of this device. Times are milliseconds since 1970. */
 export interface AssetRow extends StoredContent {
   id: number
   kind: AssetKind
@@ -16,23 +16,23 @@ export interface AssetRow extends StoredContent {
   file_name: string
   emulator: string | null
   slot: string | null
-  /** The asset whose other side it keeps. */
+  /** For a conflict copy: id of the original asset. */
   conflict_of: number | null
   last_synced_at: number | null
   is_untracked: boolean | null
-  /** Whether its content is gone from the disk. */
+  /** True if the content is missing from the disk. */
   missing_from_fs: boolean
 }
 
 export type BaseRow = Omit<Agreement, 'device_id' | 'updated_at'> & StoredContent
 
-/** Content that the server no longer has as the newest of anything. */
+/** Former content of the server: a version, or the content of a deleted asset. */
 export interface FormerRow extends StoredContent, Pick<AssetRow, 'kind' | 'rom_id' | 'file_name' | 'emulator' | 'slot' | 'conflict_of'> {
-  /** Whether the owner deleted it. */
+  /** True if the owner deleted the asset. */
   is_deleted: boolean
 }
 
-/** Whose files a negotiation is about, and which. */
+/** The user, the device and the files of a negotiation. */
 export interface Scope {
   user_id: number
   device_id: number
@@ -40,13 +40,13 @@ export interface Scope {
   kinds: readonly AssetKind[]
   /** Null for all ROMs. */
   rom_ids: readonly number[] | null
-  /** Whether ROMs count as well of which the device once had something. */
+  /** True if ROMs for which the device has a base are included. */
   includes_known: boolean
 }
 
 /**
- * The ids are a list that is looked up by hash: an array would be gone through for each row, once the statement is
- * planned for whatever it is given.
+ * Matches rows of the wanted ROMs. The subquery becomes a hash lookup; an array would be scanned for each row under a
+ * generic plan.
  */
 function isInScope (column: string, scope: Scope): RawBuilder<boolean> {
   const { rom_ids: romIds, includes_known: includesKnown, device_id: deviceId } = scope
@@ -60,7 +60,7 @@ function isInScope (column: string, scope: Scope): RawBuilder<boolean> {
 const ASSET_COLUMNS = ['id', 'kind', 'rom_id', 'file_name', 'emulator', 'slot', 'sha1', 'content_hash', 'conflict_of',
   'missing_from_fs', 'updated_at', 'last_synced_at', 'is_untracked'] as const
 
-/** All the caller has on the server, of ROMs that are visible. */
+/** Selects the assets of the caller whose ROM is visible. */
 export async function selectAssets (em: EntityManager, scope: Scope): Promise<AssetRow[]> {
   return await selectByColumn<AssetRow>(em, ASSET_COLUMNS, sql`
     select a.id, a.kind, a.rom_id, a.file_name, a.emulator, a.slot, a.sha1, a.content_hash, a.conflict_of, a.missing_from_fs,
@@ -72,7 +72,7 @@ export async function selectAssets (em: EntityManager, scope: Scope): Promise<As
       and ${isInScope('a.rom_id', scope)} and ${isRomVisible(scope.viewer)}`)
 }
 
-/** What the device and the server last agreed on, under keys that begin so. */
+/** Selects the bases of the device whose keys have this prefix. */
 export async function selectBases (em: EntityManager, scope: Scope, keyStart: string): Promise<BaseRow[]> {
   return await selectByColumn<BaseRow>(em, ['rom_id', 'kind', 'key', 'sha1', 'content_hash', 'updated_at'], sql`
     select b.rom_id, b.kind, b.key, b.sha1, b.content_hash, ${milliseconds('b.updated_at')} as updated_at from sync_bases b
@@ -82,7 +82,8 @@ export async function selectBases (em: EntityManager, scope: Scope, keyStart: st
 }
 
 /**
- * Older versions and deleted files with one of these hashes, and all that the owner deleted, of some ROMs.
+ * Selects former versions and deleted assets with one of these hashes, and all assets that the owner deleted, of some
+ * ROMs.
  */
 export async function selectFormer (
   em: EntityManager, { user_id: userId, kinds }: Scope, romIds: readonly number[], hashes: readonly string[]
@@ -101,7 +102,7 @@ export async function selectFormer (
   return rows
 }
 
-/** Those of some ROMs that the viewer sees. */
+/** Selects the ids of these ROMs that are visible to the caller. */
 export async function selectVisible (
   em: EntityManager, caller: AnyCaller, romIds: readonly number[]
 ): Promise<Set<number>> {
@@ -117,7 +118,9 @@ export async function selectRomNames (em: EntityManager, romIds: readonly number
   return new Map(rows.map((row) => [row.id, row.name]))
 }
 
-/** What a device is to agree on about files of the server: under all their keys, of two in one slot about the newer. */
+/**
+ * Lists bases for contents of the server, under all their keys. If a slot has several contents, the newest one wins.
+ */
 export function listBases (
   agreed: readonly (StoredContent & Pick<AssetRow, 'rom_id' | 'kind' | 'slot' | 'file_name'>)[]
 ): BaseRow[] {
@@ -132,7 +135,7 @@ export function listBases (
   return [...bases.values()]
 }
 
-/** Notes what a device and the server agree on; always in the same order, so that nobody waits in a circle. */
+/** Stores bases of a device. The rows have a fixed order, which prevents deadlocks. */
 export async function upsertBases (em: EntityManager, deviceId: number, bases: readonly BaseRow[]): Promise<void> {
   if (bases.length === 0) return
   await sql`insert into sync_bases (device_id, rom_id, kind, key, sha1, content_hash, updated_at)
@@ -148,7 +151,7 @@ export async function upsertBases (em: EntityManager, deviceId: number, bases: r
     set sha1 = excluded.sha1, content_hash = excluded.content_hash, updated_at = excluded.updated_at`.execute(em.getKysely())
 }
 
-/** Notes that a device holds the current content of assets, unless they were given other content meanwhile. */
+/** Stores that a device holds the current content of assets, unless their content changed meanwhile. */
 export async function upsertDeviceSyncs (
   em: EntityManager, deviceId: number, held: readonly { asset_id: number, sha1: string }[]
 ): Promise<void> {

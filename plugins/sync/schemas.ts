@@ -20,7 +20,7 @@ const Time = Type.String({
 const Label = Type.Optional(Nullable(StoredText({ maxLength: 255 })))
 
 const FileSchema = Type.Object({ file: FileName, mtime: Time, sha1: Hash }, { title: 'DeviceFile' })
-/** Apps send numbers as text too. */
+/** Some apps send numbers as text. */
 const NumberOrText = Type.Unsafe<number | string>({ type: ['integer', 'string'], minimum: 0, pattern: '^[0-9]{1,15}$' })
 const SaveSchema = Type.Object({
   rom_id: Type.Unsafe<number | string>({
@@ -39,21 +39,21 @@ const SaveSchema = Type.Object({
   file_size_bytes: NumberOrText
 }, { title: 'DeviceSave' })
 
-/** One schema for both dialects: a union of them would be looked through twice, and say less of what is wrong. */
+/** One schema for both dialects, because a union is checked twice and gives less precise errors. */
 export const NegotiateSchema = Type.Object({
   device_id: Type.Optional(Nullable(DeviceReference)),
   roms: Type.Optional(Type.Array(Type.Object({ rom_id: idOf('a ROM'), saves: Type.Array(FileSchema) }), {
-    description: 'The ROMs on the device with their saves and states; the answer then has the operations by file'
+    description: 'The ROMs on the device with their saves and states; the response lists operations by file'
   })),
   saves: Type.Optional(Type.Array(SaveSchema, {
-    description: 'The saves on the device; the answer then has the operations by slot'
+    description: 'The saves on the device; the response lists operations by slot'
   })),
   rom_ids: Type.Optional(Nullable(Type.Array(Id, {
-    maxItems: 500, description: 'With saves: offers downloads for these ROMs and those of the saves only'
+    maxItems: 500, description: 'With saves: limits downloads to these ROMs and those of the saves'
   }))),
-  restore_unlisted: Type.Optional(Type.Boolean({ description: 'With saves: offers again what the device removed' })),
+  restore_unlisted: Type.Optional(Type.Boolean({ description: 'With saves: offers saves again that were removed on the device' })),
   emulators: Type.Optional(Nullable(Type.Array(StoredText({ maxLength: 50 }), {
-    maxItems: 500, description: 'With saves: pairs and offers saves of these emulators only'
+    maxItems: 500, description: 'With saves: pairs and offers only saves of these emulators'
   })))
 }, {
   title: 'Negotiate',
@@ -73,7 +73,7 @@ export const FileOperationSchema = Type.Object({
   file: Type.String(),
   destination: Type.Optional(Type.String({ description: 'Path to POST the file to, as multipart' })),
   source: Type.Optional(Type.String({ description: 'Path to GET the file from' })),
-  dest_path: Type.Optional(Type.String({ description: 'Where it goes on the device' })),
+  dest_path: Type.Optional(Type.String({ description: 'Target path on the device' })),
   resolution: Type.Optional(StringEnum(RESOLUTIONS))
 }, { title: 'FileOperation' })
 export type FileOperation = Static<typeof FileOperationSchema>
@@ -100,7 +100,7 @@ const BySlotSchema = Type.Object({
   total_download: Type.Integer(),
   total_conflict: Type.Integer(),
   total_no_op: Type.Integer(),
-  total_delete: Type.Optional(Type.Integer({ description: 'Only where a field was sent whose clients know of it' }))
+  total_delete: Type.Optional(Type.Integer({ description: 'Only present if the request has a field of clients that support delete' }))
 }, { title: 'SlotNegotiation' })
 
 export const NegotiateResponseSchema = Type.Union([ByFileSchema, BySlotSchema], { title: 'NegotiateResponse' })
@@ -146,7 +146,7 @@ export const ListSyncSessionsQuery = Type.Object({
 })
 export type ListSyncSessionsQuery = Static<typeof ListSyncSessionsQuery>
 
-/** A session without what only its completion needs. */
+/** A session without the fields that only its completion needs. */
 export interface SessionSummary extends Pick<SyncSession, 'id' | 'session_id' | 'status' | 'operations_planned' |
   'operations_completed' | 'operations_failed' | 'error_message' | 'initiated_at' | 'completed_at' | 'created_at' | 'updated_at'> {
   device: Pick<Device, 'id' | 'device_id' | 'is_numbered'>

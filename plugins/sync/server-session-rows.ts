@@ -8,14 +8,13 @@ import type { SessionName } from './session-name.ts'
 
 const DEVICE = "json_build_object('id', d.id, 'device_id', d.device_id, 'is_numbered', d.is_numbered) as device"
 
-/** How far a run is. */
+/** Progress of a run. */
 export interface Counts { operations_completed: number, operations_failed: number }
 
 /**
- * The session that waits for the server to sync a device: the one there is, or a new one. Whoever asks at the same time
- * waits.
- *
- * @returns its id; null when the device was deleted meanwhile
+ * Returns the pending session in which the server syncs a device, or creates one. The row lock on the device makes
+ * concurrent requests wait.
+ * @returns its id; null if the device was deleted meanwhile
  */
 export async function upsertPending (tx: EntityManager, userId: number, deviceId: number): Promise<number | null> {
   const held = await tx.execute<object[]>('select 1 from devices where id = ? for no key update', [deviceId])
@@ -28,7 +27,7 @@ export async function upsertPending (tx: EntityManager, userId: number, deviceId
   return added?.id ?? null
 }
 
-/** Takes a session that waits; null when another process did, or its time is up. */
+/** Starts a pending session; returns null if another process started it or it expired. */
 export async function beginPending (pool: pg.Pool, id: number): Promise<SessionName | null> {
   const { rows: [row] } = await pool.query<SessionName>(`update sync_sessions s
     set status = 'IN_PROGRESS', initiated_at = now(), updated_at = now() from devices d
@@ -46,7 +45,7 @@ export async function writeCounts (pool: pg.Pool, id: number, counts: Counts): P
     where id = $1`, [id, counts.operations_completed, counts.operations_failed])
 }
 
-/** Ends a session for good: nobody completes what the server did itself. */
+/** Ends a session that the server ran itself; such a session needs no completing request. */
 export async function writeEnd (
   pool: pg.Pool, id: number, status: 'COMPLETED' | 'FAILED', error: string | null
 ): Promise<void> {
@@ -54,18 +53,18 @@ export async function writeEnd (
     where id = $1 and status = 'IN_PROGRESS'`, [id, status, error])
 }
 
-/** A save that a file of a device may be. */
+/** A save that a file of a device may belong to. */
 export interface Candidate {
   rom_id: number
   rom_name: string
   file_name: string
-  /** The platform's folder, and the name it goes by. */
+  /** The platform's folder name and its slug. */
   fs_slug: string
   slug: string
   updated_at: number
 }
 
-/** The saves in slots that a user has of ROMs of some platforms, by either of their names; newest first. */
+/** Selects a user's saves in slots, for ROMs of platforms with one of these folder names or slugs; newest first. */
 export async function selectCandidates (
   em: EntityManager, caller: NonNullable<AnyCaller>, platforms: readonly string[]
 ): Promise<Candidate[]> {

@@ -13,14 +13,14 @@ const ERROR_MAX = 1_000
 /** Sessions in which the server itself syncs a device. */
 export function createRuns (app: FastifyInstance, publish: PublishSync) {
   return {
-    /** A session that waits to be carried out; a device has one such at a time. @throws ApiError NOT_FOUND */
+    /** Returns the pending session of a device, or creates one; a device has at most one. @throws ApiError NOT_FOUND */
     async request (em: EntityManager, device: Device): Promise<SyncSession> {
       const id = await inTransaction(em, (tx) => upsertPending(tx, device.user.id, device.id))
       if (id === null) throw notFound(`Device with ID '${device.device_id}' not found`)
       return await em.findOneOrFail(SyncSession, { id }, { populate: ['device'], refresh: true })
     },
 
-    /** @returns null when it does not wait any more */
+    /** @returns null if the session is no longer pending */
     async begin (id: number, syncMode: string): Promise<SessionName | null> {
       const session = await beginPending(app.pg, id)
       if (session !== null) publish(session, 'started', { sync_mode: syncMode })
@@ -41,7 +41,7 @@ export function createRuns (app: FastifyInstance, publish: PublishSync) {
       publish(session, 'conflict', conflict)
     },
 
-    /** Tells of something that went wrong and does not end the session. */
+    /** Publishes an error that does not end the session. */
     warn (session: SessionName, error: string): void {
       publish(session, 'error', { error: error.slice(0, ERROR_MAX) })
     },

@@ -1,6 +1,6 @@
 import type { Device } from '../devices/entities.ts'
 
-/** A session as its events name it. */
+/** The ids of a session that its events contain. */
 export interface SessionName {
   id: number
   session_id: string

@@ -9,9 +9,8 @@ import type { AssetRow } from './rows.ts'
 const DEVICE = "json_build_object('id', d.id, 'device_id', d.device_id, 'is_numbered', d.is_numbered) as device"
 
 /**
- * Notes that a device was here. Also lets the requests of one device come one after the other.
- *
- * @returns false when it was deleted meanwhile
+ * Updates the time when a device was last seen. The row lock also serializes the requests of one device.
+ * @returns false if the device was deleted meanwhile
  */
 export async function holdSeenDevice (tx: EntityManager, deviceId: number): Promise<boolean> {
   const known = await tx.execute<object[]>('update devices set last_seen = now() where id = ? returning id', [deviceId])
@@ -26,7 +25,7 @@ export interface NewSession {
   downloads: readonly PlannedDownload[]
 }
 
-/** @returns its id */
+/** @returns the id of the new session */
 export async function insertSession (tx: EntityManager, session: NewSession): Promise<number> {
   const [row] = await tx.execute<{ id: number }[]>(`insert into sync_sessions
     (session_id, user_id, device_id, operations_planned, downloads) values (?, ?, ?, ?, ?) returning id`,
@@ -35,7 +34,7 @@ export async function insertSession (tx: EntityManager, session: NewSession): Pr
   return row?.id ?? 0
 }
 
-/** What the server still has of what was offered, kept as it is until the transaction ends. */
+/** Offered content that is still current on the server, share-locked until the transaction ends. */
 export type HeldRow = { asset_id: number } &
   Pick<AssetRow, 'rom_id' | 'kind' | 'slot' | 'file_name' | 'sha1' | 'content_hash' | 'updated_at'>
 
@@ -50,7 +49,7 @@ export async function selectHeld (tx: EntityManager, downloads: readonly Planned
 
 export type CountedSession = SessionName & { operations_completed: number, operations_planned: number }
 
-/** Counts an operation of a user's open session by either of its ids; undefined when there is no such session. */
+/** Counts an operation of a user's open session by either of its ids; returns undefined if there is no such session. */
 export async function countOperation (
   em: EntityManager, userId: number, { id, session_id: uuid }: { id?: number, session_id?: string }
 ): Promise<CountedSession | undefined> {
@@ -63,7 +62,7 @@ export async function countOperation (
   return row
 }
 
-/** Gives up sessions that were open for too long. */
+/** Fails sessions that were open for too long. */
 export async function expireSessions (pool: pg.Pool, afterHours: number, reason: string): Promise<SessionName[]> {
   const { rows } = await pool.query<SessionName>(`update sync_sessions s
     set status = 'FAILED', error_message = $1, downloads = '[]', updated_at = now() from devices d
@@ -73,7 +72,7 @@ export async function expireSessions (pool: pg.Pool, afterHours: number, reason:
   return rows
 }
 
-/** Forgets sessions that ended long ago. */
+/** Deletes sessions that ended long ago. */
 export async function deleteEnded (pool: pg.Pool, afterDays: number): Promise<void> {
   await pool.query(`delete from sync_sessions where status not in ('PENDING', 'IN_PROGRESS')
     and coalesce(completed_at, updated_at) < now() - make_interval(days => $1)`, [afterDays])

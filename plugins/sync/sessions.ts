@@ -30,7 +30,7 @@ function conditionOf (userId: number, reference: number | string): Condition | n
 const countsOf = ({ operations_completed: completed, operations_failed: failed }: CompleteBody) =>
   ({ operations_completed: completed, operations_failed: failed })
 
-/** What a completing call says, however its keys are ordered. */
+/** Returns a hash of a completing request's body that does not depend on the order of keys. */
 function fingerprint (body: CompleteBody): string {
   const text = JSON.stringify(body, (_key, value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1))
@@ -38,19 +38,21 @@ function fingerprint (body: CompleteBody): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
-/** Only what failed by running out of time may still be completed; nothing else leaves the time of its end open. */
+/**
+ * True if a session can be completed. An expired session can, and only an expired one is failed without an end time.
+ */
 const isOpen = ({ status, completed_at: at }: SyncSession) =>
   status === 'PENDING' || status === 'IN_PROGRESS' || (status === 'FAILED' && (at ?? null) === null)
 
 /**
- * Whether the device says it carried everything out. Taking a download for done that was not would make the device's
- * old file look like a change to what the server has; one that was done and is not taken for it shows itself in the
- * next negotiation.
+ * True if the device reports that it carried out all operations. Confirming a download that did not happen would make
+ * the device's old file look like a change.
+ * A download that happened but is not confirmed shows up in the next negotiation.
  */
 const isWhole = ({ operations_planned: planned }: SyncSession, body: CompleteBody) =>
   body.operations_failed === 0 && body.operations_completed >= planned
 
-/** Notes the downloads of a session as made, as far as the server still has what was offered. */
+/** Stores the bases of a session's downloads whose content is still current on the server. */
 async function confirmDownloads (
   em: EntityManager, deviceId: number, downloads: readonly PlannedDownload[]
 ): Promise<void> {
@@ -85,7 +87,7 @@ export function createSessions (app: FastifyInstance, publish: PublishSync) {
     return await app.playSessions.ingest(tx, { user_id: user.id, device_id: device.id, sync_session_id: id, entries })
   }
 
-  /** @returns the answer, and the session unless it was completed like this before */
+  /** @returns the answer, and the session; null for the session if the same request completed it before */
   async function close (tx: EntityManager, userId: number, reference: string, body: CompleteBody) {
     const session = await findForUpdate(tx, userId, reference)
     const completedWith = fingerprint(body)
@@ -121,7 +123,7 @@ export function createSessions (app: FastifyInstance, publish: PublishSync) {
       })
     },
 
-    /** Closes a session, with what was played meanwhile. The same call again is answered alike. */
+    /** Completes a session, optionally with play sessions. A repeated request gets the same answer. */
     async complete (
       em: EntityManager, userId: number, reference: string, body: CompleteBody
     ): Promise<SyncCompleteAnswer> {
@@ -130,7 +132,7 @@ export function createSessions (app: FastifyInstance, publish: PublishSync) {
       return answer
     },
 
-    /** Counts a transfer that was made for an open session; nobody else's, nor a closed one. */
+    /** Counts a transfer in an open session of the user; ignores other sessions. */
     async countTransfer (
       em: EntityManager, userId: number, reference: number | string, { file_name: file }: { file_name: string }
     ): Promise<void> {
@@ -142,7 +144,7 @@ export function createSessions (app: FastifyInstance, publish: PublishSync) {
       publish(row, 'progress', { operations_completed: completed, operations_planned: planned, current_file: file })
     },
 
-    /** Gives up sessions that nobody completed in time, and forgets those that ended long ago. */
+    /** Fails sessions that were not completed in time, and deletes sessions that ended long ago. */
     async expire (): Promise<void> {
       for (const session of await expireSessions(app.pg, EXPIRES_HOURS, EXPIRED)) publish(session, 'error', { error: EXPIRED })
       await deleteEnded(app.pg, KEPT_DAYS)

@@ -3,7 +3,7 @@ import { formatDate } from '../../core/typebox.ts'
 import { deviceIdOf } from '../devices/schemas.ts'
 import type { SessionSummary, SyncSessionSchema } from './schemas.ts'
 
-/** The view of a session whose device was loaded with it. */
+/** Returns the view of a session whose device is loaded. */
 export function toSessionView (session: SessionSummary): Static<typeof SyncSessionSchema> {
   return {
     id: session.id,

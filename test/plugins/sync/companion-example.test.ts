@@ -35,7 +35,7 @@ async function pair (device: string): Promise<string> {
   const { body: token } = await admin.post('/api/client-tokens', { name: device, scopes: SCOPES })
   const { body: { code } } = await admin.post(`/api/client-tokens/${token.id}/pair`)
   t.match(await run('pair', url, code, folder), { code: 0, output: /^Paired with http:\/\/127\.0\.0\.1:\d+ as device \d+$/ })
-  // Two installations on one machine are one device to the server unless they say otherwise.
+  // The server treats two installations on one machine as one device unless their host names differ.
   await app.pg.query('update devices set hostname = $1', [device])
   return folder
 }
@@ -43,7 +43,7 @@ async function pair (device: string): Promise<string> {
 const read = (folder: string) => readFile(join(folder, SAVE), 'utf8')
 const write = (folder: string, content: string) => writeFile(join(folder, SAVE), content)
 
-t.test('a code pairs the example, which then carries saves between devices and reports what was played', async (t) => {
+t.test('the paired example carries saves between devices and reports play sessions', async (t) => {
   const deck = await pair('deck')
   const phone = await pair('phone')
   await write(deck, 'first')
@@ -71,7 +71,7 @@ t.test('a code pairs the example, which then carries saves between devices and r
   for (const folder of [deck, phone]) t.same(await run('sync', folder), { code: 0, output: '0 done, 0 failed' })
 })
 
-t.test('a save of which nobody knows the game is left out, and plays that were not confirmed are sent first', async (t) => {
+t.test('the example skips a save with an ambiguous game and sends unconfirmed plays first', async (t) => {
   const deck = join(folders, 'deck')
   for (const platform of ['snes', 'gba']) await addRom(server, { fs_name: 'Twin.zip', platform })
   await writeFile(join(deck, 'Twin.srm'), 'whose?')
@@ -90,7 +90,7 @@ t.test('a save of which nobody knows the game is left out, and plays that were n
   await rm(join(deck, 'Twin.srm'))
 })
 
-t.test('the example says what is wrong', async (t) => {
+t.test('the example prints what is wrong', async (t) => {
   t.match(await run(), { code: 1, output: /node main\.ts pair <server> <code>/ })
   t.match(await run('sync', t.testdir({})), { code: 1, output: /is not paired yet/ })
   t.match(await run('pair', url, 'ABCD2345', t.testdir({})), { code: 1, output: /The code 'ABCD2345' was refused/ })

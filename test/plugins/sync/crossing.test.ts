@@ -10,7 +10,7 @@ const fresh = shareTestApp(t)
 interface Reply { statusCode: number, body: string }
 type Request = () => Promise<Reply>
 
-/** Sends two requests at once, in either order: each is answered as something a client can understand. */
+/** Sends two requests at once, in either order, and checks that no response is a server error. */
 async function cross (t: Test, name: string, round: number, requests: readonly Request[]): Promise<Reply[]> {
   const order = round % 2 === 0 ? requests : requests.toReversed()
   const replies = await Promise.all(order.map((request) => request()))
@@ -24,7 +24,7 @@ async function prepare (test: TestApp) {
   return { alice: createClient(test, headers), admin, rom: await addRom(test, { fs_name: 'Game.sfc' }) }
 }
 
-t.test('a token that is deleted while it is paired, exchanged or renewed is gone or not, and never half', async (t) => {
+t.test('deleting a token while it is paired, exchanged or renewed never leaves half of it', async (t) => {
   const test = await fresh(t)
   const { alice } = await prepare(test)
   for (let round = 0; round < ROUNDS; round++) {
@@ -45,7 +45,7 @@ t.test('a token that is deleted while it is paired, exchanged or renewed is gone
   }
 })
 
-t.test('a device that is deleted while it syncs is answered as gone', async (t) => {
+t.test('requests of a device that is deleted during a sync get a client error', async (t) => {
   const test = await fresh(t)
   const { alice, rom } = await prepare(test)
   const kept = await alice.save({ rom_id: rom }, 'Kept.srm', 'kept')
@@ -73,7 +73,7 @@ t.test('a device that is deleted while it syncs is answered as gone', async (t) 
   t.equal((await test.app.pg.query('select 1 from devices')).rowCount, 0)
 })
 
-t.test('sessions of a device that is deleted are completed or gone', async (t) => {
+t.test('completing sessions of a deleted device succeeds or answers that it is gone', async (t) => {
   const test = await fresh(t)
   const { alice } = await prepare(test)
   for (let round = 0; round < ROUNDS; round++) {
@@ -87,7 +87,7 @@ t.test('sessions of a device that is deleted are completed or gone', async (t) =
   }
 })
 
-t.test('rules for a user or a group that is deleted meanwhile are a conflict, or gone with it', async (t) => {
+t.test('setting rules for a concurrently deleted user or group conflicts or is undone', async (t) => {
   const test = await fresh(t)
   const { admin, rom } = await prepare(test)
   for (let round = 0; round < ROUNDS; round++) {
@@ -109,7 +109,7 @@ t.test('rules for a user or a group that is deleted meanwhile are a conflict, or
   }
 })
 
-t.test('rules of one user that are set by several requests at once are those of one of them', async (t) => {
+t.test("concurrent changes of a user's rules end with the rules of one request", async (t) => {
   const test = await fresh(t)
   const { admin } = await prepare(test)
   const { rows: [user] } = await test.app.pg.query<{ id: number }>("select id from users where username = 'alice'")
@@ -125,7 +125,7 @@ t.test('rules of one user that are set by several requests at once are those of 
   }
 })
 
-t.test('of two notes that are given one title at once, one gets it', async (t) => {
+t.test('concurrent notes with the same title: one succeeds', async (t) => {
   const test = await fresh(t)
   const { alice, rom } = await prepare(test)
   for (let round = 0; round < ROUNDS; round++) {

@@ -4,7 +4,7 @@ import {
   type Action, type Decision, type Situation, type StoredContent, decide, isHashOf, narrow
 } from '../../../plugins/sync/decide.ts'
 
-/** Content by a letter: the SHA-1 and the MD5 are made of it, so that equal letters are equal content. */
+/** Returns content made from a letter: equal letters have equal SHA-1 and MD5. */
 const content = (letter: string, at = 0): StoredContent =>
   ({ sha1: letter.repeat(40), content_hash: letter.repeat(32), updated_at: at })
 const [A, B, C] = [content('a'), content('b'), content('c')]
@@ -17,7 +17,7 @@ const NOTHING: Situation = {
 }
 const of = (situation: Partial<Situation>): Decision => decide({ ...NOTHING, ...situation })
 
-/** The table of the reference; each row by SHA-1 and by MD5. */
+/** The table of the reference; each row is tested by SHA-1 and by MD5. */
 type Row = [row: string, (hashOf: (of: StoredContent) => string) => Partial<Situation>, Action, agreed?: StoredContent]
 const ROWS: Row[] = [
   ['1: both are the same', (h) => ({ device: device(h(A)), server: server(A) }), 'noop', A],
@@ -49,7 +49,7 @@ const ROWS: Row[] = [
   ['on neither side', () => ({}), 'noop']
 ]
 
-t.test('each row of the table is decided as it says, by either hash', async (t) => {
+t.test('each row of the table gives its decision, by either hash', async (t) => {
   for (const [row, situation, action, agreed] of ROWS) {
     for (const hashOf of [(one: StoredContent) => one.sha1, (one: StoredContent) => one.content_hash ?? '']) {
       t.match(of(situation(hashOf)), { action, agreed: agreed ?? null }, row)
@@ -57,14 +57,14 @@ t.test('each row of the table is decided as it says, by either hash', async (t) 
   }
 })
 
-t.test('a device may hash in a way of its own', async (t) => {
+t.test('a device may compute hashes in another way', async (t) => {
   const base = { ...A, content_hash: B.content_hash }
   t.match(of({ device: device(B.content_hash), server: server(A), base }), { action: 'noop', agreed: null })
   t.equal(of({ device: device(B.content_hash), server: server(C), base }).action, 'download')
   t.equal(of({ device: device(C.content_hash), server: server(A), base }).action, 'upload')
 })
 
-t.test('a hash that the server has no counterpart of is compared with what was agreed on, never the times', async (t) => {
+t.test('a hash without a counterpart is compared with the base, never by time', async (t) => {
   const unhashed = server({ ...A, content_hash: null }, { updated_at: 2 })
   for (const changed of [1, 2, 3]) {
     for (const last of [null, 1, 2, 3]) {
@@ -84,7 +84,7 @@ const CLOCK: [row: string, c: number, s: number, l: number | null, Action][] = [
   ['7', 1, 2, null, 'download'], ['8', 1, 1, null, 'conflict']
 ]
 
-t.test('a device that names no hash is decided about by the times', async (t) => {
+t.test('files without a hash are decided by time', async (t) => {
   for (const [row, changed, updated, last, action] of CLOCK) {
     const sides = { device: device(null, changed), server: server(A, { updated_at: updated }) }
     t.equal(of({ ...sides, last_synced_at: last, base: B }).action, action, `row ${row}: C ${changed}, S ${updated}, L ${last}`)
@@ -96,7 +96,7 @@ t.test('a device that names no hash is decided about by the times', async (t) =>
   t.equal(of({ device: device(null), is_deleted: true }).action, 'upload', 'deleted there, and nobody knows what this is')
 })
 
-t.test('a device that only receives or only sends is told nothing else, but for a conflict whose other side would be lost', async (t) => {
+t.test('one-way devices get no other operations, except conflicts that save content', async (t) => {
   const decisions = ['upload', 'download', 'conflict', 'noop', 'delete'] as const
   const narrowed = (direction: 'pull' | 'push' | 'both') =>
     decisions.map((action) => narrow({ action, reason: '', agreed: null }, direction).action)
@@ -125,7 +125,7 @@ const situations: fc.Arbitrary<Situation> = fc.record({
   last_synced_at: fc.option(times),
   restores_unlisted: fc.boolean()
 }).map((one) => {
-  // What the past has of the device's file is its content.
+  // The generator only makes former content that equals the device's file.
   const hash = one.device?.hash ?? null
   const former = one.former !== null && hash !== null && isHashOf(hash, one.former) ? one.former : null
   return {
@@ -136,14 +136,14 @@ const situations: fc.Arbitrary<Situation> = fc.record({
   }
 })
 
-t.test('whatever is known, one of the actions is decided, and the same again', async () => {
+t.test('every situation has one action, and the same one again', async () => {
   fc.assert(fc.property(situations, (situation) => {
     const decision = decide(situation)
     return decision.reason.length > 0 && JSON.stringify(decide(situation)) === JSON.stringify(decision)
   }), { numRuns: 2_000 })
 })
 
-t.test('a download takes the place of nothing but content that both sides have or had', async () => {
+t.test('a download replaces only content that both sides have or had', async () => {
   fc.assert(fc.property(situations, (situation) => {
     const { device: file, base, former } = situation
     if (decide(situation).action !== 'download' || file === null || file.hash === null) return true
@@ -152,7 +152,7 @@ t.test('a download takes the place of nothing but content that both sides have o
   }), { numRuns: 5_000 })
 })
 
-t.test('an upload takes the place of nothing that this device has not had, but of copies of conflicts', async () => {
+t.test('an upload replaces only content that this device had, or a conflict copy', async () => {
   fc.assert(fc.property(situations, (situation) => {
     const { device: file, server: stored, base } = situation
     if (decide(situation).action !== 'upload' || stored === null || (file?.hash ?? null) === null) return true
@@ -161,7 +161,7 @@ t.test('an upload takes the place of nothing that this device has not had, but o
   }), { numRuns: 5_000 })
 })
 
-t.test('a file is deleted only where its content is kept among what was deleted, or was agreed on', async () => {
+t.test('a file is deleted only if its content was deleted on the server or is the base', async () => {
   fc.assert(fc.property(situations, (situation) => {
     if (decide(situation).action !== 'delete') return true
     const { device: file, server: stored, base } = situation
@@ -170,7 +170,7 @@ t.test('a file is deleted only where its content is kept among what was deleted,
   }), { numRuns: 2_000 })
 })
 
-t.test('with the sides changed over, an upload is a download and the rest is as before', async () => {
+t.test('swapping the sides swaps uploads and downloads and nothing else', async () => {
   const opposite: Record<Action, Action> = {
     upload: 'download', download: 'upload', conflict: 'conflict', noop: 'noop', delete: 'delete'
   }

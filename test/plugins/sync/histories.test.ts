@@ -3,12 +3,12 @@ import t from 'tap'
 import { startHistoryHost } from './history-host.ts'
 import { EXAMPLES, histories } from './histories.ts'
 
-/** More of them run with `npm run soak`, where the server is also killed. */
+/** Number of histories; `npm run soak` runs more of them and also kills the server. */
 const RUNS = 4
 
 const play = await startHistoryHost(t)
 
-t.test('whatever devices and their user do, nothing is lost, nor undone, and all end up with the newest', async (t) => {
+t.test('devices and their user lose nothing in any history and end with the newest content', async (t) => {
   await fc.assert(fc.asyncProperty(histories({ kills: false }), play), { numRuns: RUNS, examples: EXAMPLES })
   t.pass('all histories')
 })

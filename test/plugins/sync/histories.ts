@@ -7,9 +7,9 @@ export interface Host {
   /** Address of the running server. */
   url (): string
   authorization: string
-  /** Ends a process of it without warning. */
+  /** Kills a process of the server without warning. */
   kill?: () => Promise<void>
-  /** Resolves when it answers again. */
+  /** Resolves when the server responds again. */
   ready?: () => Promise<void>
 }
 
@@ -32,7 +32,7 @@ interface Save {
 const FAMILIES = ['saves', 'states'] as const
 type Family = typeof FAMILIES[number]
 
-/** What goes wrong with an operation: nothing, it is left out, breaks off, is done twice, or the device dies there. */
+/** A fault of an operation: none, skipped, cut off, done twice, or the device or the server dies there. */
 export type Fault = 'none' | 'skip' | 'cut' | 'twice' | 'die' | 'kill'
 type Completes = 'once' | 'twice' | 'never'
 const ACTS = ['overwrite', 'delete', 'restore', 'restore version'] as const
@@ -45,7 +45,7 @@ export type Step =
   | { kind: 'kill' }
 
 const FILES = ['Game.srm', 'Game.state1', 'Other name.sav']
-/** The slot in which each is kept by who keeps it in one; states have none. */
+/** The slot of each file for devices that use slots; states have none. */
 const SLOTS = new Map([['Game.srm', 'main'], ['Other name.sav', 'other']])
 const ROUNDS_MAX = 10
 const TRIES_MAX = 20
@@ -55,13 +55,13 @@ const untagged = (name: string) => name.replace(/ \[[^\]]*\]/, '')
 
 const DEVICES = [0, 1, 2]
 const device = fc.constantFrom(...DEVICES)
-/** Mostly the same one: what goes wrong takes many steps with one file. */
+/** Mostly the same file, because faults need many steps with one file. */
 const file = fc.constantFrom(0, 0, 0, 0, 0, 0, 1, 2)
 
 const sync = (device: number): Step => ({ kind: 'sync', device, faults: [], completes: 'once' })
 const write = (device: number, file = 0): Step => ({ kind: 'write', device, file })
 
-/** Histories of two devices that list by file, of one that lists by slot, and of somebody at the server's own pages. */
+/** Generates histories of two devices that list by file, one that lists by slot, and a user in the web pages. */
 export function histories (options: { kills: boolean }): fc.Arbitrary<Step[]> {
   const kill: Fault[] = options.kills ? ['kill'] : []
   const fault = fc.constantFrom<Fault>('none', 'none', 'none', 'skip', 'cut', 'twice', 'die', ...kill)
@@ -82,7 +82,7 @@ export function histories (options: { kills: boolean }): fc.Arbitrary<Step[]> {
   const change: fc.Arbitrary<Step[]> = fc.oneof(
     put.map((step) => [step]),
     fc.tuple(device, file).map(([by, of]) => [write(by, of)]),
-    // What one device changed, and another did not hear of.
+    // One device changed a file, and another one did not sync since.
     fc.tuple(device, fc.constantFrom(1, 2), file).map(([one, step, of]) =>
       [write(one, of), write((one + step) % DEVICES.length, of), sync(one)])
   )
@@ -96,34 +96,34 @@ export function histories (options: { kills: boolean }): fc.Arbitrary<Step[]> {
   return fc.array(round, { minLength: 4, maxLength: ROUNDS_MAX, size: 'max' }).map((rounds) => rounds.flat())
 }
 
-/** Histories that once went wrong, so that they are always played. */
+/** Histories that once failed; they are always replayed. */
 export const EXAMPLES: [Step[]][] = [
-  // What was deleted came back by a device that had held another save of the name.
+  // A deleted file came back from a device that had held another save of the same name.
   [[write(0), sync(0), { kind: 'put', file: 0, isSlotted: true }, sync(0), { kind: 'delete', pick: 0 }, sync(0)]],
-  // What was restored after a conflict was undone by the device that had settled it.
+  // A restored version was undone by the device that had resolved the conflict.
   [[write(0), sync(0), sync(1), write(0), sync(0), write(1), sync(1), { kind: 'restore version', pick: 1 }, sync(1)]]
 ]
 
 class Away extends Error {}
 
-/** What a device is told to do with one of its files. */
+/** An operation of a device for one of its files. */
 interface Work {
   name: string
   action: 'upload' | 'download' | 'conflict'
-  /** Where its content goes, if it does. */
+  /** Upload path for the device's content, if any. */
   destination: string | null
-  /** Where other content comes from, if it does. */
+  /** Download path for the server's content, if any. */
   source: string | null
 }
 
-/** A device with files in memory that does what the server tells it, as far as its faults let it. */
+/** A device with files in memory that carries out the server's operations, as far as its faults allow. */
 abstract class Device {
   readonly files = new Map<string, Buffer>()
   readonly id: number
-  /** Names whose content the server gave or took: nobody touched it here since. */
+  /** Names whose content came from or went to the server and did not change on the device since. */
   readonly #untouched = new Set<string>()
   readonly history: History
-  /** Milliseconds its clock is wrong. */
+  /** Error of the device's clock in milliseconds. */
   readonly #skew: number
 
   constructor (history: History, id: number, skew: number) {
@@ -132,9 +132,9 @@ abstract class Device {
     this.#skew = skew
   }
 
-  /** Asks the server, in the dialect of the device. */
+  /** Negotiates with the server, in the dialect of the device. */
   protected abstract negotiate (time: string): Promise<{ session: number | string, work: Work[] }>
-  /** The content that is to be on the device, of the newest of the server's first. */
+  /** Returns the save whose content the device should end with. */
   abstract findNewest (name: string, newestFirst: readonly Save[]): Save | undefined
 
   write (name: string): void {
@@ -142,7 +142,7 @@ abstract class Device {
     this.#untouched.delete(name)
   }
 
-  /** @returns how many operations were to be done */
+  /** @returns the number of operations */
   async sync (faults: readonly Fault[], completes: Completes): Promise<number> {
     const { session, work } = await this.negotiate(new Date(Date.now() + this.#skew).toISOString())
     const undone = work.find(({ name, action }) => action !== 'download' && this.#untouched.has(name))
@@ -185,7 +185,7 @@ abstract class Device {
   }
 }
 
-/** One that knows the specification alone. */
+/** A device that only follows the specification. */
 class FileDevice extends Device {
   async negotiate (mtime: string) {
     const saves = [...this.files].map(([file, content]) => ({ file, mtime, sha1: sha1Of(content) }))
@@ -201,7 +201,7 @@ class FileDevice extends Device {
   }
 }
 
-/** An app that keeps each file in a slot, and of a conflict its own file beside the slot. */
+/** An app that stores each file in a slot; in a conflict it stores its own file beside the slot. */
 class SlotDevice extends Device {
   override write (name: string): void {
     if (SLOTS.has(name)) super.write(name)
@@ -240,18 +240,18 @@ class SlotDevice extends Device {
   }
 }
 
-/** One run of steps against a ROM of its own. */
+/** One run of steps with a ROM of its own. */
 export class History {
   readonly host: Host
   readonly romId: number
-  /** Digests of all content that the server took. */
+  /** Digests of all content that the server accepted. */
   readonly accepted = new Set<string>()
-  /** Digests of all content of devices whose place a download took: the server must have it, or it is gone. */
+  /** Digests of device content that a download replaced: without a copy on the server it would be lost. */
   readonly replaced = new Set<string>()
-  /** Names that somebody took away on one side; the other side is not told to do the same. */
+  /** Names that were removed on one side; the other side is not expected to remove them. */
   readonly #withdrawn = new Set<string>()
   readonly #devices: Device[] = []
-  /** Whether nothing is killed, so that whoever finds the server away may wait for it. */
+  /** True if no process is killed, which means that waiting for the server is safe. */
   #isCalm = true
 
   constructor (host: Host, romId: number) {
@@ -278,7 +278,7 @@ export class History {
       try {
         await this.#take(step)
       } catch (err) {
-        // The server was killed under a request: the one who asked gives up, and both go on.
+        // The server was killed during a request: the client gives up, and both continue.
         if (!(err instanceof Away)) throw err
       }
     }
@@ -302,7 +302,7 @@ export class History {
     }
   }
 
-  /** Somebody at the server's own pages uploads a file, in its slot or in none. */
+  /** Uploads a file as a user of the web pages, with or without its slot. */
   async #put (name: string, isSlotted: boolean): Promise<void> {
     const slot = SLOTS.get(name)
     const family = name.includes('.state') ? 'states' : 'saves'
@@ -310,11 +310,11 @@ export class History {
     await this.upload(`/api/${family}?rom_id=${this.romId}${place}`, name, randomBytes(24))
   }
 
-  /** The same on one that is there. */
+  /** Changes an existing file as a user of the web pages. */
   async #act (kind: typeof ACTS[number], pick: number): Promise<void> {
     const lists = await Promise.all(FAMILIES.map(async (family) =>
       (await this.#list(family, kind === 'restore' ? 'deleted' : 'live')).map((save) => ({ family, ...save }))))
-    // A copy that came out of a conflict has no past to go back to.
+    // A conflict copy has no version to restore.
     const list = lists.flat().filter((save) => kind !== 'restore version' || save.conflict_of === null)
     const picked = list[pick % Math.max(list.length, 1)]
     if (picked === undefined) return
@@ -329,13 +329,13 @@ export class History {
     } else await this.upload(`/api/${family}/${id}`, name, randomBytes(24), 'PUT')
   }
 
-  /** Another may have taken the place meanwhile. */
+  /** Restores a file; a conflict is fine, because another file may have its name by now. */
   async #restore (path: string): Promise<void> {
     const answer = await this.#fetch(path, { method: 'POST' })
     if (!answer.ok && answer.status !== 409) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`)
   }
 
-  /** Syncs all devices in turns, undisturbed. @returns whether there was nothing left to do at last */
+  /** Syncs all devices in turns without faults. @returns true if no operation is left */
   async settle (): Promise<boolean> {
     for (let round = 0; round < 6; round++) {
       let work = 0
@@ -345,14 +345,14 @@ export class History {
     return false
   }
 
-  /** Plays the steps and looks at what is left of it all. @throws Error saying what went wrong */
+  /** Plays the steps and checks the result. @throws Error that names the fault */
   async check (steps: readonly Step[]): Promise<void> {
     await this.start()
     try {
       await this.run(steps)
       await this.#look()
     } finally {
-      // A user has so many devices at most.
+      // The number of devices per user is limited.
       for (const { id } of this.#devices) await this.#fetch(`/api/devices/${id}`, { method: 'DELETE' }).catch(() => {})
     }
   }
@@ -366,7 +366,7 @@ export class History {
     await this.#compare()
   }
 
-  /** Each device has what is newest on the server, but of files that were taken away somewhere. */
+  /** Checks that each device has the newest content of the server, except for files that were removed on one side. */
   async #compare (): Promise<void> {
     const saves = [...await this.#list('saves', 'live'), ...await this.#list('states', 'live')]
     for (const [index, one] of this.#devices.entries()) {
@@ -379,7 +379,7 @@ export class History {
     }
   }
 
-  /** Digests of all content that can still be downloaded. */
+  /** Returns the digests of all content that can still be downloaded. */
   async findDownloadable (): Promise<Set<string>> {
     const found = new Set<string>()
     for (const family of FAMILIES) {
@@ -408,7 +408,7 @@ export class History {
       try {
         return await this.#fetchOnce(path, init)
       } catch (err) {
-        // What was killed last may still be coming back.
+        // The process that was killed last may still be starting.
         if (!(err instanceof Away) || !this.#isCalm || tries > TRIES_MAX) throw err
         await this.host.ready?.()
       }
@@ -421,7 +421,7 @@ export class History {
     const answer = await fetch(this.host.url() + path, { ...init, headers }).catch((err: unknown) => {
       throw new Away(`${path}: the server is away`, { cause: err })
     })
-    // A worker whose database was killed may say so; anything else of that sort is a fault.
+    // A worker whose database was killed may answer 5xx; without kills any 5xx is a bug.
     if (answer.status >= 500 && this.host.kill !== undefined) throw new Away(`${path} answered ${answer.status}`)
     return answer
   }
@@ -438,7 +438,7 @@ export class History {
     method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body)
   })
 
-  /** @returns false when the server did not take it because the file changed meanwhile */
+  /** @returns false if the server refused the upload because the file changed meanwhile */
   async upload (path: string, name: string, content: Buffer, method = 'POST'): Promise<boolean> {
     const form = new FormData()
     form.append('saveFile', new Blob([content]), name)
@@ -449,7 +449,7 @@ export class History {
     return true
   }
 
-  /** Sends half of an upload and hangs up. */
+  /** Sends half of an upload and closes the connection. */
   async cutUpload (path: string, name: string, content: Buffer): Promise<void> {
     const boundary = 'cut-off'
     const head = `--${boundary}\r\ncontent-disposition: form-data; name="saveFile"; filename="${name}"\r\n\r\n`
@@ -468,7 +468,7 @@ export class History {
     await over
   }
 
-  /** Null when it is not there any more. */
+  /** Returns null if the file no longer exists. */
   async download (path: string): Promise<Buffer | null> {
     const answer = await this.#fetch(path)
     if (answer.status === 404) return null

@@ -4,7 +4,7 @@ import { buildTestApp } from '../../support.ts'
 import { addRom } from '../roms/support.ts'
 import { History, type Step } from './histories.ts'
 
-/** Starts a server that nothing happens to. @returns what plays a history with a ROM of its own, and checks it */
+/** Starts a server without kills. @returns a function that plays a history with its own ROM and checks it */
 export async function startHistoryHost (t: Test): Promise<(steps: readonly Step[]) => Promise<void>> {
   const test = await buildTestApp(t, { env: { ASSET_VERSIONS_KEPT: '1000' } })
   await test.app.listen({ port: 0, host: '127.0.0.1' })

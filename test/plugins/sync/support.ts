@@ -6,7 +6,7 @@ import { bearer, createCaller } from '../tokens/support.ts'
 
 const digest = (algorithm: 'sha1' | 'md5', text: string) => createHash(algorithm).update(text).digest('hex')
 
-/** The hashes of content that is a word. */
+/** Returns the hash of a text. */
 export const sha1 = (text: string) => digest('sha1', text)
 export const md5 = (text: string) => digest('md5', text)
 
@@ -17,7 +17,7 @@ export interface AssetSeed {
   kind?: 'save' | 'state'
   slot?: string | null
   emulator?: string | null
-  /** Seconds after a fixed day. */
+  /** Seconds after `DAY`. */
   at?: number
   conflict_of?: number
   deleted_by?: 'owner' | 'cleanup'
@@ -26,7 +26,7 @@ export interface AssetSeed {
 export const DAY = Date.parse('2026-01-01T00:00:00Z')
 export const timeOf = (at: number) => new Date(DAY + at * 1_000).toISOString()
 
-/** Users, their devices and what the server has of their files, put into the database by hand. */
+/** Inserts users, their devices and their assets directly into the database. */
 export function createSyncWorld (test: TestApp) {
   const { app } = test
 
@@ -42,13 +42,13 @@ export function createSyncWorld (test: TestApp) {
   }
 
   return {
-    /** Somebody who calls with a token, as passwords take long to check. */
+    /** Adds a user who calls with a token, because checking passwords takes long. */
     async addUser (name: string) {
       const id = await insert('insert into users (username) values ($1)', [name])
       return { id, ...createCaller(app, await addToken(`svc_${name}`, id, SCOPES, null)) }
     },
 
-    /** The headers of an app at a device that was let in with these scopes. */
+    /** Returns the headers of an app on a device, authorized with these scopes. */
     addApp: (user: number, device: number, scopes: readonly string[]) => addToken(`svc_${randomUUID()}`, user, scopes, device),
 
     async addDevice (user: number, fields: object = {}) {
@@ -72,7 +72,7 @@ export function createSyncWorld (test: TestApp) {
         seed.deleted_by ?? null, timeOf(at)])
     },
 
-    /** Gives an asset other content, as an upload does. */
+    /** Replaces the content of an asset, as an upload does. */
     async change (asset: number, content: string, at: number): Promise<void> {
       await app.pg.query(`insert into asset_versions (asset_id, file_name, content_hash, sha1, disk_path, content_updated_at)
         select id, file_name, content_hash, sha1, disk_path, updated_at from assets where id = $1`, [asset])
@@ -88,7 +88,7 @@ export function createSyncWorld (test: TestApp) {
   }
 }
 
-/** What a device lists in the dialect by file: each ROM's files with the word they hold. */
+/** Returns a listing by file: the files of each ROM with their content. */
 export const listFiles = (roms: Record<number, Record<string, string>>) => Object.entries(roms).map(([rom, files]) => ({
   rom_id: Number(rom),
   saves: Object.entries(files).map(([file, content]) => ({ file, mtime: timeOf(0), sha1: sha1(content) }))

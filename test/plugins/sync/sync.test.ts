@@ -16,7 +16,7 @@ const SESSIONS = '/api/sync/sessions'
 let count = 0
 type User = Awaited<ReturnType<typeof world.addUser>>
 
-/** A person with a device and a ROM of their own. */
+/** Adds a user with a device and a ROM. */
 async function begin (device: object = {}, known?: User) {
   const name = `player${++count}`
   const user = known ?? await world.addUser(name)
@@ -33,16 +33,16 @@ async function begin (device: object = {}, known?: User) {
   return { user, rom, device: handheld, add, negotiate, complete }
 }
 
-/** What a device lists in the dialect by slot. */
+/** Returns a listed file in the dialect by slot. */
 const save = (rom: number, slot: string | null, content: string | null, extra: object = {}) => ({
   rom_id: rom, file_name: 'Game.srm', slot, updated_at: timeOf(0), file_size_bytes: 1,
   content_hash: content === null ? null : md5(content), ...extra
 })
 
-/** How upload paths end: with the time that the device named. */
+/** The last parameter of upload paths: the time that the device sent. */
 const MTIME = `mtime=${encodeURIComponent(new Date(timeOf(0)).toISOString())}`
 
-t.test('a file that only the device has is uploaded, and a path says where to', async (t) => {
+t.test('a file that only the device has is uploaded to the given path', async (t) => {
   const { rom, device, negotiate } = await begin()
   const { status, session, operations } = await negotiate({ 'Game.srm': 'one', 'Game.state1': 'two' })
   t.equal(status, 200)
@@ -54,7 +54,7 @@ t.test('a file that only the device has is uploaded, and a path says where to', 
   ])
 })
 
-t.test('what both have alike needs nothing, and is what they agree on; what is then removed is not offered again', async (t) => {
+t.test('equal files become the base, and a file removed afterwards is not offered again', async (t) => {
   const { rom, device, add, negotiate } = await begin()
   const id = await add({ name: 'Game.srm', content: 'one', at: 5 })
   t.strictSame((await negotiate({ 'Game.srm': 'one' })).operations, [{ type: 'noop', rom_id: rom, file: 'Game.srm' }])
@@ -79,7 +79,7 @@ t.test('a file that only the server has is downloaded to the path of its kind', 
   t.match((await bare.negotiate()).operations, [{ dest_path: 'Game.srm' }])
 })
 
-t.test('who changed since both agreed decides; both is a conflict that can be carried out as it stands', async (t) => {
+t.test('the side that changed since the base wins; two changes are a conflict', async (t) => {
   const { rom, device, add, negotiate } = await begin()
   const id = await add({ name: 'Game.srm', content: 'one', emulator: 'snes9x' })
   await negotiate({ 'Game.srm': 'one' })
@@ -99,7 +99,7 @@ t.test('who changed since both agreed decides; both is a conflict that can be ca
   }])
 })
 
-t.test('a conflict is settled as the device is configured', async (t) => {
+t.test('a conflict is resolved as the device is configured', async (t) => {
   for (const [resolution, expected, destination] of [
     ['server_wins', 'server_wins', /^\/api\/saves\/\d+\/versions\?device_id=\d+&session_id=/],
     ['device_wins', 'device_wins', /^\/api\/saves\?rom_id=.*&expected_sha1=[0-9a-f]{40}&slot=a%26b&overwrite=true&mtime=/],
@@ -111,7 +111,7 @@ t.test('a conflict is settled as the device is configured', async (t) => {
   }
 })
 
-t.test('a device with anything the server once had is brought up to date, without a conflict', async (t) => {
+t.test('a device with any former content of the server is updated without a conflict', async (t) => {
   const { device, add, negotiate } = await begin()
   const id = await add({ name: 'Game.srm', content: 'one' })
   await world.change(id, 'two', 1)
@@ -126,7 +126,7 @@ t.test('a device with anything the server once had is brought up to date, withou
     'what came out of a conflict is kept already')
 })
 
-t.test('copies that came out of a conflict are not offered, and make no conflict of their own', async (t) => {
+t.test('conflict copies are not offered and cause no conflicts', async (t) => {
   const { add, negotiate } = await begin()
   const id = await add({ name: 'Game.srm', content: 'one' })
   const name = 'Game.conflict-20260101T000000Z-handheld.srm'
@@ -135,7 +135,7 @@ t.test('copies that came out of a conflict are not offered, and make no conflict
   t.match((await negotiate({ 'Game.srm': 'one', [name]: 'other' })).operations, [{ type: 'noop' }, { type: 'upload', file: name }])
 })
 
-t.test('what the owner deleted on the server is not sent back, unless it was changed on the device', async (t) => {
+t.test('a file that the owner deleted is uploaded again only if the device changed it', async (t) => {
   const { add, negotiate } = await begin()
   const id = await add({ name: 'Game.srm', content: 'one' })
   await world.change(id, 'two', 1)
@@ -148,7 +148,7 @@ t.test('what the owner deleted on the server is not sent back, unless it was cha
   t.match((await negotiate({ 'Game.srm': 'two' })).operations, [{ type: 'upload' }], 'the limit of a history deletes nothing on devices')
 })
 
-t.test('what the owner deleted does not come back once nothing of it is kept; what the disk lost does', async (t) => {
+t.test('a deleted file stays deleted after its retention; a missing one comes back', async (t) => {
   const { user, rom, device, add, negotiate } = await begin()
   const id = await add({ name: 'Game- 2.srm', content: 'one' })
   const slot = await add({ name: 'Slot [2026-01-01_00-00-00].srm', content: 'one', slot: 'a' })
@@ -165,7 +165,7 @@ t.test('what the owner deleted does not come back once nothing of it is kept; wh
   t.match(await ask('two'), { total_upload: 1 })
 })
 
-t.test('a device keeps what the disk of the server lost, though an older one is left there', async (t) => {
+t.test("a device keeps a file that the server's disk lost, even if an older one is left", async (t) => {
   const { add, device, negotiate } = await begin()
   await add({ name: 'Game [2026-01-01_00-00-00].srm', content: 'old', slot: 'a' })
   const newest = await add({ name: 'Game [2026-01-02_00-00-00].srm', content: 'new', slot: 'a', at: 60 })
@@ -175,14 +175,14 @@ t.test('a device keeps what the disk of the server lost, though an older one is 
   t.match((await negotiate({ 'Game.srm': 'new' })).operations, [{ type: 'conflict', resolution: 'keep_both' }])
 })
 
-t.test('names are compared as the server keeps them', async (t) => {
+t.test('file names are compared in their stored form', async (t) => {
   const { add, negotiate } = await begin()
   await add({ name: 'Game- Part 2 [2026-01-01_00-00-00].srm', content: 'one', slot: 'x' })
   t.match((await negotiate({ 'Game: Part 2?.srm': 'one' })).operations, [{ type: 'noop' }])
   t.match((await negotiate({ '..': 'one' })).operations, [{ type: 'noop', file: '..' }])
 })
 
-t.test('a device that only receives sends nothing, and one that only sends receives nothing', async (t) => {
+t.test('a device that only receives sends nothing, and one that only sends gets nothing', async (t) => {
   for (const [mode, expected] of [
     ['pull_only', { 'Mine.srm': 'noop', 'Both.srm': 'conflict', 'Other.srm': 'download' }],
     ['push_only', { 'Mine.srm': 'upload', 'Both.srm': 'upload' }]
@@ -196,7 +196,7 @@ t.test('a device that only receives sends nothing, and one that only sends recei
   }
 })
 
-t.test('ROMs that are hidden or not there are neither offered nor asked for', async (t) => {
+t.test('hidden and missing ROMs are neither offered nor requested', async (t) => {
   const { user, rom, add, negotiate } = await begin()
   await add({ name: 'Game.srm', content: 'one' })
   await app.pg.query("insert into hidden_entities (entity, entity_id, user_id) values ('roms', $1, $2)", [rom, user.id])
@@ -208,7 +208,7 @@ t.test('ROMs that are hidden or not there are neither offered nor asked for', as
   t.match(bySlot.operations, [{ action: 'no_op', reason: /no such ROM/ }])
 })
 
-t.test('ROMs that the device does not name matter only for files it once had', async (t) => {
+t.test('unnamed ROMs matter only for files with a base', async (t) => {
   const { user, add, negotiate } = await begin()
   const known = await add({ name: 'Known.srm', content: 'one' })
   await add({ name: 'New.srm', content: 'one' })
@@ -219,7 +219,7 @@ t.test('ROMs that the device does not name matter only for files it once had', a
   t.same((await negotiate({}, { roms: [], device_id: other.id })).operations, [])
 })
 
-t.test('by slot: the newest save of each slot is paired, and the answer is in that dialect', async (t) => {
+t.test('by slot: the newest save of each slot is paired, and the response is by slot', async (t) => {
   const { user, rom, device, add } = await begin()
   await add({ name: 'Game [2026-01-01_00-00-00].srm', content: 'old', slot: 'auto' })
   const newest = await add({ name: 'Game [2026-01-02_00-00-00].srm', content: 'new', slot: 'auto', at: 60, emulator: 'snes9x' })
@@ -241,7 +241,7 @@ t.test('by slot: the newest save of each slot is paired, and the answer is in th
   ])
 })
 
-t.test('by slot: a save without a hash is decided about by the times', async (t) => {
+t.test('by slot: a save without a hash is decided by time', async (t) => {
   const { user, rom, device, add } = await begin()
   const id = await add({ name: 'Game [2026-01-01_00-00-00].srm', content: 'one', slot: 'auto', at: 60 })
   const act = async (at: number | string) => (await user.post(NEGOTIATE, {
@@ -260,7 +260,7 @@ t.test('by slot: a save without a hash is decided about by the times', async (t)
   t.equal(await act(61), 'no_op')
 })
 
-t.test('a slot that is called like a file has an agreement of its own', async (t) => {
+t.test('a slot with the name of a file has its own base', async (t) => {
   const { user, rom, device, add, negotiate } = await begin()
   const bySlot = async (content: string) =>
     (await user.post(NEGOTIATE, { device_id: device.id, saves: [save(rom, 'Game.srm', content)] })).body.operations
@@ -275,7 +275,7 @@ t.test('a slot that is called like a file has an agreement of its own', async (t
   t.match(await bySlot('three'), [{ action: 'upload', reason: 'Changed on the device' }])
 })
 
-t.test('by slot: later fields choose what is offered, and who sends them is told what to delete', async (t) => {
+t.test('by slot: newer fields limit the offers, and their clients get deletes', async (t) => {
   const { user, rom, device, add } = await begin()
   const elsewhere = await addRom(test, { fs_name: `${count}-elsewhere.sfc` })
   const id = await add({ name: 'Game [2026-01-01_00-00-00].srm', content: 'one', slot: 'auto', emulator: 'snes9x' })
@@ -293,7 +293,7 @@ t.test('by slot: later fields choose what is offered, and who sends them is told
   t.match(await ask({ ...gone, restore_unlisted: false }), { total_delete: 1, operations: [{ action: 'delete', save_id: null, slot: 'auto' }] })
 })
 
-t.test('what is no negotiation is refused with what to do', async (t) => {
+t.test('an invalid negotiation is refused with advice', async (t) => {
   const { user, rom, device } = await begin()
   const stranger = await begin()
   const off = await world.addDevice(user.id, { sync_enabled: false })
@@ -319,7 +319,7 @@ t.test('what is no negotiation is refused with what to do', async (t) => {
   t.match(both.body, { session_id: /^[0-9a-f-]{36}$/, total_upload: undefined })
 })
 
-t.test('a body of many megabytes is read, and of one that is all wrong only the first fault is told', async (t) => {
+t.test('a body of many megabytes is read, and an invalid one reports its first error only', async (t) => {
   const { user, device } = await begin()
   const roms = Array.from({ length: 60_000 }, (_, i) => ({ rom_id: 1_000_000 + i, saves: [] }))
   t.match(await user.post(NEGOTIATE, { device_id: device.id, roms }), { status: 200, body: { operations: [] } })
@@ -328,7 +328,7 @@ t.test('a body of many megabytes is read, and of one that is all wrong only the 
   t.equal(wrong.body.detail.length, 1)
 })
 
-t.test('a token that is bound to a device needs no name of it, and no scope but those of the specification', async (t) => {
+t.test('a bound token needs no device id and only the scopes of the specification', async (t) => {
   const { user, rom, device } = await begin()
   const token = async (scopes: string[]) => createCaller(app, await world.addApp(user.id, device.id, scopes))
   const app1 = await token(['assets.read', 'assets.write', 'devices.write'])
@@ -345,7 +345,7 @@ t.test('a token that is bound to a device needs no name of it, and no scope but 
   t.equal((await (await token(['devices.read', 'devices.write'])).post(NEGOTIATE, { roms: [] })).status, 403)
 })
 
-t.test('completing a session confirms its downloads when all was done, and only then', async (t) => {
+t.test('completing a session confirms its downloads only if all operations were done', async (t) => {
   for (const [counts, isConfirmed] of [
     [{ operations_completed: 1, operations_failed: 0 }, true],
     [{ operations_completed: 0, operations_failed: 1 }, false],
@@ -360,7 +360,7 @@ t.test('completing a session confirms its downloads when all was done, and only 
   }
 })
 
-t.test('a download of what is not the newest any more is not taken for agreed', async (t) => {
+t.test('a download of content that is no longer current does not become the base', async (t) => {
   const { device, add, negotiate, complete } = await begin()
   const id = await add({ name: 'Game.srm', content: 'one' })
   const { session } = await negotiate()
@@ -370,7 +370,7 @@ t.test('a download of what is not the newest any more is not taken for agreed', 
   t.match((await negotiate({ 'Game.srm': 'one' })).operations, [{ type: 'download' }])
 })
 
-t.test('a session is completed once, by either of its ids; the same call again is answered alike', async (t) => {
+t.test('either id completes a session once; a repeated request gets the same answer', async (t) => {
   const { user, rom, device, negotiate, complete } = await begin()
   const { session } = await negotiate({ 'a.srm': 'one' })
   const { body: open } = await user.get(`${SESSIONS}/${session}`)
@@ -399,7 +399,7 @@ t.test('a session is completed once, by either of its ids; the same call again i
   t.match(rows, Array(2).fill({ device_id: device.id, sync_session_id: open.id }))
 })
 
-t.test('nothing of a completing call stays when a play session is wrong', async (t) => {
+t.test('an invalid play session rolls the whole completion back', async (t) => {
   const { user, rom, device, add, negotiate, complete } = await begin()
   await add({ name: 'Game.srm', content: 'one' })
   const { session } = await negotiate()
@@ -409,7 +409,7 @@ t.test('nothing of a completing call stays when a play session is wrong', async 
   t.same(await world.listBases(device.id), {})
 })
 
-t.test('of many completing calls at once one completes and the others are answered alike', async (t) => {
+t.test('concurrent completions: one completes, and all get the same answer', async (t) => {
   const { rom, user, negotiate, complete } = await begin()
   const { session } = await negotiate()
   const entry = { rom_id: rom, start: '2026-01-01T10:00:00Z', end: '2026-01-01T11:00:00Z', duration_seconds: 60 }
@@ -419,7 +419,7 @@ t.test('of many completing calls at once one completes and the others are answer
   t.equal((await app.pg.query('select 1 from play_sessions where user_id = $1', [user.id])).rowCount, 1)
 })
 
-t.test("sessions are listed newest first, by device and by page, and nobody sees another's", async (t) => {
+t.test('sessions are listed newest first, by device and page, to their user only', async (t) => {
   const { user, device, negotiate } = await begin()
   const other = await world.addDevice(user.id)
   const sessions: string[] = []
@@ -443,7 +443,7 @@ t.test("sessions are listed newest first, by device and by page, and nobody sees
   }
 })
 
-t.test('a transfer counts in an open session of the user, and in no other', async (t) => {
+t.test('a transfer counts only in an open session of the user', async (t) => {
   const { user, negotiate, complete } = await begin()
   const stranger = await begin()
   const { session } = await negotiate({ 'a.srm': 'one' })
@@ -460,7 +460,7 @@ t.test('a transfer counts in an open session of the user, and in no other', asyn
   t.match((await user.get(`${SESSIONS}/${session}`)).body, { operations_completed: 1 })
 })
 
-t.test('a session that is not completed within a day has failed, but may still be completed', async (t) => {
+t.test('a session expires after a day and can still be completed', async (t) => {
   const { user, negotiate, complete } = await begin()
   const { session } = await negotiate()
   const { session: younger } = await negotiate()
@@ -477,7 +477,7 @@ t.test('a session that is not completed within a day has failed, but may still b
   t.equal((await user.get(`${SESSIONS}/${younger}`)).status, 200)
 })
 
-/** Every sync event that a user's open tab is told of. */
+/** Collects the sync events that a user's open tab receives. */
 async function listenAs (t: Pick<Test, 'teardown'>, username: string) {
   const headers = await test.createUser(username)
   const { rows: [user] } = await app.pg.query<{ id: number }>('select id from users where username = $1', [username])
@@ -495,7 +495,7 @@ async function listenAs (t: Pick<Test, 'teardown'>, username: string) {
   return { events, user: { id: userId, ...createCaller(app, headers) } }
 }
 
-t.test("the user's tabs are told how a sync goes, and nobody else's", async (t) => {
+t.test('sync events reach the tabs of the user only', async (t) => {
   await app.listen({ port: 0, host: '127.0.0.1' })
   const [{ events, user }, stranger] = [await listenAs(t, 'listener'), await listenAs(t, 'stranger')]
   const { rom, device, add, negotiate, complete } = await begin({}, user)
@@ -519,7 +519,7 @@ t.test("the user's tabs are told how a sync goes, and nobody else's", async (t) 
   t.same(stranger.events, [])
 })
 
-t.test('how many questions the database is asked does not depend on how many files there are', async (t) => {
+t.test('the number of queries does not depend on the number of files', async (t) => {
   const { rom, add, negotiate } = await begin()
   for (let i = 0; i < 60; i++) await add({ name: `${i}.srm`, content: `${i % 3}`, at: i })
   const files = (last: number) => Object.fromEntries(Array.from({ length: last }, (_, i) => [`${i}.srm`, `${i % 4}`]))
@@ -529,7 +529,7 @@ t.test('how many questions the database is asked does not depend on how many fil
   t.ok(rom > 0)
 })
 
-t.test('negotiations of one device at once all succeed', async (t) => {
+t.test('concurrent negotiations of one device all succeed', async (t) => {
   const { device, add, negotiate } = await begin()
   const names = Array.from({ length: 20 }, (_, i) => `${i}.srm`)
   for (const name of names) await add({ name, content: name })
@@ -540,7 +540,7 @@ t.test('negotiations of one device at once all succeed', async (t) => {
   t.equal(Object.keys(await world.listBases(device.id)).length, 20)
 })
 
-t.test('a file that is listed twice is decided about twice', async (t) => {
+t.test('a file that is listed twice gets two decisions', async (t) => {
   const { rom, add, negotiate } = await begin()
   await add({ name: 'Game.srm', content: 'one' })
   const files = listFiles({ [rom]: { 'Game.srm': 'one', 'Game [2026-01-01_00-00-00].srm': 'one' } })

@@ -13,7 +13,7 @@ const { app } = test
 const world = createSyncWorld(test)
 let count = 0
 
-/** A companion app that knows nothing but the specification, with the files it keeps. */
+/** A companion app that only follows the specification, with its files. */
 async function addClient (user: Awaited<ReturnType<typeof world.addUser>>, rom: number, device: Device) {
   const headers = await world.addApp(user.id, device.id, ['assets.read', 'assets.write', 'devices.write'])
   const caller = createCaller(app, headers)
@@ -38,7 +38,7 @@ async function addClient (user: Awaited<ReturnType<typeof world.addUser>>, rom: 
 
   return {
     files,
-    /** @returns what it was told to do */
+    /** @returns the operations of the sync */
     async sync ({ completes = true } = {}): Promise<string[]> {
       const { body: { session_id: session, operations } } = await caller.post('/api/sync/negotiate',
         { device_id: device.id, roms: listFiles({ [rom]: files }) })
@@ -56,7 +56,7 @@ async function addClient (user: Awaited<ReturnType<typeof world.addUser>>, rom: 
 async function begin (device: object = {}) {
   const name = `player${++count}`
   const user = await world.addUser(name)
-  /** Somebody at the server's own pages. */
+  /** A user of the server's web pages. */
   const owner = createClient(test, bearer(`svc_${name}`))
   const rom = await addRom(test, { fs_name: `game${count}.sfc` })
   const deck = await addClient(user, rom, await world.addDevice(user.id, device))
@@ -69,7 +69,7 @@ async function begin (device: object = {}) {
   return { user, owner, rom, deck, phone, kept }
 }
 
-t.test('two devices come to hold the same, and what is as it was stays as it is', async (t) => {
+t.test('two devices end with the same files, and unchanged files stay as they are', async (t) => {
   const { deck, phone } = await begin()
   Object.assign(deck.files, { 'Game.srm': 'one', 'Game.state1': 'state' })
   t.same(await deck.sync(), ['upload Game.srm', 'upload Game.state1'])
@@ -84,7 +84,7 @@ t.test('two devices come to hold the same, and what is as it was stays as it is'
   t.same(await deck.sync(), ['noop Game.state1'], 'what was removed on purpose is not brought back')
 })
 
-t.test('of a conflict nothing is lost, however it is settled, and then it is over', async (t) => {
+t.test('a conflict loses nothing, however it is resolved, and then it is over', async (t) => {
   for (const resolution of ['keep_both', 'server_wins', 'device_wins']) {
     const { deck, phone, kept } = await begin({ sync_config: { conflict_resolution: resolution } })
     deck.files['Game.srm'] = 'one'
@@ -103,7 +103,7 @@ t.test('of a conflict nothing is lost, however it is settled, and then it is ove
   }
 })
 
-t.test('a file whose slot has gone on to another is uploaded beside it', async (t) => {
+t.test('a file whose slot has newer content is uploaded beside it', async (t) => {
   const { user, rom, deck } = await begin()
   await world.addAsset(user.id, { rom, name: 'Game [2026-01-01_00-00-00].srm', content: 'one', slot: 'auto' })
   deck.files['Game.srm'] = 'one'
@@ -115,7 +115,7 @@ t.test('a file whose slot has gone on to another is uploaded beside it', async (
   t.same(await deck.sync(), ['noop Game.sav', 'noop Game.srm'])
 })
 
-t.test('what the owner deleted stays deleted on a device that held another save of the name before, in a slot or in none', async (t) => {
+t.test('a deleted file stays deleted on a device that held another save of its name', async (t) => {
   for (const [before, after] of [[{}, { slot: 'main' }], [{ slot: 'main' }, {}], [{ slot: 'main' }, { slot: 'other' }]]) {
     const { owner, rom, deck } = await begin()
     await owner.save({ rom_id: rom, ...before }, 'Game.srm', 'one')
@@ -130,7 +130,7 @@ t.test('what the owner deleted stays deleted on a device that held another save 
   }
 })
 
-t.test('what the owner restored stays current, whatever became of a conflict before', async (t) => {
+t.test('a restored version stays current after an earlier conflict', async (t) => {
   for (const resolution of ['keep_both', 'server_wins']) {
     for (const completes of [true, false]) {
       const { owner, rom, deck, phone } = await begin({ sync_config: { conflict_resolution: resolution } })
@@ -153,7 +153,7 @@ t.test('what the owner restored stays current, whatever became of a conflict bef
   }
 })
 
-t.test('a device that only receives keeps what it had as a version, and then has what the server has', async (t) => {
+t.test("a receiving device uploads its file as a version and gets the server's content", async (t) => {
   const { owner, rom, deck, phone, kept } = await begin({ sync_mode: 'pull_only', sync_config: { conflict_resolution: 'device_wins' } })
   const save = await owner.save({ rom_id: rom }, 'Game.srm', 'one')
   await deck.sync()
@@ -171,7 +171,7 @@ t.test('a device that only receives keeps what it had as a version, and then has
   t.equal((await kept()).size, 4)
 })
 
-t.test('a device that goes back to content of before has changed its file', async (t) => {
+t.test('a device that goes back to former content has changed its file', async (t) => {
   const { deck, phone } = await begin()
   for (const content of ['one', 'two']) {
     deck.files['Game.srm'] = content
