@@ -5,11 +5,11 @@ export const SyncSchema = Section({
   folder: Type.String({
     default: '',
     env: 'SYNC_BASE_PATH',
-    description: 'The folder through which devices of the sync mode file_transfer exchange saves; empty for sync in the data folder'
+    description: 'Folder in which devices of the sync mode file_transfer exchange saves; empty for sync in the data folder'
   }),
   push_pull: Switch('ENABLE_SYNC_PUSH_PULL', 'Syncs all devices that have an ssh_host over SSH on a schedule'),
   push_pull_cron: Formatted('cron', {
-    default: '*/30 * * * *', env: 'SYNC_PUSH_PULL_CRON', description: 'When, in UTC'
+    default: '*/30 * * * *', env: 'SYNC_PUSH_PULL_CRON', description: 'Schedule of these syncs, in UTC'
   }),
   folder_watcher: Switch('ENABLE_SYNC_FOLDER_WATCHER', 'Takes in the saves that devices put into their folder incoming'),
   folder_scan_delay: Type.Number({
@@ -17,21 +17,21 @@ export const SyncSchema = Section({
     minimum: 0.005,
     maximum: 1440,
     env: 'SYNC_FOLDER_SCAN_DELAY',
-    description: 'Minutes without a further change before that; fractions are allowed'
+    description: 'Minutes without a further change before the folder is scanned; fractions are allowed'
   }),
   ssh_keys_path: Type.String({
     default: '',
     env: 'SYNC_SSH_KEYS_PATH',
-    description: 'The folder of private keys: <device_id>.pem for each device, or what ssh_key_path names; empty for keys in the folder'
+    description: 'Folder of private keys: <device_id>.pem for each device, or the file in ssh_key_path; empty for keys in the folder'
   }),
   ssh_known_hosts_path: Type.String({
     default: '',
     env: 'SYNC_SSH_KNOWN_HOSTS_PATH',
-    description: 'Keys of hosts as OpenSSH keeps them: a host that is in it has to show one of its keys; empty for known_hosts in the folder'
+    description: 'File of host keys in OpenSSH format: a host in it must present one of its keys; empty for known_hosts in the folder'
   }),
   ssh_networks: Type.Array(Formatted('network'), {
     default: [],
     env: 'SYNC_SSH_NETWORKS',
-    description: "Networks such as 192.168.1.0/24 in which hosts of users' devices may be, besides the public internet; those of administrators may be anywhere"
+    description: "Networks such as 192.168.1.0/24 for hosts of users' devices, besides the public internet; hosts of administrators may be anywhere"
   })
 }, 'Sync that the server carries out itself')

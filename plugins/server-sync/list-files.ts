@@ -3,17 +3,20 @@ import { type ListedFile, type Listing, readStoredName } from '../sync/read-list
 import type { Candidate } from '../sync/server-session-rows.ts'
 import type { FoundSave } from './transport.ts'
 
-/** A file of the device, and the save that it is by its name. */
+/** A file of the device, and the save that matches its name. */
 export interface Matched { save: FoundSave, candidate: Candidate }
 
-/** Of the saves of its platform the one that is called alike: wholly, or else but for the date of its slot. */
+/**
+ * Returns the save of the same platform with the same name. Otherwise a save whose name differs only by its date tag
+ * matches.
+ */
 export function matchSave (save: FoundSave, candidates: readonly Candidate[]): Candidate | null {
   const ofPlatform = candidates.filter(({ fs_slug: folder, slug }) => [folder, slug].includes(save.platform))
   return ofPlatform.find(({ file_name: name }) => name === save.file_name) ??
     ofPlatform.find(({ file_name: name }) => untagged(name) === untagged(save.file_name)) ?? null
 }
 
-/** @param hash of its content; null while that is not known */
+/** @param hash content hash; null if it is not known */
 function toListed ({ save, candidate }: Matched, hash: string | null): ListedFile {
   const stored = readStoredName(save.file_name)
   return {
@@ -30,7 +33,7 @@ function toListed ({ save, candidate }: Matched, hash: string | null): ListedFil
   }
 }
 
-/** What a negotiation of these files would be: by their names, with the saves of slots. */
+/** Creates the listing of these files for a negotiation: by name, with saves of slots. */
 export function toListing (
   files: readonly { matched: Matched, hash: string | null }[], romIds: readonly number[]
 ): Listing {

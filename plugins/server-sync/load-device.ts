@@ -3,10 +3,10 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Caller } from '../../core/access/auth.ts'
 import { Device } from '../devices/entities.ts'
 
-/** A device, and its owner as if the device itself had called. */
+/** A device, and its owner as a caller who uses the device's token. */
 export interface Owned { device: Device, caller: Caller }
 
-/** @throws Error, in words for the owner, when the device may not be synced */
+/** Loads a device and its owner. @throws Error with a message for the owner, if the device may not be synced */
 export async function loadOwned (app: FastifyInstance, em: EntityManager, deviceId: number): Promise<Owned> {
   const device = await em.findOne(Device, { id: deviceId }, { populate: ['user'] })
   if (device === null) throw new Error('The device was deleted meanwhile')

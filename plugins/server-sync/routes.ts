@@ -10,7 +10,7 @@ const createRoutes = (serverSync: ServerSync): Routes => async (app) => {
     schema: {
       operationId: 'syncDevice',
       tags: ['sync'],
-      summary: 'Have the server sync a device of yours over SSH',
+      summary: 'Let the server sync one of your devices over SSH',
       description: 'For a device with the sync mode `push_pull` and an `ssh_host` in its `sync_config`. The answer is the ' +
         'session, which waits to be carried out; how that goes is told by the events `sync:*` and `GET /api/sync/sessions/{session_id}`. ' +
         'The key that the host shows first is kept as `ssh_host_key`, and has to be shown from then on.',

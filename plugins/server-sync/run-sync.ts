@@ -14,7 +14,7 @@ import { storeBases, decidePairs } from '../sync/decide-pairs.ts'
 import { type Matched, matchSave, toListing } from './list-files.ts'
 import type { FoundSave, Transport } from './transport.ts'
 
-/** What one run is about. */
+/** The parts of one sync run. */
 export interface Run {
   session: SessionName
   device: Device
@@ -24,22 +24,22 @@ export interface Run {
   signal: AbortSignal
 }
 
-/** What became of all. */
+/** Counts and errors of a run. */
 export interface RunResult extends Counts { errors: string[] }
 
-/** Something was done, is left to a person, or there was nothing to be done. */
+/** Whether a transfer was done, left a conflict to a person, or had nothing to do. */
 type TransferResult = 'done' | 'disputed' | 'nothing'
 
 const ERRORS_MAX = 20
 
-/** How conflicts end; null while nobody said it, and they are left to a person. */
+/** Returns how conflicts are resolved; null if the owner did not choose, which leaves conflicts to a person. */
 function resolutionOf ({ sync_config: config }: Device): Resolution | null {
   return RESOLUTIONS.find((one) => one === config?.conflict_resolution) ?? null
 }
 
 const describe = (name: string, err: unknown) => `${name}: ${err instanceof Error ? err.message : String(err)}`
 
-/** Carries out what a negotiation of a device's files would tell it to do. */
+/** Creates a function that carries out the operations of a negotiation for a device. */
 export function createRunner (app: FastifyInstance) {
   const { runs } = app.sync
 
@@ -47,7 +47,10 @@ export function createRunner (app: FastifyInstance) {
     user_id: caller.id, device_id: device.id, viewer: caller, kinds: ['save'], rom_ids: romIds, includes_known: false
   })
 
-  /** Gives the device the server's content, on which both agree from then on. @returns whether it had a place for it */
+  /**
+   * Writes the server's content to the device and stores it as their base. @returns false if the device has no folder
+   * for it
+   */
   async function give (
     em: EntityManager, { caller, device, transport }: Run, asset: AssetRow, to: Candidate, replaces: FoundSave | null
   ): Promise<boolean> {
@@ -114,12 +117,12 @@ export function createRunner (app: FastifyInstance) {
     if (action === 'upload') await upload(em, run, pair, matched.save, staged)
     else if (action === 'download' && asset !== null) await give(em, run, asset, matched.candidate, matched.save)
     else await inTransaction(em, (tx) => storeBases(tx, run.device.id, [pair]))
-    // What its owner wants left alone may be the only copy there is.
+    // The owner excluded this save from sync, so the device's file may be the only copy.
     if (asset?.is_untracked !== true) await run.transport.settled?.(matched.save)
     return 'done'
   }
 
-  /** @returns the hash of the content too */
+  /** @returns the hash of the content as well */
   async function syncOne (run: Run, matched: Matched): Promise<{ hash: string, outcome: TransferResult }> {
     const { caller, transport } = run
     const { save, candidate } = matched
@@ -137,7 +140,7 @@ export function createRunner (app: FastifyInstance) {
     }
   }
 
-  /** What the server has of these ROMs and the device should have. */
+  /** Lists the server's saves of these ROMs that the device lacks and should have. */
   async function listMissing (
     run: Run, candidates: readonly Candidate[], files: readonly { matched: Matched, hash: string | null }[]
   ): Promise<{ asset: AssetRow, to: Candidate }[]> {
@@ -151,9 +154,8 @@ export function createRunner (app: FastifyInstance) {
   }
 
   /**
-   * Syncs what a device has, and gives it what it does not have where the transport does that.
-   *
-   * @throws what ended the whole run
+   * Syncs the device's saves. If the transport supports it, missing saves are written to the device too.
+   * @throws an error that ended the whole run
    */
   return async function run (run: Run, saves: readonly FoundSave[], platforms: readonly string[]): Promise<RunResult> {
     const { session, caller, transport, signal } = run

@@ -12,10 +12,10 @@ const QUEUE = 'device-sync'
 const CONCURRENCY = 2
 
 interface Job { session_id: number }
-/** Carries out a session that waits. */
+/** Runs a pending session. */
 export type SyncDevice = (sessionId: number, signal: AbortSignal) => Promise<void>
 
-/** Syncs that the server begins. */
+/** Creates the queue of syncs that the server starts. */
 export function createServerSync (app: FastifyInstance, config: Config, syncDevice: SyncDevice) {
   const closing = new AbortController()
   const { timeout_seconds: timeout } = config.tasks
@@ -29,7 +29,7 @@ export function createServerSync (app: FastifyInstance, config: Config, syncDevi
       return null
     }
   })
-  // Before the queue waits for its jobs to end.
+  // Abort before the queue waits for its jobs to finish.
   app.addHook('preClose', async () => { closing.abort(new Error('The server is shutting down')) })
 
   async function queue (em: EntityManager, device: Device): Promise<SyncSession> {
@@ -51,7 +51,7 @@ export function createServerSync (app: FastifyInstance, config: Config, syncDevi
       return await queue(em, device)
     },
 
-    /** Queues that of every device that can be synced like this. */
+    /** Queues the syncs of all devices that can be synced over SSH. */
     async requestAll (signal: AbortSignal): Promise<void> {
       for (const id of await selectSshDevices(app.pg)) {
         signal.throwIfAborted()

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import type { Config } from '../../core/config/config.ts'
 
-/** Where devices of the sync mode `file_transfer` have their folders. */
+/** Returns the folder with the folders of `file_transfer` devices. */
 export const syncFolder = ({ sync, data_dir: data }: Config): string =>
   sync.folder === '' ? join(data, 'sync') : resolve(sync.folder)
 

@@ -32,7 +32,7 @@ export function defineFolderScan (
   return {
     name: FOLDER_TASK,
     title: 'Sync Folder Scan',
-    description: 'Takes in save files that devices of the sync mode file_transfer put into their folders',
+    description: 'Imports save files from the folders of devices with the sync mode file_transfer',
     type: 'sync',
     group: 'manual',
     enabled: isOn,

@@ -1,42 +1,44 @@
 import type { Readable } from 'node:stream'
 
-/** A save that lies where a device keeps it, or put it. */
+/** A save file on a device or in its folder. */
 export interface FoundSave {
-  /** The platform's folder, as the device names it. */
+  /** The platform's folder name on the device. */
   platform: string
   file_name: string
   file_size_bytes: number
-  /** When it was changed, in milliseconds since 1970. */
+  /** Time of the last change, in milliseconds since 1970. */
   changed_at: number
-  /** Where it is, for the transport alone. */
+  /** Path of the file; only the transport interprets it. */
   path: string
 }
 
-/** Content of the server on its way to a device. */
+/** Metadata of server content that is written to a device. */
 export interface Gift {
-  /** The platform by its folder and by its name. */
+  /** Folder name and slug of the platform. */
   platforms: readonly string[]
   file_name: string
-  /** The file whose place it takes; null for one that the device does not have. */
+  /** The file to replace; null for a new file on the device. */
   replaces: FoundSave | null
 }
 
-/** A way to a device's files. */
+/** A way to access a device's files. */
 export interface Transport {
   list (): Promise<FoundSave[]>
-  /** @throws Error when it is not there any more */
+  /** @throws Error if the file no longer exists */
   open (save: FoundSave): Promise<Readable>
-  /** Whether it is still as it was when it was listed. */
+  /** True if the file did not change since it was listed. */
   isSame (save: FoundSave): Promise<boolean>
-  /** @returns false when the device has no place for it. @throws Error when what it replaces changed meanwhile */
+  /**
+   * @returns false if the device has no folder for the content. @throws Error if the replaced file changed meanwhile
+   */
   give (gift: Gift, content: Readable): Promise<boolean>
-  /** Called for what the server has by now, or had. */
+  /** Called for a file whose content the server has or had. */
   settled? (save: FoundSave): Promise<void>
-  /** Called for what both sides changed, and nobody said how that ends. */
+  /** Called for a file that both sides changed, if no conflict resolution is set. */
   disputed? (save: FoundSave): Promise<void>
-  /** Whether the device is given what it does not have. */
+  /** True if missing saves are written to the device. */
   offersMissing: boolean
-  /** Whether files can still be asked for. */
+  /** True if the connection still works. */
   isOpen (): boolean
   close (): Promise<void>
 }

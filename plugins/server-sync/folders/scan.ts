@@ -14,7 +14,7 @@ import { FOLDERS, createFolderTransport } from './transport.ts'
 
 export interface FolderScan { status: 'no_devices' | 'completed', files_processed: number }
 
-/** Takes in what devices put into their folders. */
+/** Imports the saves that devices put into their folders. */
 export function createFolderSync (app: FastifyInstance, config: Config, run: Runner) {
   const base = syncFolder(config)
   const { runs } = app.sync
@@ -24,14 +24,14 @@ export function createFolderSync (app: FastifyInstance, config: Config, run: Run
     for (const name of FOLDERS) await mkdir(join(folderOf(device), name), { recursive: true })
   }
 
-  /** What is no save of the owner's stays where it is, and needs no session. */
+  /** Returns the files that match a save of the owner. Other files stay in place and need no session. */
   async function listKnown (saves: readonly FoundSave[], caller: Parameters<Runner>[0]['caller']): Promise<FoundSave[]> {
     const platforms = [...new Set(saves.map((save) => save.platform))]
     const candidates = await selectCandidates(app.orm.em.fork(), caller, platforms)
     return saves.filter((save) => matchSave(save, candidates) !== null)
   }
 
-  /** @returns how many files there were that are saves */
+  /** @returns the number of files that match saves */
   async function syncDevice (deviceId: number, signal: AbortSignal): Promise<number> {
     const em = app.orm.em.fork()
     const { device, caller } = await loadOwned(app, em, deviceId)
@@ -59,7 +59,7 @@ export function createFolderSync (app: FastifyInstance, config: Config, run: Run
     base,
     makeFolders,
 
-    /** Looks into the folders of all devices that have them. What goes wrong with one keeps no other from it. */
+    /** Scans the folders of all devices in the mode file_transfer. A failure of one device does not stop the others. */
     async scan (signal: AbortSignal): Promise<FolderScan> {
       const devices = await selectFolderDevices(app.pg)
       let processed = 0

@@ -9,7 +9,7 @@ import { openInside, resolveInside } from '../../../core/files/safe-path.ts'
 import type { FoundSave, Transport } from '../transport.ts'
 
 export const FOLDERS = ['incoming', 'outgoing', 'conflicts'] as const
-/** What programs that bring files call them until they are whole. */
+/** Names that transfer programs give to unfinished files. */
 const UNFINISHED = /^[.~]|\.(?:part|tmp|partial|crdownload)$/i
 
 async function listFolder (path: string) {
@@ -21,7 +21,7 @@ async function listFolder (path: string) {
   }
 }
 
-/** A device's folder on this machine. What lies below it is never followed out of it. */
+/** Creates a transport for a device's folder on this machine. Links never lead out of the folder. */
 export function createFolderTransport (folder: string): Transport {
   async function look (platform: string, name: string): Promise<FoundSave | null> {
     const path = `incoming/${platform}/${name}`
@@ -35,7 +35,7 @@ export function createFolderTransport (folder: string): Transport {
     return found !== null && found.file_size_bytes === save.file_size_bytes && found.changed_at === save.changed_at
   }
 
-  /** A path whose folder is there; links do not lead out of the device's folder. */
+  /** Resolves a path inside the device's folder and creates its parent folder. */
   async function resolvePath (path: string): Promise<string> {
     const place = await resolveInside(folder, path)
     await mkdir(dirname(place), { recursive: true })

@@ -5,15 +5,18 @@ import type { FastifyInstance } from 'fastify'
 import { describeRefusal } from '../../watcher/open-watch.ts'
 
 const MINUTE_MS = 60_000
-/** A watch that ended is tried again after this long. */
+/** Delay before a failed watch is opened again. */
 const AGAIN_MS = 60_000
 
-/** A folder that is new may have files by the time that it is watched itself. */
+/**
+ * True unless the path is in another folder of the device. Changes of a new device folder count too, because it may
+ * contain files before its watch starts.
+ */
 const isIncoming = (path: string | null) => path === null || !['outgoing', 'conflicts'].includes(path.split(sep)[1] ?? '')
 
 /**
- * Calls `onRest` once nothing has changed in the folders `incoming` for a while, and when it begins: for what came
- * meanwhile.
+ * Calls `onRest` once the folders `incoming` did not change for a while. The first call follows the start, for files
+ * that came before.
  */
 export function watchFolders (
   app: FastifyInstance, base: string, delayMinutes: number, onRest: () => Promise<void>

@@ -12,28 +12,28 @@ const READY_MS = 20_000
 const ALIVE_MS = 10_000
 const FAMILY_ATTEMPT_TIMEOUT_MS = 1_000
 
-/** As `ssh-keygen -lf` prints it. */
+/** Returns the fingerprint of a key, as `ssh-keygen -lf` prints it. */
 export const fingerprintOf = (key: Buffer): string => `SHA256:${hash('sha256', key, 'base64').replace(/=+$/, '')}`
 
-/** Who may be connected to, and how it is known that it is them. */
+/** Allowed hosts, and the keys that identify them. */
 export interface HostRules {
-  /** Whether the device's owner administers the server, and may reach its network. */
+  /** True if the device's owner administers the server and may reach its network. */
   is_admin: boolean
-  /** Networks that everybody's devices may be in. */
+  /** Networks that the devices of all users may be in. */
   networks: readonly string[]
-  /** In base64, one of which the host has to show; empty for a host that nobody named. */
+  /** Base64 keys, one of which the host must present; empty for a host without known keys. */
   known_keys: readonly string[]
 }
 
 export interface SshConnection {
   sftp: SFTPWrapper
-  /** Of the key that the host showed. */
+  /** Fingerprint of the key that the host presented. */
   fingerprint: string
   isOpen (): boolean
   end (): void
 }
 
-/** The name is looked up inside the connection, and every address that it has is checked. */
+/** Opens a socket to a host. The name is resolved inside the connection, and each of its addresses is checked. */
 async function openSocket ({ host, port }: SshSettings, rules: HostRules, signal: AbortSignal): Promise<Socket> {
   const isInNetworks = proxyAddr.compile([...rules.networks])
   const isAllowed = (address: string) => rules.is_admin || isGlobalAddress(address) || isInNetworks(address, 0)
@@ -60,27 +60,26 @@ const otherKey = (host: string, fingerprint: string) => badRequest(`The host '${
   'is not the one that it is known by. If it was set up anew, clear ssh_host_key in the sync_config of the device, or correct known_hosts')
 
 /**
- * Opens a session of SFTP.
- *
- * @throws Error when the host cannot be reached, may not be, is another than before, or does not let the server in
+ * Opens an SFTP session.
+ * @throws Error if the host is unreachable, refused, has another key or rejects the login
  */
 export async function connectSsh (
   settings: SshSettings, rules: HostRules, signal: AbortSignal
 ): Promise<SshConnection> {
   const { host, username, password, privateKey, passphrase } = settings
-  // Two megabytes in each process, which hardly any server needs.
+  // Loaded on demand: two megabytes in each process, and few servers need it.
   const { Client } = await import('ssh2')
   const sock = await openSocket(settings, rules, signal)
   const client = new Client()
   let shown: Buffer | null = null
   let isOpen = true
   client.on('close', () => { isOpen = false })
-  // Whatever is under way hears of it too.
+  // A running operation gets the error as well.
   client.on('error', () => { isOpen = false })
   signal.addEventListener('abort', () => { client.destroy() }, { once: true })
   try {
     const ready = once(client, 'ready', { signal })
-    // What goes wrong before it is waited for is thrown below.
+    // An error before the await must not become an unhandled rejection; the await below throws it.
     ready.catch(() => {})
     client.connect({
       sock,
@@ -110,7 +109,7 @@ export async function connectSsh (
     }
   } catch (err) {
     client.destroy()
-    // It was not the client's yet when its settings were refused.
+    // If the client refused its settings, the socket was not the client's yet.
     sock.destroy()
     signal.throwIfAborted()
     if (shown !== null && !isKnown(settings, rules, shown)) throw otherKey(host, fingerprintOf(shown))

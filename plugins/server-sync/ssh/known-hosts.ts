@@ -14,7 +14,7 @@ function isPattern (pattern: string, name: string): boolean {
   return new RegExp(`^${escape(pattern).replaceAll('*', '.*').replaceAll('?', '.')}$`, 'i').test(name)
 }
 
-/** Whether a line's list of names is about a host. */
+/** True if the names of a line include a host. */
 function isNamed (names: string, name: string): boolean {
   const patterns = names.split(',')
   if (patterns.some((one) => one.startsWith('!') && isPattern(one.slice(1), name))) return false
@@ -22,8 +22,8 @@ function isNamed (names: string, name: string): boolean {
 }
 
 /**
- * The keys of a host in a file of the format `sshd(8)` describes, in base64; none when the file does not name it. Lines
- * with a marker are left out: certificates are not checked.
+ * Returns the keys of a host in the file format of `sshd(8)`, in base64; none if the file does not name the host. Lines
+ * with a marker are skipped, because certificates are not checked.
  */
 export function findKnownKeys (text: string, host: string, port: number): string[] {
   const name = port === DEFAULT_PORT ? host : `[${host}]:${port}`
@@ -33,7 +33,7 @@ export function findKnownKeys (text: string, host: string, port: number): string
   })
 }
 
-/** The same of a file that need not be there. */
+/** Reads the keys of a host from a file that may not exist. */
 export async function readKnownKeys (path: string, host: string, port: number): Promise<string[]> {
   try {
     return findKnownKeys(await readFile(path, 'utf8'), host, port)

@@ -12,7 +12,7 @@ import { keysFolder } from '../sync-folders.ts'
 export interface SaveDirectory {
   platform: string
   path: string
-  /** What the names of saves end with, with its dot; empty for all. */
+  /** Suffix of save names, with its dot; empty for all names. */
   extension: string
 }
 
@@ -20,7 +20,7 @@ export interface SshSettings {
   host: string
   port: number
   username: string
-  /** Fingerprint of the key that the host has to show; null before the first time. */
+  /** Fingerprint of the key that the host must present; null before the first connection. */
   host_key: string | null
   password?: string
   privateKey?: string
@@ -30,7 +30,7 @@ export interface SshSettings {
 
 const textOf = (value: unknown) => typeof value === 'string' ? value.trim() : ''
 
-/** @throws ApiError BAD_REQUEST when it names none */
+/** Returns the SSH host of a device. @throws ApiError BAD_REQUEST if there is none */
 export function requireHost ({ sync_config: config }: Pick<Device, 'sync_config'>): string {
   const host = textOf(config?.ssh_host)
   if (host === '') throw badRequest("The device has no 'ssh_host' in its sync_config; set it to sync over SSH")
@@ -58,8 +58,8 @@ function readDirectories ({ save_directories: given }: SyncConfig): SaveDirector
 }
 
 /**
- * A private key of the server's own. Only administrators name its file: each key is else for the device it is called
- * after, so that nobody gets into a host with somebody else's.
+ * Reads a private key from the server's folder of keys. Only administrators may name a file. Other keys belong to the
+ * device in their name, because a user must not log in with another user's key.
  */
 async function readKey (
   config: Config, device: Device, isAdmin: boolean, named: string | undefined
@@ -78,7 +78,7 @@ async function readKey (
   return null
 }
 
-/** How to reach a device. The first key or password that is there is used. */
+/** Reads the connection settings of a device. The first available key is used: pasted, then from a file. */
 export async function readSshSettings (
   config: Config, secrets: Secrets, device: Device, isAdmin: boolean
 ): Promise<SshSettings> {

@@ -12,11 +12,11 @@ import { createSshTransport } from './transport.ts'
 
 const messageOf = (err: unknown) => err instanceof Error ? err.message : String(err)
 
-/** Syncs devices over SSH. */
+/** Creates a function that syncs devices over SSH. */
 export function createSshSync (app: FastifyInstance, config: Config, run: Runner) {
   const { runs } = app.sync
 
-  /** The key that a host shows first is the one that it has to show from then on. */
+  /** Stores the first key that a host presents; the host must present the same key from then on. */
   async function pin (
     { id }: Device, { host, host_key: pinned }: SshSettings, { fingerprint }: SshConnection
   ): Promise<void> {
@@ -39,7 +39,7 @@ export function createSshSync (app: FastifyInstance, config: Config, run: Runner
     return { settings, transport: createSshTransport(connection, settings.directories) }
   }
 
-  /** Carries out a session that waits; how it ends is told in the session alone. */
+  /** Runs a pending session; its result is only reported in the session. */
   return async function syncDevice (sessionId: number, signal: AbortSignal): Promise<void> {
     const deviceId = await findSessionDevice(app.orm.em.fork(), sessionId)
     const session = deviceId === null ? null : await runs.begin(sessionId, 'push_pull')

@@ -20,11 +20,14 @@ async function call<T> (run: (done: Done<T>) => void): Promise<T> {
   })
 }
 
-/** A call that answers nothing. */
+/** Runs a call without a result. */
 const act = (run: (done: (err?: Error | null) => void) => void): Promise<void> =>
   call<undefined>((done) => { run((err) => { done(err, undefined) }) })
 
-/** Some servers do not know the rename that replaces a file at once: then the former one is there until it is done. */
+/**
+ * Replaces a file by a rename. Some servers lack the atomic rename; the former file is then moved aside until the new
+ * one is in place.
+ */
 async function replace (sftp: SFTPWrapper, from: string, to: string): Promise<void> {
   const rename = (source: string, target: string) => act((done) => { sftp.rename(source, target, done) })
   try {
@@ -42,7 +45,7 @@ async function replace (sftp: SFTPWrapper, from: string, to: string): Promise<vo
   }
 }
 
-/** The folders of a device that is reached by SFTP; what is in folders below them does not count. */
+/** Creates a transport for the folders of a device over SFTP; subfolders are ignored. */
 export function createSshTransport (
   { sftp, isOpen, end }: SshConnection, directories: readonly SaveDirectory[]
 ): Transport {
@@ -68,7 +71,7 @@ export function createSshTransport (
     return found !== null && found.size === size && found.mtime * SECONDS === changed
   }
 
-  /** Puts content beside its place first, so that nothing is half-written there. */
+  /** Writes content to a temporary file in the same folder first, because the target must never be incomplete. */
   async function write (path: string, content: Readable, check: () => Promise<void>): Promise<void> {
     const part = `${path.slice(0, path.lastIndexOf('/'))}/.svc-${randomUUID()}.part`
     try {
@@ -88,10 +91,10 @@ export function createSshTransport (
     close: async () => { end() },
     async open ({ path }) {
       const stream = sftp.createReadStream(path)
-      // A stream that fails before anybody reads it would else not be heard of.
+      // A stream that fails before its first read would otherwise report no error.
       await once(stream, 'open')
       const content = new PassThrough()
-      void pipeline(stream, content).catch(() => { /* who reads it is told */ })
+      void pipeline(stream, content).catch(() => { /* the reader gets the error */ })
       return content
     },
 

@@ -19,7 +19,7 @@ import { signIn } from '../auth/support.ts'
 import { addRom } from '../roms/support.ts'
 import { type DeviceHost, startDeviceHost } from './sftp-server.ts'
 
-// It is watched as long as the server runs.
+// The folder is watched for the whole life of the server.
 const base = await mkdtemp(join(tmpdir(), 'svc-sync-'))
 t.teardown(() => rm(base, { recursive: true, force: true }))
 const fresh = shareTestApp(t, {
@@ -45,7 +45,7 @@ async function start (t: Test) {
   return { test, client, rom, ...createOwner(test, test.admin) }
 }
 
-/** What the owner of devices does. */
+/** Returns the actions of a device owner. */
 function createOwner (test: TestApp, headers: { authorization: string }) {
   const { call } = createClient(test, headers)
   async function register (payload: object): Promise<Device> {
@@ -71,7 +71,7 @@ function createOwner (test: TestApp, headers: { authorization: string }) {
       if (reply.statusCode !== 200) throw new Error(reply.body)
       return await ended(reply.json<Session>().id)
     },
-    /** A device that the server reaches by SSH. */
+    /** Registers a device that the server reaches over SSH. */
     reach: (host: DeviceHost, config: object = {}) => register({
       sync_mode: 'push_pull',
       sync_config: {
@@ -83,7 +83,7 @@ function createOwner (test: TestApp, headers: { authorization: string }) {
 
 type Heard = Record<string, unknown>
 
-/** What an open page of the administrator hears of syncs. */
+/** Collects the sync events of an open page of the administrator. */
 async function listen (t: Pick<Test, 'teardown'>, { app }: TestApp) {
   if (!app.server.listening) await app.listen({ port: 0, host: '127.0.0.1' })
   const { cookie } = await signIn(app, 'admin')
@@ -98,7 +98,7 @@ async function listen (t: Pick<Test, 'teardown'>, { app }: TestApp) {
   const room = userRoom(user?.id ?? 0)
   await until(() => app.sockets.main.sockets.adapter.rooms.get(room)?.has(socket.id ?? '') === true, 'the socket is bound')
   return {
-    /** The first of these that nobody asked for yet. */
+    /** Returns the first event of this name that no test consumed yet. */
     next: (name: string): Promise<Heard> => until(() => {
       const index = heard.findIndex(([event]) => event === name)
       return index !== -1 && (heard.splice(index, 1)[0]?.[1] ?? false)
@@ -115,14 +115,14 @@ async function contentOf ({ app, admin }: TestApp, id: number): Promise<string> 
   return (await app.inject({ url: `/api/saves/${id}/content`, headers: admin })).body
 }
 
-/** The newest save of a ROM in a slot. */
+/** Returns the newest save of a ROM in a slot. */
 async function newest ({ app, admin }: TestApp, rom: number, slot = 'main'): Promise<AssetItem> {
   const [save] = (await app.inject({ url: `/api/saves?rom_id=${rom}&slot=${slot}`, headers: admin })).json<AssetItem[]>()
   if (save === undefined) throw new Error('there is no save')
   return save
 }
 
-t.test('a device is synced over SSH as it would be by a negotiation of its own', async (t) => {
+t.test('a sync over SSH gives the same result as a negotiation', async (t) => {
   const { test, client, rom, reach, sync } = await start(t)
   const host = await startDeviceHost(t)
   const device = await reach(host)
@@ -149,7 +149,7 @@ t.test('a device is synced over SSH as it would be by a negotiation of its own',
   t.equal(rows.length, 3, 'every content is there still')
 })
 
-t.test('what both sides changed is told and left alone, unless the device says how conflicts end', async (t) => {
+t.test('a file that both sides changed is reported and kept, unless a resolution is set', async (t) => {
   const { test, client, rom, reach, sync, configure, get } = await start(t)
   const host = await startDeviceHost(t)
   const device = await reach(host)
@@ -188,7 +188,7 @@ t.test('what both sides changed is told and left alone, unless the device says h
   t.same(await Promise.all(copies.map(({ id }) => contentOf(test, id))), ['device 3'])
 })
 
-t.test('a host is known by the key that it showed first, which is shown, or by known_hosts', async (t) => {
+t.test('a host is identified by its first key, or by known_hosts', async (t) => {
   const { test, reach, sync, get, configure } = await start(t)
   const [host, other] = [await startDeviceHost(t), await startDeviceHost(t)]
   host.put('/saves/snes/x.srm', 'x')
@@ -230,7 +230,7 @@ t.test('lines of known_hosts name hosts by patterns, ports and hashes', async (t
   t.same([found('10.0.0.7'), found('10x0.0.7'), found('')], [['F'], [], []])
 })
 
-t.test('a key opens a host: pasted in, or a file of the server that is called after the device', async (t) => {
+t.test('a key opens a host: pasted, or a file on the server with the name of the device', async (t) => {
   const { test, reach, sync, get } = await start(t)
   const host = await startDeviceHost(t)
   host.put('/saves/snes/x.srm', 'x')
@@ -253,7 +253,7 @@ t.test('a key opens a host: pasted in, or a file of the server that is called af
   t.equal((await sync(outside)).status, 'FAILED', 'no file outside of the folder is read')
 })
 
-t.test('V15: devices of others than administrators are in the public internet, and use no key of another device', async (t) => {
+t.test('V15: devices of users stay in the public internet and use only their own keys', async (t) => {
   const { test, reach } = await start(t)
   const host = await startDeviceHost(t)
   host.put('/saves/snes/x.srm', 'x')
@@ -280,7 +280,7 @@ t.test('V15: devices of others than administrators are in the public internet, a
   t.equal((await read(true)).privateKey, host.userKey)
 })
 
-t.test('a token without the scopes for saves starts no sync over SSH', async (t) => {
+t.test('a token without the scopes for saves cannot start a sync over SSH', async (t) => {
   const { test, client, reach, ask } = await start(t)
   const device = await reach(await startDeviceHost(t))
   const askWith = async (scopes: string[]) => {
@@ -294,7 +294,7 @@ t.test('a token without the scopes for saves starts no sync over SSH', async (t)
   t.equal((await ask(device)).statusCode, 200)
 })
 
-t.test('settings that a token of an administrator made do not reach the private network', async (t) => {
+t.test('settings made with a token of an administrator do not reach the private network', async (t) => {
   const { test, client, reach, get, sync, configure } = await start(t)
   const host = await startDeviceHost(t)
   host.put('/saves/snes/x.srm', 'x')
@@ -314,7 +314,7 @@ t.test('settings that a token of an administrator made do not reach the private 
   t.equal((await sync(own)).status, 'COMPLETED', 'signed in, the administrator makes them its own')
 })
 
-t.test('a sync over SSH is refused where it cannot be done, and says in its session why it failed', async (t) => {
+t.test('an impossible sync over SSH is refused, and a failed one says why in its session', async (t) => {
   const { test, register, ask, sync, reach, ended } = await start(t)
   const refusals: [object, string | RegExp][] = [
     [{ sync_mode: 'api' }, /'api'/],
@@ -352,7 +352,7 @@ t.test('a sync over SSH is refused where it cannot be done, and says in its sess
   for (const reply of twice) t.equal((await ended(reply.json<Session>().id)).status, 'COMPLETED')
 })
 
-t.test('a file that fails costs itself alone, and one that changes meanwhile is left for the next time', async (t) => {
+t.test('a failing file fails alone, and a file that changes is left to the next sync', async (t) => {
   const { test, client, rom, reach, sync } = await start(t)
   const host = await startDeviceHost(t)
   const device = await reach(host)
@@ -379,7 +379,7 @@ t.test('a file that fails costs itself alone, and one that changes meanwhile is 
   t.same(host.names('/saves/snes'), ['a.srm', 'b.srm'])
 })
 
-t.test('the task syncs every device that can be reached', async (t) => {
+t.test('the task syncs every device that it can reach', async (t) => {
   const { test, reach, ended } = await start(t)
   const host = await startDeviceHost(t)
   host.put('/saves/snes/x.srm', 'x')
@@ -392,7 +392,7 @@ t.test('the task syncs every device that can be reached', async (t) => {
   for (const { id } of sessions) t.equal((await ended(id)).status, 'COMPLETED')
 })
 
-t.test('what a device puts into its folder is taken in, and what the server has since is put out', async (t) => {
+t.test("saves from a device's folder are imported, and newer server saves exported", async (t) => {
   const { test, client, rom, register, configure } = await start(t)
   const device = await register({ sync_mode: 'file_transfer' })
   const folder = join(base, device.device_id)

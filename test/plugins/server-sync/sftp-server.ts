@@ -15,27 +15,27 @@ export interface DeviceFile { content: Buffer, mtime: number }
 export interface DeviceHost {
   host: string
   port: number
-  /** Of its key, as `ssh-keygen -lf` prints it. */
+  /** Fingerprint of the host key, as `ssh-keygen -lf` prints it. */
   fingerprint: string
-  /** Its key as known_hosts has it. */
+  /** The host key in the format of known_hosts. */
   hostKey: string
-  /** By path. */
+  /** Files by path. */
   files: Map<string, DeviceFile>
-  /** A private key that lets somebody in. */
+  /** A private key that the host accepts. */
   userKey: string
-  /** How many were let in. */
+  /** Number of successful logins. */
   logins: number
-  /** Called before a file is read or written; what it throws is what the server answers with. */
+  /** Called before a file is read or written; an error becomes the server's response. */
   hook: ((what: 'read' | 'write', path: string) => void) | null
   put (path: string, content: string, mtime?: number): void
   text (path: string): string | undefined
-  /** The names in a folder. */
+  /** Lists the names in a folder. */
   names (folder: string): string[]
 }
 
 interface OpenFile { path: string, content: Buffer, isWritten: boolean }
 
-/** Answers what clients of SFTP ask, out of files in memory. */
+/** Serves SFTP requests from files in memory. */
 function serve (sftp: SFTPWrapper, device: DeviceHost, now: () => number): void {
   const handles = new Map<number, OpenFile | { entries: [string, DeviceFile][] }>()
   let next = 0
@@ -116,7 +116,7 @@ function serve (sftp: SFTPWrapper, device: DeviceHost, now: () => number): void 
   })
   sftp.on('RENAME', (request, from, to) => {
     const file = device.files.get(from)
-    // As the protocol says: what is there already is not replaced.
+    // The protocol forbids a rename over an existing file.
     if (file === undefined || device.files.has(to)) {
       sftp.status(request, STATUS_CODE.FAILURE)
       return
@@ -131,19 +131,19 @@ function serve (sftp: SFTPWrapper, device: DeviceHost, now: () => number): void 
   })
 }
 
-/** A pair of keys, and the public one as it is read. */
+/** Generates a key pair, with the parsed public key. */
 function makeKeys () {
   for (;;) {
     const { private: secret, public: shown } = utils.generateKeyPairSync('ed25519')
     const read = utils.parseKey(shown)
-    // Of one key in 256 the generator takes the first byte, a zero, for padding: what it writes is no key then.
+    // For one key in 256 the generator mistakes a leading zero byte for padding and writes an invalid key; retry then.
     if (!(read instanceof Error)) return { secret, shown: (Array.isArray(read) ? read[0] : read) as ssh2.ParsedKey }
   }
 }
 
 export interface DeviceHostOptions { username?: string, password?: string }
 
-/** A device that is reached by SSH, on loopback: a real server of the protocol with files in memory. */
+/** Starts a real SSH server on loopback as a device, with files in memory. */
 export async function startDeviceHost (
   t: Pick<Test, 'teardown'>, { username = 'deck', password = 'let me in' }: DeviceHostOptions = {}
 ): Promise<DeviceHost> {
@@ -160,7 +160,7 @@ export async function startDeviceHost (
 
   const server = new Server({ hostKeys: [host.secret] }, (client) => {
     clients.add(client)
-    client.on('error', () => { /* it was broken off */ })
+    client.on('error', () => { /* the connection was cut */ })
     client.on('close', () => { clients.delete(client) })
     client.on('authentication', (context) => {
       if (mayEnter(context)) context.accept()
