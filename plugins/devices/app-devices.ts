@@ -3,13 +3,12 @@ import { Device } from './entities.ts'
 import { checkQuota } from './quota.ts'
 import { type AppDevice, type Installation, touchDevice, upsertDevice } from './rows.ts'
 
-/** Devices that an app makes of itself, by being let in. */
+/** Devices of apps, which register themselves when a user admits them. */
 export const appDevices = {
   /**
-   * The user's device for an installation: the one there is, brought up to date, or a new one. For a transaction that
-   * holds the lock on the user's row.
-   *
-   * @throws ApiError BAD_REQUEST when there are as many devices as may be
+   * Returns the user's device for an installation: the existing one, updated, or a new one. The transaction must hold
+   * the lock on the user's row.
+   * @throws ApiError BAD_REQUEST if the user has the maximum number of devices
    */
   async admit (em: EntityManager, userId: number, app: Installation): Promise<AppDevice> {
     const isKnown = await em.count(Device, { user: userId, client_device_identifier: app.client_device_identifier }) > 0
@@ -17,6 +16,6 @@ export const appDevices = {
     return await upsertDevice(em, userId, app)
   },
 
-  /** Notes that a device was here. */
+  /** Updates the time when a device was last seen. */
   touch: touchDevice
 }

@@ -6,7 +6,10 @@ import { lockUser } from '../users/rows.ts'
 import { Device } from './entities.ts'
 import { hasAllDevices } from './quota.ts'
 
-/** How browsers name themselves in a User-Agent. Most also claim to be those further down, so the order counts. */
+/**
+ * Patterns of browsers in a User-Agent. Most browsers also match patterns further down, which makes the order
+ * important.
+ */
 const BROWSERS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['Edge', /\b(?:Edg|EdgA|EdgiOS)\/(\d{1,9})/],
   ['Opera', /\b(?:OPR|Opera)\/(\d{1,9})/],
@@ -23,7 +26,7 @@ const SYSTEMS: readonly (readonly [name: string, pattern: RegExp])[] = [
 const PLATFORM = 'Web'
 const ADDRESS_MAX = 45
 
-/** The name and major version of a browser, or of a program that calls itself `name/version`. */
+/** Returns the name and major version of a browser, or of a program that identifies itself as `name/version`. */
 function findProduct (userAgent: string): { product: string, version: string | null } {
   for (const [product, pattern] of BROWSERS) {
     const version = pattern.exec(userAgent)?.[1]
@@ -34,7 +37,7 @@ function findProduct (userAgent: string): { product: string, version: string | n
   return { product: program, version }
 }
 
-/** A browser's name, such as `Firefox on Linux`, and its major version, from its User-Agent. */
+/** Returns a browser's name, such as `Firefox on Linux`, and its major version, from its User-Agent. */
 export function describeBrowser (userAgent: string): { name: string, version: string | null } {
   const { product, version } = findProduct(userAgent)
   const system = SYSTEMS.find(([, pattern]) => pattern.test(userAgent))?.[0]
@@ -44,17 +47,16 @@ export function describeBrowser (userAgent: string): { name: string, version: st
 interface Visit { userId: number, userAgent: string, address: string }
 
 /**
- * The device that a user's browser at an address is; it is made when the user first signs in from there. When there are
- * as many devices as may be, the browser that was away for longest makes way.
- *
- * @returns null when there is no room and no such browser
+ * Returns the device of a user's browser at an address; the first sign-in from there creates it. If the user has the
+ * maximum number of devices, the browser that was unused for longest is replaced.
+ * @returns null if there is no free place and no such browser
  */
 export async function findBrowserDevice (
   em: EntityManager, { userId, userAgent, address }: Visit
 ): Promise<Device | null> {
   const ip = address.slice(0, ADDRESS_MAX)
   return await inTransaction(em, async (tx) => {
-    // One sign-in of a user after the other, so that two at once do not make two devices.
+    // The lock serializes the sign-ins of a user, because two at once must not create two devices.
     await lockUser(tx, userId)
     const known = await tx.findOne(Device, { user: userId, ip_address: ip, platform: PLATFORM }, { orderBy: { id: 'asc' } })
     if (known !== null) {

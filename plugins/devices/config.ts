@@ -5,14 +5,14 @@ export const DevicesSchema = Section({
   install_enabled: Type.Boolean({
     default: true,
     env: 'DEVICE_INSTALL_ENABLED',
-    description: 'Lets people send games to their devices, and devices be connected for it'
+    description: 'Allows users to send games to their devices, and devices to connect for it'
   }),
   install_request_ttl_days: Type.Number({
     default: 2,
     minimum: 0,
     maximum: 36500,
     env: 'DEVICE_INSTALL_REQUEST_TTL_DAYS',
-    description: 'Days after which a request that nothing happens to is forgotten; 0 means never'
+    description: 'Days after which an install request without progress is deleted; 0 means never'
   }),
   install_excluded_platforms: Type.Array(Type.String({ minLength: 1 }), {
     default: ['win', 'win3x', 'win9x', 'windows-apps'],

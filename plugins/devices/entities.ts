@@ -2,7 +2,7 @@ import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/database/columns.ts'
 import { User } from '../users/entities.ts'
 
-/** As registered: the first three say in which direction files go, the others how. */
+/** Sync modes of a registration: the first three set the direction of transfers, the others the method. */
 export const SYNC_MODES = ['pull_only', 'push_only', 'push_pull', 'api', 'file_transfer'] as const
 
 /** A user's handheld, computer or browser. */
@@ -12,10 +12,10 @@ export const Device = defineEntity({
   uniques: [{ properties: ['user', 'client_device_identifier'] }],
   properties: {
     id: columns.id(),
-    /** The other id on the wire. */
+    /** UUID of the device; the API accepts either id. */
     device_id: p.uuid().defaultRaw('gen_random_uuid()').unique(),
     user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id').index(),
-    /** Whether it was registered as the specification has it, and goes by the integer since; else by the UUID. */
+    /** True if the device registered as the specification says. Its API id is then the integer, otherwise the UUID. */
     is_numbered: columns.flag(),
     name: columns.text().nullable(),
     platform: columns.text().nullable(),
@@ -29,7 +29,7 @@ export const Device = defineEntity({
     sync_mode: p.text().$type<typeof SYNC_MODES[number]>().default('push_pull'),
     sync_enabled: columns.flag(true),
     sync_config: p.json<Record<string, unknown> | null>().nullable(),
-    /** Whether an administrator entered the settings for SSH, which may then lead into the server's own network. */
+    /** True if an administrator entered the SSH settings, which may then reach the server's own network. */
     is_ssh_trusted: columns.flag(true),
     paths: p.json<Record<string, string> | null>().nullable(),
     capabilities: p.json<Record<string, boolean> | null>().nullable(),
@@ -40,7 +40,7 @@ export const Device = defineEntity({
 })
 export type Device = InferEntity<typeof Device>
 
-/** A device's open socket on `/devices`. It counts until it expires, so that a dead process's entries fade. */
+/** A device's open socket on `/devices`. A row expires, because a dead process cannot delete its rows. */
 export const DevicePresence = defineEntity({
   name: 'DevicePresence',
   tableName: 'device_presences',

@@ -5,20 +5,20 @@ import type { Config } from '../../core/config/config.ts'
 import type { Publish } from '../../core/sockets/sockets.ts'
 import type { Presence } from './presence.ts'
 
-/** Server to a device on `/devices`: event → payload. Each feature adds its own. */
+/** Events from the server to a device on `/devices`, with their payloads. Each feature adds its own. */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type
 export interface DeviceEvents {}
 
 export const DEVICE_NAMESPACE = '/devices'
 
-/** What a device shows: the token of its payload, or else of its header. */
+/** Returns the token of a handshake: from its payload, or else from its header. */
 function readToken ({ auth, headers }: Socket['handshake']): string | null {
   const token: unknown = auth.token ?? ''
   if (token !== '') return typeof token === 'string' ? token : null
   return /^bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1] ?? null
 }
 
-/** Lets in devices by their own token. What is sent to the room of a device reaches its sockets in every process. */
+/** Admits devices with their own token. Events for the room of a device reach its sockets in every process. */
 export function openDeviceNamespace (app: FastifyInstance, config: Config, presence: Presence): Publish<DeviceEvents> {
   async function identify ({ handshake }: Socket): Promise<Caller | null> {
     const token = readToken(handshake)

@@ -2,7 +2,7 @@ import type pg from 'pg'
 
 const LIFETIME = '90 seconds'
 
-/** Writes down for a while which device each of some sockets belongs to. */
+/** Stores the device of each socket until the lifetime expires. */
 export async function upsertPresences (
   pool: pg.Pool, sockets: readonly { socket_id: string, device_id: number }[]
 ): Promise<void> {
@@ -17,7 +17,7 @@ export async function deletePresence (pool: pg.Pool, socketId: string): Promise<
   await pool.query('delete from device_presences where socket_id = $1', [socketId])
 }
 
-/** Drops what processes that died left behind. */
+/** Deletes the presences of processes that died. */
 export async function deleteExpiredPresences (pool: pg.Pool): Promise<void> {
   await pool.query('delete from device_presences where expires_at < now()')
 }

@@ -2,16 +2,16 @@ import type { FastifyInstance } from 'fastify'
 import type { Socket } from 'socket.io'
 import { deleteExpiredPresences, deletePresence, upsertPresences } from './presence-rows.ts'
 
-/** Often enough that one refresh may fail before a device seems to be gone. */
+/** Refresh interval: one refresh may fail before a presence expires. */
 export const REFRESH_MS = 30_000
 
-/** Which devices have a socket open here, told to all processes by rows that fade when this one dies. */
+/** Tracks the devices with an open socket in this process. Rows with an expiry tell all other processes. */
 export function createPresence (app: FastifyInstance) {
-  /** Socket → its device's id. */
+  /** Maps each socket to the id of its device. */
   const open = new Map<Socket, number>()
   let last: Promise<void> = Promise.resolve()
 
-  /** One statement after the other: a device that leaves at once is not written down after it has left. */
+  /** Runs the statements in order, because a device that leaves at once must not be stored after its departure. */
   function write (statement: () => Promise<void>): void {
     last = last.then(statement).catch((err: unknown) => {
       app.log.warn({ err }, 'the presence of devices could not be written')
@@ -28,14 +28,14 @@ export function createPresence (app: FastifyInstance) {
       })
     },
 
-    /** Keeps those that are here, and drops those of processes that died. */
+    /** Renews the presences of open sockets, and deletes expired ones of dead processes. */
     refresh (): void {
       const list = () => [...open].map(([{ id }, deviceId]) => ({ socket_id: id, device_id: deviceId }))
       if (open.size > 0) write(() => upsertPresences(app.pg, list()))
       write(() => deleteExpiredPresences(app.pg))
     },
 
-    /** All that was told is written. */
+    /** Waits until all statements are done. */
     settled: async (): Promise<void> => { await last }
   }
 }

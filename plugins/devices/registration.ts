@@ -15,22 +15,22 @@ import { type SyncConfig, checkSize, sealSyncConfig } from './sync-config.ts'
 
 const normalizeMac = (mac: string) => mac.toLowerCase().replaceAll(/[:-]/g, '')
 
-/** The hardware address by either of its names; undefined when none was sent, null for one that is empty. */
+/** Returns the hardware address from either field; undefined if none was sent, null for an empty one. */
 function readMac ({ mac, mac_address: address }: UpdateDevice): string | null | undefined {
   const given = mac === undefined ? address : mac
   return given === undefined ? undefined : given || null
 }
 
-/** Columns that take what was sent as it is. Nothing else of a body reaches the row. */
+/** Columns that store their input unchanged. No other input reaches the row unchecked. */
 const PLAIN = ['name', 'platform', 'hostname', 'ip_address', 'client', 'client_version', 'paths', 'capabilities'] as const
 type Fields = Partial<Pick<Device, typeof PLAIN[number] | 'mac_address' | 'sync_mode' | 'sync_enabled' | 'sync_config'>>
 
-/** The columns for what was sent; a key that was not sent is left out. */
+/** Converts input to columns and skips keys that were not sent. */
 export function readFields (secrets: Secrets, input: UpdateDevice, stored: SyncConfig | null): Fields {
   const { sync_config: config, sync_mode: mode, sync_enabled: isEnabled } = input
   if (config) checkSize(config)
   const mac = readMac(input)
-  // What is undefined is no JSON, so it is not there afterwards.
+  // JSON has no undefined, so the conversion drops keys that were not sent.
   return toStorable({
     ...Object.fromEntries(PLAIN.map((key) => [key, input[key]])),
     mac_address: mac,
@@ -40,7 +40,7 @@ export function readFields (secrets: Secrets, input: UpdateDevice, stored: SyncC
   })
 }
 
-/** Whether a registration is that of the specification: apps of the other kind say which client they are. */
+/** True if a registration follows the specification; other apps send `client` or `client_version`. */
 export const isNumbered = ({ client, client_version: version }: RegisterDevice): boolean => !client && !version
 
 const readIdentifier = ({ client_device_identifier: identifier }: RegisterDevice) => identifier?.toWellFormed() ?? null
@@ -61,7 +61,7 @@ async function meetAgain (tx: EntityManager, device: Device, input: RegisterDevi
   }
   device.last_seen = new Date()
   if (input.capabilities) device.capabilities = toStorable(input.capabilities)
-  // The lookup prefers the identifier, so no other device of the user has it.
+  // The lookup prefers the identifier, which means that no other device of the user has it.
   device.client_device_identifier ??= readIdentifier(input)
   await tx.flush()
   if (input.reset_syncs === true) await deleteSyncs(tx, device.id)
@@ -76,7 +76,7 @@ async function findOrAdd (
   const trust = checkServerSync(caller, input, NEW_DEVICE)
   await checkQuota(tx, caller.id)
   const identifier = readIdentifier(input)
-  // A duplicate leaves the identifier to the device that has it.
+  // The identifier stays with the device that has it; a duplicate gets none.
   const isTaken = identifier !== null &&
     await tx.count(Device, { user: caller.id, client_device_identifier: identifier }) > 0
   const device = tx.create(Device, {
@@ -91,16 +91,16 @@ async function findOrAdd (
 }
 
 /**
- * Registers a device of the caller, or meets one again that is known. The token that does it becomes the device's own,
- * unless it is another's or the device has one.
- *
- * @throws ApiError CONFLICT when it is known and that is not allowed, FORBIDDEN for settings that need more scopes
+ * Registers a device of the caller, or returns a known one. The caller's token is bound to the device, unless the token
+ * is bound already or the device has a token.
+ * @throws ApiError CONFLICT if the device is known and allow_existing is false, FORBIDDEN for settings that need more
+ * scopes
  */
 export async function registerDevice (
   em: EntityManager, secrets: Secrets, caller: Caller, input: RegisterDevice
 ): Promise<{ device: Device, isNew: boolean }> {
   return await inTransaction(em, async (tx) => {
-    // One registration of a user after the other, so that two at once do not make two devices.
+    // The lock serializes the registrations of a user, because two at once must not create two devices.
     await lockUser(tx, caller.id)
     const registered = await findOrAdd(tx, secrets, caller, input)
     const { device: { id }, isNew } = registered

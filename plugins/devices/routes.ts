@@ -12,8 +12,8 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'registerDevice',
       tags,
-      summary: 'Register a device; one that is known is answered instead',
-      description: 'A device is known by its hardware address, or else by host name and platform together.',
+      summary: 'Register a device; a known device is returned instead',
+      description: 'A device is recognized by its installation identifier, else by its hardware address, else by host name and platform together.',
       body: RegisterDeviceSchema,
       response: { 200: RegisteredDeviceSchema, 201: RegisteredDeviceSchema, 409: DeviceExistsSchema }
     },
@@ -32,7 +32,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'listOnlineDevices',
       tags,
-      summary: 'Those of your devices that are connected to `/devices`',
+      summary: 'Your devices that are connected to `/devices`',
       response: { 200: Type.Array(Type.String({ description: 'UUID of a device' })) }
     },
     config: { scopes: ['devices.read'] }
@@ -51,7 +51,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'updateDevice',
       tags,
-      summary: 'Change what is sent; null clears',
+      summary: 'Change the given fields; null clears a field',
       params: DeviceParams,
       body: UpdateDeviceSchema,
       response: { 200: DeviceSchema, 404: ErrorSchema }
@@ -64,7 +64,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'deleteDevice',
       tags,
-      summary: 'Forget a device and what it synced; saves stay',
+      summary: 'Delete a device and its sync state; saves stay',
       params: DeviceParams,
       response: { 204: Type.Null(), 404: ErrorSchema }
     },

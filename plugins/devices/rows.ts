@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Device } from './entities.ts'
 
-/** What an app says of the installation that it is. */
+/** Properties of an installation of an app. */
 export interface Installation {
   /** Stable for one installation. */
   client_device_identifier: string
@@ -11,13 +11,13 @@ export interface Installation {
   client_version: string | null
 }
 
-/** The ids of a device on both sides of the wire. */
+/** Both ids of a device, and its name. */
 export type AppDevice = Pick<Device, 'id' | 'device_id'> & { name: string }
 
-/** A device's last use is written at most this often. */
+/** Minimum time between two writes of a device's last use. */
 const SEEN_AGAIN_AFTER = '5 minutes'
 
-/** The user's device for an installation: the one there is, brought up to date, or a new one. */
+/** Returns the user's device for an installation: the existing one, updated, or a new one. */
 export async function upsertDevice (em: EntityManager, userId: number, app: Installation): Promise<AppDevice> {
   const [device] = await em.execute<AppDevice[]>(`insert into devices
       (user_id, client_device_identifier, name, platform, client, client_version, sync_mode, last_seen)
@@ -30,13 +30,13 @@ export async function upsertDevice (em: EntityManager, userId: number, app: Inst
   return device
 }
 
-/** Notes that a device was here. */
+/** Updates the time when a device was last seen. */
 export async function touchDevice (em: EntityManager, id: number): Promise<void> {
   await em.execute(`update devices set last_seen = now()
     where id = ? and (last_seen is null or last_seen < now() - interval '${SEEN_AGAIN_AFTER}')`, [id])
 }
 
-/** How a device may be known again. */
+/** Properties by which a known device is recognized. */
 export interface Marks {
   /** Stable for one installation of an app. */
   identifier: string | null
@@ -47,8 +47,8 @@ export interface Marks {
 }
 
 /**
- * A user's device with the same identifier of its app; else with the same hardware address, whatever its notation; else
- * with the same host name and platform.
+ * Finds a user's device by the identifier of its app. Otherwise the same hardware address matches in any notation, or
+ * else the same host name and platform.
  */
 export async function findDevice (
   em: EntityManager, userId: number, { identifier, mac, hostname, platform }: Marks
@@ -61,16 +61,15 @@ export async function findDevice (
   return known?.id ?? null
 }
 
-/** Forgets all that a device and the server agreed on. */
+/** Deletes the sync state and the bases of a device. */
 export async function deleteSyncs (em: EntityManager, id: number): Promise<void> {
   await em.execute('delete from device_syncs where device_id = ?', [id])
   await em.execute('delete from sync_bases where device_id = ?', [id])
 }
 
 /**
- * Keeps the key that a device's host showed first.
- *
- * @returns the one that is kept; null when the host is another by now
+ * Stores the first key that a device's host presents.
+ * @returns the stored key; null if the device has another host by now
  */
 export async function pinHostKey (em: EntityManager, id: number, host: string, key: string): Promise<string | null> {
   const [row] = await em.execute<{ key: string }[]>(`update devices set sync_config = sync_config || jsonb_build_object(
@@ -79,10 +78,13 @@ export async function pinHostKey (em: EntityManager, id: number, host: string, k
   return row?.key ?? null
 }
 
-/** Who registered a device, which was new or known. */
+/** A device with the token that registered it; the device was new or known. */
 interface Registration { device_id: number, token_id: number | null, is_new: boolean }
 
-/** A known device has its own token: whoever else says to be it is not given the device's place. */
+/**
+ * Binds a token to a device. A known device with a valid token keeps that one, because another client must not take
+ * over its identity.
+ */
 export async function bindToken (
   em: EntityManager, { device_id: id, token_id: tokenId, is_new: isNew }: Registration
 ): Promise<void> {
@@ -91,13 +93,13 @@ export async function bindToken (
       where o.device_id = ? and (o.expires_at is null or o.expires_at > now())))`, [id, tokenId, isNew, id])
 }
 
-/** Keeps a device from being deleted until the transaction ends. @returns false when it was deleted already */
+/** Locks a device against deletion until the transaction ends. @returns false if it was deleted already */
 export async function holdDevice (tx: EntityManager, id: number): Promise<boolean> {
   const rows = await tx.execute<unknown[]>('select 1 from devices where id = ? for key share', [id])
   return rows.length > 0
 }
 
-/** The UUIDs of a user's devices that have a socket open in any process. */
+/** Returns the UUIDs of a user's devices that have a socket open in any process. */
 export async function listOnline (em: EntityManager, userId: number): Promise<string[]> {
   const rows = await em.execute<{ device_id: string }[]>(`select d.device_id from devices d where d.user_id = ?
     and exists (select 1 from device_presences p where p.device_id = d.id and p.expires_at > now()) order by d.id`, [userId])

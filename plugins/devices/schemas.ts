@@ -3,7 +3,7 @@ import { DateTime, ID_MAX, Nullable, NameText, StoredText, StringEnum } from '..
 import { type Device, SYNC_MODES } from './entities.ts'
 import { SECRET_MASK } from './sync-config.ts'
 
-/** How a client names a device: its integer `id`, also as text, or its `device_id`, a UUID. */
+/** A reference to a device: its integer `id`, also as text, or its UUID `device_id`. */
 export const DeviceReference = Type.Union([
   Type.Integer({ minimum: 1, maximum: ID_MAX }), Type.String({ minLength: 1, maxLength: 255 })
 ], { description: 'Integer `id` or UUID `device_id` of a device' })
@@ -12,7 +12,7 @@ export const DeviceParams = Type.Object({ device_id: DeviceReference })
 
 const text = (maxLength: number, options: object = {}) => Type.Optional(Nullable(NameText({ maxLength, ...options })))
 
-/** Six pairs of hexadecimal digits, as systems write them; empty where a system has none to tell. */
+/** Six pairs of hexadecimal digits in common notations; empty if a system does not know its address. */
 const MAC = '^([0-9A-Fa-f]{2}([:-]?[0-9A-Fa-f]{2}){5})?$'
 const mac = () => Type.Optional(Nullable(Type.String({ maxLength: 17, pattern: MAC, description: 'Hardware address' })))
 
@@ -35,46 +35,46 @@ const fields = {
     ssh_password: text(4_096, {
       description: `Shown as ${SECRET_MASK}, and kept when it comes back as that for the same host, port and user`
     }),
-    ssh_private_key: text(16_384, { description: 'In PEM or as OpenSSH writes it; likewise' }),
-    ssh_passphrase: text(4_096, { description: 'Of the private key; likewise' }),
-    ssh_key_path: text(4_096, { description: 'A file in SYNC_SSH_KEYS_PATH; likewise' }),
+    ssh_private_key: text(16_384, { description: 'In PEM or OpenSSH format; masked in the same way' }),
+    ssh_passphrase: text(4_096, { description: 'Of the private key; masked in the same way' }),
+    ssh_key_path: text(4_096, { description: 'A file in SYNC_SSH_KEYS_PATH; masked in the same way' }),
     ssh_host_key: text(200, {
-      description: 'SHA-256 of the key that the host shows, as `ssh-keygen -lf` prints it. The first one is kept; null forgets it'
+      description: "SHA-256 of the host's key, as `ssh-keygen -lf` prints it. The first key is stored; null deletes it"
     })
   }, {
     additionalProperties: true,
-    description: 'Settings of the way files go. A change of `ssh_*` or `save_directories` needs the scopes `assets.read` and `assets.write` too'
+    description: 'Settings of transfers. A change of `ssh_*` or `save_directories` also needs the scopes `assets.read` and `assets.write`'
   }))),
   paths: Type.Optional(Nullable(Type.Record(Key, StoredText({ maxLength: PATH_LENGTH_MAX }), {
     maxProperties: PATHS_MAX, additionalProperties: false, description: 'Folders on the device: roms, saves, states'
   }))),
   capabilities: Type.Optional(Nullable(Type.Record(Key, Type.Boolean(), {
-    maxProperties: CAPABILITIES_MAX, additionalProperties: false, description: 'What it can do, such as remote_install'
+    maxProperties: CAPABILITIES_MAX, additionalProperties: false, description: 'Capabilities of the device, such as remote_install'
   })))
 }
 
 export const RegisterDeviceSchema = Type.Object({
   ...fields,
   client_device_identifier: Type.Optional(Nullable(StoredText({
-    minLength: 1, maxLength: 255, description: 'Stable for one installation; a device is known again by it first'
+    minLength: 1, maxLength: 255, description: 'Stable for one installation; the first property by which a known device is recognized'
   }))),
-  allow_existing: Type.Optional(Type.Boolean({ default: true, description: 'Answers with the device if it is known' })),
-  allow_duplicate: Type.Optional(Type.Boolean({ default: false, description: 'Always makes a new one' })),
-  reset_syncs: Type.Optional(Type.Boolean({ default: false, description: 'Forgets what a known device has of the saves' }))
+  allow_existing: Type.Optional(Type.Boolean({ default: true, description: 'Returns a known device instead of an error' })),
+  allow_duplicate: Type.Optional(Type.Boolean({ default: false, description: 'Always creates a new device' })),
+  reset_syncs: Type.Optional(Type.Boolean({ default: false, description: 'Deletes the sync state of a known device' }))
 }, { title: 'RegisterDevice' })
 export type RegisterDevice = Static<typeof RegisterDeviceSchema>
 
 export const UpdateDeviceSchema = Type.Object({
-  ...fields, sync_enabled: Type.Optional(Nullable(Type.Boolean({ description: 'Whether it may sync' })))
+  ...fields, sync_enabled: Type.Optional(Nullable(Type.Boolean({ description: 'Whether the device may sync' })))
 }, { title: 'UpdateDevice' })
 export type UpdateDevice = Static<typeof UpdateDeviceSchema>
 
 const NullableText = Nullable(Type.String())
 
-/** A device by the id that its registration was answered with. */
+/** The id of a device that its registration returned. */
 export const DeviceIdSchema = Type.Union([Type.Integer(), Type.String({ format: 'uuid' })], {
   title: 'DeviceId',
-  description: 'Integer of a device that registered without `client` and `client_version`, UUID of any other'
+  description: 'Integer for a device that registered without `client` and `client_version`, UUID for any other'
 })
 export type DeviceId = Static<typeof DeviceIdSchema>
 export const deviceIdOf = (device: Pick<Device, 'id' | 'device_id' | 'is_numbered'>): DeviceId =>
@@ -104,15 +104,15 @@ export const DeviceRecordSchema = Type.Object({
 export const DeviceSchema = Type.Composite([
   Type.Object({
     id: Type.String({ format: 'uuid', description: 'The same as `device_id`' }),
-    number: Type.Integer({ description: 'The same device by its other id' })
+    number: Type.Integer({ description: 'The integer id of the device' })
   }),
   DeviceRecordSchema
 ], { title: 'Device' })
 export type DeviceView = Static<typeof DeviceSchema>
-/** Apps that name their `client` take an `id` for the one by which they are listed, so they are given no other. */
+/** Apps that send `client` would use an `id` as the id in lists, which is the UUID. Their response has no `id`. */
 export const RegisteredDeviceSchema = Type.Composite([
   Type.Object({
-    id: Type.Optional(Type.Integer({ description: 'Only where neither `client` nor `client_version` was sent' }))
+    id: Type.Optional(Type.Integer({ description: 'Only present if neither `client` nor `client_version` was sent' }))
   }),
   DeviceRecordSchema
 ], { title: 'RegisteredDevice' })

@@ -6,10 +6,10 @@ import { changesConnection } from './sync-config.ts'
 
 type SyncSettings = Pick<Device, 'sync_mode' | 'sync_enabled'> & Partial<Pick<Device, 'sync_config'>>
 
-/** A device that has no settings yet. */
+/** Settings of a device that does not exist yet. */
 export const NEW_DEVICE: SyncSettings = { sync_mode: 'push_pull', sync_enabled: true }
 
-/** Modes in which the server itself reads and writes the saves of a device. */
+/** True for modes in which the server itself reads and writes the saves of a device. */
 const isServerMode = (mode: Device['sync_mode']) => mode === 'push_pull' || mode === 'file_transfer'
 
 function startsServerSync (input: UpdateDevice, device: SyncSettings): boolean {
@@ -19,10 +19,9 @@ function startsServerSync (input: UpdateDevice, device: SyncSettings): boolean {
 }
 
 /**
- * Checks that the caller may change how the server itself syncs a device. The server does so as the owner of the
- * device, so a caller without the scopes for saves would get at them.
- *
- * @returns the column that goes with a change of the connection
+ * Checks that the caller may change how the server itself syncs a device. The server acts as the owner of the device,
+ * so the caller needs the scopes for saves.
+ * @returns the column to store with a change of the connection
  * @throws ApiError FORBIDDEN
  */
 export function checkServerSync (

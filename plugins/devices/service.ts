@@ -18,20 +18,20 @@ import type { RegisterDevice, UpdateDevice } from './schemas.ts'
 type Listener = (em: EntityManager, id: number) => Promise<void>
 
 export function createDevices (app: FastifyInstance, publish: Publish<DeviceEvents>) {
-  /** A user's device by either of its ids; null when there is none, or it is another user's. */
+  /** Returns a user's device by either of its ids; null if it does not exist or belongs to another user. */
   async function lookUp (em: EntityManager, userId: number, reference: number | string): Promise<Device | null> {
     const id = readReference(reference, 'device_id')
     return id === null ? null : await em.findOne(Device, { user: userId, ...id })
   }
 
-  /** @throws ApiError NOT_FOUND when there is none, or it is another user's */
+  /** @throws ApiError NOT_FOUND if the device does not exist or belongs to another user */
   async function find (em: EntityManager, userId: number, reference: number | string): Promise<Device> {
     const device = await lookUp(em, userId, reference)
     if (device === null) throw notFound(`Device with ID '${reference}' not found`)
     return device
   }
 
-  /** @throws ApiError BAD_REQUEST, in words that apps compare, when the owner switched the sync of a device off */
+  /** @throws ApiError BAD_REQUEST if the owner disabled the sync of a device; apps compare the message */
   function requireSync ({ sync_enabled: isEnabled }: Device): void {
     if (!isEnabled) throw badRequest('Sync is disabled for this device')
   }
@@ -46,20 +46,19 @@ export function createDevices (app: FastifyInstance, publish: Publish<DeviceEven
     requireSync,
 
     /**
-     * Keeps a device from being deleted until the transaction ends. To be called before anything that hangs on it is
-     * changed: whoever deletes it goes the same way.
-     *
-     * @throws ApiError NOT_FOUND when it was deleted meanwhile
+     * Locks a device against deletion until the transaction ends. Call it before changing any dependent row, because a
+     * deletion locks in the same order.
+     * @throws ApiError NOT_FOUND if the device was deleted meanwhile
      */
     async hold (tx: EntityManager, { id, device_id: uuid }: Pick<Device, 'id' | 'device_id'>): Promise<void> {
       if (!await holdDevice(tx, id)) throw notFound(`Device with ID '${uuid}' not found`)
     },
 
-    /** The browser that sends a request as a device of a user; null when the user can have no more devices. */
+    /** Returns the device of the browser that sent a request; null if the user cannot have more devices. */
     findBrowser: async (em: EntityManager, userId: number, request: FastifyRequest): Promise<Device | null> =>
       await findBrowserDevice(em, { userId, userAgent: request.headers['user-agent'] ?? '', address: request.ip }),
 
-    /** The UUID of a caller's device, which is its id on the wire; null for none. */
+    /** Returns the UUID of a caller's device; null for none. */
     async findUuid (em: EntityManager, id: number | null): Promise<string | null> {
       if (id === null) return null
       const device = await em.findOne(Device, { id }, { fields: ['device_id'] })
@@ -69,7 +68,7 @@ export function createDevices (app: FastifyInstance, publish: Publish<DeviceEven
     list: (em: EntityManager, caller: Caller): Promise<Device[]> =>
       em.find(Device, { user: caller.id }, { orderBy: { id: 'asc' } }),
 
-    /** The UUIDs of the caller's devices that have a socket open in any process. */
+    /** Returns the UUIDs of the caller's devices that have a socket open in any process. */
     listOnline: (em: EntityManager, caller: Caller): Promise<string[]> => listOnline(em, caller.id),
 
     async register (em: EntityManager, caller: Caller, input: RegisterDevice) {
@@ -78,7 +77,7 @@ export function createDevices (app: FastifyInstance, publish: Publish<DeviceEven
       return registered
     },
 
-    /** Changes what was sent and nothing else; null clears. */
+    /** Changes only the given fields; null clears a field. */
     async update (em: EntityManager, caller: Caller, reference: string | number, input: UpdateDevice): Promise<Device> {
       const device = await find(em, caller.id, reference)
       const trust = checkServerSync(caller, input, device)
@@ -87,7 +86,7 @@ export function createDevices (app: FastifyInstance, publish: Publish<DeviceEven
       return device
     },
 
-    /** Removes a device with all that is its own; its tokens stay and are bound to none. */
+    /** Deletes a device with its dependent rows; its tokens stay, bound to no device. */
     async delete (em: EntityManager, caller: Caller, reference: string | number, address: string): Promise<void> {
       requireGrant(caller, 'devices', 'delete', true)
       const { id, device_id: uuid, name } = await find(em, caller.id, reference)
@@ -114,8 +113,7 @@ export function createDevices (app: FastifyInstance, publish: Publish<DeviceEven
       beforeDelete.push(listener)
     },
 
-    /** Sends an event to the sockets of a device. */
-    /** Says for the document what features tell devices. */
+    /** Adds the events of a feature to the API document. */
     describe (events: EventDescriptions<DeviceEvents>): void {
       app.sockets.describe<DeviceEvents>(events, DEVICE_NAMESPACE)
     },

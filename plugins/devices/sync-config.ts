@@ -7,24 +7,24 @@ export type SyncConfig = Record<string, unknown>
 export const SECRET_MASK = '********'
 export const SSH_PORT = 22
 export const SSH_USER = 'root'
-/** For what the secrets in a device's settings are sealed. */
+/** Purpose of the seal of a device's secrets. */
 export const SYNC_SEAL = 'device-sync'
 const SECRET_KEYS = ['ssh_password', 'ssh_private_key', 'ssh_passphrase', 'ssh_key_path'] as const
-/** The key that a host showed when the server first connected to it; nobody has to send it back. */
+/** The first key that a host presented; clients need not send it back. */
 const HOST_KEY = 'ssh_host_key'
-/** Far more than settings take; what one device keeps here is shown in every list. */
+/** Far more than settings need; lists of devices include them. */
 const BYTES_MAX = 16 * 1_024
 
 const isSet = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
-/** @throws ApiError INVALID for settings that are larger than settings are. */
+/** @throws ApiError INVALID for settings above the maximum size. */
 export function checkSize (config: SyncConfig): void {
   if (Buffer.byteLength(JSON.stringify(config)) > BYTES_MAX) {
     throw invalid(['body', 'sync_config'], `Larger than ${BYTES_MAX} bytes as JSON; send fewer or shorter settings`)
   }
 }
 
-/** As a client sees it. */
+/** Replaces the secrets with a mask, for clients. */
 export function maskSyncConfig (config: SyncConfig | null): SyncConfig | null {
   if (config === null) return null
   const masked = { ...config }
@@ -40,19 +40,19 @@ const isSameHost = (one: SyncConfig, other: SyncConfig) =>
 const isSameLogin = (one: SyncConfig, other: SyncConfig) => isSameHost(one, other) &&
   (textOf(one.ssh_username) || SSH_USER) === (textOf(other.ssh_username) || SSH_USER)
 
-/** Settings by which the server itself opens a device and finds saves there. */
+/** True for settings by which the server connects to a device and finds saves there. */
 const isConnectionKey = (key: string) => key.startsWith('ssh_') || key === 'save_directories'
 
-/** Whether new settings have the server connect to a device in another way. */
+/** True if new settings change how the server connects to a device. */
 export function changesConnection (given: SyncConfig | null, stored: SyncConfig | null): boolean {
   const [before, after] = [maskSyncConfig(stored) ?? {}, given ?? {}]
   const keys = new Set([...Object.keys(before), ...Object.keys(after)].filter(isConnectionKey))
-  // A host key that is not sent stays, as long as the host does.
+  // A host key that was not sent stays, as long as the host stays.
   if (after[HOST_KEY] === undefined && isSameHost(before, after)) keys.delete(HOST_KEY)
   return [...keys].some((key) => !isDeepStrictEqual(before[key] ?? null, after[key] ?? null))
 }
 
-/** The secrets among settings as they were given; those that cannot be read any more are left out. */
+/** Returns the unsealed secrets of settings, and skips secrets that cannot be opened any more. */
 export function openSyncSecrets (
   secrets: Secrets, config: SyncConfig
 ): Partial<Record<typeof SECRET_KEYS[number], string>> {
@@ -64,8 +64,9 @@ export function openSyncSecrets (
 }
 
 /**
- * Settings as they are stored, with secrets sealed. A mask keeps the stored secret for the same host, port and user: a
- * secret goes to no other place than the one it was entered for. The host key stays for the same host and port.
+ * Returns settings for storage, with sealed secrets. A mask keeps the stored secret only for the same host, port and
+ * user, because a secret must not reach another host.
+ * The host key stays for the same host and port.
  */
 export function sealSyncConfig (secrets: Secrets, given: SyncConfig, stored: SyncConfig | null): SyncConfig {
   const isKept = given[HOST_KEY] === undefined && isSet(stored?.[HOST_KEY]) && isSameHost(given, stored)

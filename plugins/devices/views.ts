@@ -10,7 +10,7 @@ export const toDeviceView = (device: Device): DeviceView =>
 export const toRegisteredDevice = (device: Device, isNumbered: boolean): RegisteredDevice =>
   ({ ...(isNumbered ? { id: device.id } : {}), ...toRecord(device) })
 
-/** Its secrets are shown as a mask. */
+/** Converts a device to its record; secrets are masked. */
 function toRecord (device: Device): Static<typeof DeviceRecordSchema> {
   const mac = device.mac_address ?? null
   return {

@@ -25,13 +25,13 @@ async function register (body: object = {}): Promise<number> {
   return reply.body.id
 }
 
-/** Calls with a new token of alice. */
+/** Creates a client with a new token of alice. */
 async function withToken (scopes: string[]) {
   const { body } = await alice.post('/api/client-tokens', { name: 'narrow', scopes })
   return createCaller(app, bearer(body.raw_token))
 }
 
-/** As one that saves were synced with. */
+/** Adds a synced save to a device. */
 async function giveSyncs (deviceId: number): Promise<void> {
   const rom = await addRom(test, { fs_name: `Game ${deviceId}.sfc` })
   await app.pg.query(`with asset as (
@@ -42,7 +42,7 @@ async function giveSyncs (deviceId: number): Promise<void> {
     [deviceId, rom])
 }
 
-t.test('a device registers in the short form and is answered with both of its ids', async (t) => {
+t.test('a device registers in the short form and gets both of its ids', async (t) => {
   const { status, body } = await alice.post('/api/devices', {
     name: 'Handheld', platform: 'linux', hostname: 'deck', mac: 'AA:BB:CC:DD:EE:FF', sync_mode: 'pull_only',
     paths: { roms: '/roms', saves: '/saves', states: '/states' }
@@ -58,7 +58,7 @@ t.test('a device registers in the short form and is answered with both of its id
   }
 })
 
-t.test('an app that names its client is given no id but the one it is listed by', async (t) => {
+t.test('an app that sends its client gets only the id that lists use', async (t) => {
   const { status, body } = await alice.post('/api/devices', { name: 'App', client: 'app', allow_duplicate: true })
   t.equal(status, 201)
   t.notOk('id' in body)
@@ -74,13 +74,13 @@ t.test('a device registers in the long form', async (t) => {
   t.match(await alice.post('/api/devices', sent), { status: 201, body: { ...sent, mac: 'aa-bb-cc-dd-ee-ff' } })
 })
 
-t.test('nothing has to be sent, and what is sent as null counts as not sent', async (t) => {
+t.test('all fields are optional, and null counts as not sent', async (t) => {
   const nothing = { name: null, mac: null, mac_address: null, sync_mode: 'push_pull', sync_config: null, paths: null }
   t.match(await alice.post('/api/devices', {}), { status: 201, body: nothing })
   t.match(await alice.post('/api/devices', { ...nothing, sync_mode: null, capabilities: null }), { status: 201, body: nothing })
 })
 
-t.test('a known device is answered instead of a second one, whatever the notation of its address', async (t) => {
+t.test('a known device is returned instead of a new one, in any notation of its address', async (t) => {
   const id = await register({ name: 'First', mac: 'AA:BB:CC:DD:EE:FF' })
   await app.pg.query('update devices set last_seen = null')
   for (const same of [{ mac_address: 'aa:bb:cc:dd:ee:ff' }, { mac: 'aa-bb-cc-dd-ee-ff' }, { mac: 'aabbccddeeff' }]) {
@@ -90,7 +90,7 @@ t.test('a known device is answered instead of a second one, whatever the notatio
   t.equal(await count('devices'), 1)
 })
 
-t.test('host name and platform together tell a device, neither does alone, and the address goes first', async (t) => {
+t.test('host name and platform identify a device together, after the hardware address', async (t) => {
   const first = await register({ hostname: 'deck', platform: 'linux' })
   const second = await register({ hostname: 'deck', platform: 'windows', mac: '00:11:22:33:44:55' })
   t.match(await alice.post('/api/devices', { hostname: 'deck', platform: 'linux' }), { status: 200, body: { id: first } })
@@ -102,7 +102,7 @@ t.test('host name and platform together tell a device, neither does alone, and t
   }
 })
 
-t.test('a device is known again by the identifier of its app before anything else', async (t) => {
+t.test('the identifier of an app identifies its device before anything else', async (t) => {
   const register = async (body: object) => await alice.post('/api/devices', { client: 'app', ...body })
   const first = await register({ client_device_identifier: 'installation-1', hostname: 'one', platform: 'linux' })
   t.match(first, { status: 201, body: { client_device_identifier: 'installation-1' } })
@@ -119,14 +119,14 @@ t.test('a device is known again by the identifier of its app before anything els
   }
 })
 
-t.test('a device of somebody else is never met', async (t) => {
+t.test('a device of another user is never recognized', async (t) => {
   const id = await register({ mac: 'AA:BB:CC:DD:EE:FF' })
   const { status, body } = await bob.post('/api/devices', { mac: 'AA:BB:CC:DD:EE:FF' })
   t.equal(status, 201)
   t.not(body.id, id)
 })
 
-t.test('a known device is refused, or doubled, when that is asked for', async (t) => {
+t.test('a known device is refused or duplicated on request', async (t) => {
   await register({ mac: 'AA:BB:CC:DD:EE:FF' })
   const { body: known } = await alice.post('/api/devices', { mac: 'AA:BB:CC:DD:EE:FF' })
   t.match(await alice.post('/api/devices', { mac: 'AA:BB:CC:DD:EE:FF', allow_existing: false }), {
@@ -144,7 +144,7 @@ t.test('a known device keeps its capabilities unless it sends new ones', async (
   t.strictSame((await alice.post('/api/devices', { mac, capabilities: { touch: false } })).body.capabilities, { touch: false })
 })
 
-t.test('a known device may forget what it synced', async (t) => {
+t.test('reset_syncs deletes the sync state of a known device', async (t) => {
   const mac = 'AA:BB:CC:DD:EE:FF'
   const id = await register({ mac })
   const other = await register({ name: 'other' })
@@ -155,14 +155,14 @@ t.test('a known device may forget what it synced', async (t) => {
   t.same([await count('device_syncs'), await count('sync_bases')], [1, 1])
 })
 
-t.test('twenty registrations of one device at once make one device', async (t) => {
+t.test('twenty concurrent registrations of one device create one device', async (t) => {
   const replies = await Promise.all(Array.from({ length: 20 }, () => alice.post('/api/devices', { mac: 'AA:BB:CC:DD:EE:FF' })))
   t.equal(replies.filter(({ status }) => status === 201).length, 1)
   t.equal(replies.filter(({ status }) => status === 200).length, 19)
   t.equal(await count('devices'), 1)
 })
 
-t.test('what does not fit is refused by name', async (t) => {
+t.test('an invalid field is refused by name', async (t) => {
   const tooMany = Object.fromEntries(Array.from({ length: 33 }, (_, number) => [`c${number}`, true]))
   for (const [key, value] of Object.entries({
     sync_mode: 'sometimes', mac: 'AA:BB', mac_address: 'not an address', name: 'x'.repeat(256), platform: 'x'.repeat(51),
@@ -182,7 +182,7 @@ t.test('what does not fit is refused by name', async (t) => {
   t.match(await alice.put(`/api/devices/${id}`, { sync_config: { folder: 'x'.repeat(16_384) } }), { status: 422 })
 })
 
-t.test('a user has at most 200 devices, and may sign in and use the known ones all the same', async (t) => {
+t.test('a user has at most 200 devices and can still sign in and use the known ones', async (t) => {
   const mac = 'AA:BB:CC:DD:EE:FF'
   const known = await register({ mac })
   const paired = await pairDevice(app, alice)
@@ -211,7 +211,7 @@ t.test('a user has at most 200 devices, and may sign in and use the known ones a
   t.equal((await alice.get('/api/devices')).body.length, 200)
 })
 
-t.test('settings nested beyond reason are refused, and so is what is no setting', async (t) => {
+t.test('deeply nested settings and invalid settings are refused', async (t) => {
   const send = async (key: string, levels: number) => (await app.inject({
     method: 'POST',
     url: '/api/devices',
@@ -222,7 +222,7 @@ t.test('settings nested beyond reason are refused, and so is what is no setting'
   t.equal(await send('else', 100_000), 422)
 })
 
-t.test('texts that the database cannot hold do no harm', async (t) => {
+t.test('texts that the database cannot store are replaced', async (t) => {
   const odd = 'a\ud800b'
   const { status, body } = await alice.post('/api/devices', {
     name: odd, sync_config: { [odd]: ['x', { deep: odd }] }, paths: { [odd]: odd }, capabilities: { [odd]: true }
@@ -243,7 +243,7 @@ t.test('only what is sent changes, and null clears', async (t) => {
   t.match((await alice.get('/api/devices')).body, [{ number: id, name: 'New' }])
 })
 
-t.test('who and when cannot be sent', async (t) => {
+t.test('a client cannot set owners and times', async (t) => {
   const id = await register({ name: 'Mine' })
   const before = (await alice.get(`/api/devices/${id}`)).body
   const { body } = await alice.put(`/api/devices/${id}`, {
@@ -252,7 +252,7 @@ t.test('who and when cannot be sent', async (t) => {
   t.same({ ...body, updated_at: before.updated_at }, before)
 })
 
-t.test('V17: the secrets of a device are shown as a mask, kept when it comes back, and not readable in the database', async (t) => {
+t.test('V17: secrets of a device are masked, kept if the mask is sent, and stored sealed', async (t) => {
   const masked = { ssh_password: '********', ssh_key_path: '********', ssh_host: 'example.org' }
   const id = await register({ sync_config: { ssh_password: 'hunter2', ssh_key_path: '/home/me/.ssh/id', ssh_host: 'example.org' } })
   const stored = async () => (await app.pg.query<{ sync_config: Record<string, string> }>(
@@ -276,7 +276,7 @@ t.test('V17: the secrets of a device are shown as a mask, kept when it comes bac
     { ssh_password: null }, 'a mask of nothing is nothing')
 })
 
-t.test('a mask that comes back keeps any secret, and nothing secret is ever shown', async (t) => {
+t.test('a returned mask keeps any secret, and no secret is ever shown', async (t) => {
   const text = fc.oneof(fc.string(), fc.constant('********'), fc.constant(''), fc.constant(null))
   const config = fc.dictionary(fc.constantFrom('ssh_password', 'ssh_key_path', 'ssh_host', 'port'), text)
   fc.assert(fc.property(config, config, (first, second) => {
@@ -307,7 +307,7 @@ t.test('secrets are dropped when host, port or user changes', async (t) => {
   }
 })
 
-t.test('a token needs the scopes for saves to change how the server itself syncs a device', async (t) => {
+t.test('changing how the server syncs a device needs the scopes for saves', async (t) => {
   const narrow = await withToken(['devices.read', 'devices.write'])
   const wide = await withToken(['devices.read', 'devices.write', 'assets.read', 'assets.write'])
   const config = {
@@ -351,7 +351,7 @@ t.test('a token needs the scopes for saves to change how the server itself syncs
   t.equal((await narrow.post('/api/devices', { sync_mode: 'push_pull', sync_config: { note: 'a' } })).status, 201)
 })
 
-t.test("another's device is not there", async (t) => {
+t.test('a device of another user is not found', async (t) => {
   const id = await register({ name: 'Mine' })
   const { body: { device_id: uuid } } = await alice.get(`/api/devices/${id}`)
   for (const reference of [id, uuid, '999999999', '9999999999', crypto.randomUUID(), '0', '-1', 'x']) {
@@ -363,7 +363,7 @@ t.test("another's device is not there", async (t) => {
   t.match((await alice.get(`/api/devices/${id}`)).body, { name: 'Mine' })
 })
 
-t.test('a deleted device takes what is its own with it, and its token is bound to none', async (t) => {
+t.test('deleting a device deletes its rows and unbinds its token', async (t) => {
   const device = await pairDevice(app, alice)
   await giveSyncs(device.id)
   await app.pg.query('insert into sync_sessions (user_id, device_id) select user_id, id from devices where id = $1', [device.id])
@@ -376,7 +376,7 @@ t.test('a deleted device takes what is its own with it, and its token is bound t
   t.match(rows, [{ username: 'alice', details: { device_id: device.device_id, device_name: /^installation/ } }])
 })
 
-t.test('the token that registers a device becomes its own, and stays it', async (t) => {
+t.test('the token that registers a device is bound to it and stays bound', async (t) => {
   const { body: token } = await alice.post('/api/client-tokens', { name: 'App', scopes: ['devices.read', 'devices.write'] })
   const headers = { authorization: `Bearer ${token.raw_token}` }
   const registerBy = async (body: object) => (await app.inject({
@@ -389,7 +389,7 @@ t.test('the token that registers a device becomes its own, and stays it', async 
   await alice.delete(`/api/client-tokens/${token.id}`)
 })
 
-t.test('a token does not take the place of the one that a known device has', async (t) => {
+t.test('a known device keeps its token when another token registers it', async (t) => {
   const { body: token } = await alice.post('/api/client-tokens', { name: 'App', scopes: ['devices.read', 'devices.write'] })
   const headers = { authorization: `Bearer ${token.raw_token}` }
   const device = await pairDevice(app, alice)
@@ -407,7 +407,7 @@ t.test('a token does not take the place of the one that a known device has', asy
   for (const id of [token.id, device.token_id]) await alice.delete(`/api/client-tokens/${id}`)
 })
 
-t.test('who may not delete devices is refused', async (t) => {
+t.test('deleting a device needs the grant to delete', async (t) => {
   const id = await register()
   const revoked = await app.pg.query("delete from permission_grants where entity = 'devices' and action = 'delete' returning *")
   t.match(await alice.delete(`/api/devices/${id}`), { status: 403 })
@@ -421,7 +421,7 @@ async function seenAt (id: number): Promise<Date | null> {
   return (await app.pg.query<{ last_seen: Date | null }>('select last_seen from devices where id = $1', [id])).rows[0]?.last_seen ?? null
 }
 
-t.test('whatever a device calls says that it was here, at most every five minutes', async (t: Test) => {
+t.test('any call of a device updates its last use, at most every five minutes', async (t: Test) => {
   const { id, calls } = await pairDevice(app, alice)
   const ago = async (interval: string) => {
     await app.pg.query(`update devices set last_seen = now() - interval '${interval}'`)

@@ -18,7 +18,7 @@ declare module '../../../plugins/devices/events.ts' {
 
 const HALF_MINUTE_MS = 30_000
 
-// What is done every so often is done when a test says that the time has passed.
+// Mocked intervals run only when a test advances the time.
 mock.timers.enable({ apis: ['setInterval'] })
 t.teardown(() => { mock.timers.reset() })
 
@@ -45,7 +45,7 @@ async function isGone (user: Caller, device: PairedDevice): Promise<boolean> {
   return true
 }
 
-t.test('a device is let in by the token of its payload, or else of its header', async (t) => {
+t.test('a device connects with the token of its payload, or else of its header', async (t) => {
   const { token } = await pairDevice(app, alice)
   const wrong = `svc_${'0'.repeat(64)}`
   for (const [handshake, outcome] of [
@@ -60,7 +60,7 @@ t.test('a device is let in by the token of its payload, or else of its header', 
   ] as const) t.equal(await shake(t, app, handshake), outcome, JSON.stringify(handshake))
 })
 
-t.test('nobody else is let in', async (t) => {
+t.test('other clients are refused', async (t) => {
   const { body: { raw_token: unbound } } = await alice.post('/api/client-tokens', { name: 'x', scopes: ['devices.read'] })
   const lacking = await pairDevice(app, alice, ['me.read'])
   const [expired, good] = [await pairDevice(app, alice), await pairDevice(app, alice)]
@@ -79,14 +79,14 @@ t.test('nobody else is let in', async (t) => {
   t.equal(await shake(t, app, { headers: { cookie } }), 'unauthorized', 'a browser')
 })
 
-t.test('a device is refused with its owner', async (t) => {
+t.test('a device is refused when its owner is', async (t) => {
   const carol = createCaller(app, await test.createUser('carol'))
   const { token } = await pairDevice(app, carol)
   const id = await idOf('carol')
   t.equal(await shake(t, app, { auth: { token } }), 'connected')
   const { rows } = await app.pg.query<Record<string, unknown>>(
     "delete from permission_grants where entity = 'devices' and action = 'read' returning group_id, own_only")
-  // Who a token belongs to may be kept for a moment.
+  // The owner of a token may be cached for a moment.
   await until(async () => await shake(t, app, { auth: { token } }) === 'unauthorized', 'it is refused without the scope')
   for (const { group_id: group, own_only: own } of rows) {
     await app.pg.query("insert into permission_grants (group_id, entity, action, own_only) values ($1, 'devices', 'read', $2)", [group, own])
@@ -96,7 +96,7 @@ t.test('a device is refused with its owner', async (t) => {
   await until(async () => await shake(t, app, { auth: { token } }) === 'unauthorized', 'it is refused while its owner is disabled')
 })
 
-t.test('everybody is refused while installing on devices is switched off', async (t) => {
+t.test('all devices are refused while installing on devices is disabled', async (t) => {
   const off = await buildTestApp(t, { databaseUrl, withoutAdmin: true, env: { DEVICE_INSTALL_ENABLED: 'false' } })
   await off.app.listen({ port: 0, host: '127.0.0.1' })
   const { token } = await pairDevice(app, alice)
@@ -104,7 +104,7 @@ t.test('everybody is refused while installing on devices is switched off', async
   t.equal(await shake(t, off.app, {}), 'disabled', 'also who would not be known')
 })
 
-t.test('a device is online while it is connected, wherever that is', async (t) => {
+t.test('a device is online while it is connected to any worker', async (t) => {
   const [device, silent] = [await pairDevice(app, alice), await pairDevice(app, alice)]
   const sockets = [await connect(t, other, device.token), await connect(t, app, device.token)]
   await until(() => isOnline(alice, device), 'it is online')
@@ -118,7 +118,7 @@ t.test('a device is online while it is connected, wherever that is', async (t) =
   t.ok(await isGone(alice, device))
 })
 
-t.test('connecting is using the token, and the device was here', async (t) => {
+t.test('connecting updates the last use of the token and of the device', async (t) => {
   const device = await pairDevice(app, alice)
   await app.pg.query('update client_tokens set last_used_at = null where id = $1', [device.token_id])
   await app.pg.query('update devices set last_seen = null where id = $1', [device.id])
@@ -153,7 +153,7 @@ for (const [what, end] of Object.entries(ENDS)) {
   })
 }
 
-t.test('a token that is revoked during the handshake leaves nothing open', async (t) => {
+t.test('a token that is revoked during the handshake leaves no open socket', async (t) => {
   const devices: PairedDevice[] = []
   for (let count = 0; count < 8; count++) devices.push(await pairDevice(app, bob))
   const sockets = devices.map((device, number) => {
@@ -175,7 +175,7 @@ async function closesWithin (t: Test, change: (device: PairedDevice) => Promise<
   const [socket, stays] = [await connect(t, app, device.token), await connect(t, app, bystander.token)]
   await until(() => isOnline(alice, device), 'it is online')
   await change(device)
-  // What the token was may be kept for a second yet.
+  // The token's former state may be cached for another second.
   await until(() => {
     mock.timers.tick(HALF_MINUTE_MS)
     return !socket.connected
@@ -184,10 +184,10 @@ async function closesWithin (t: Test, change: (device: PairedDevice) => Promise<
   t.ok(stays.connected)
 }
 
-t.test('a token that runs out closes its sockets within half a minute', (t) => closesWithin(t, ({ token_id: id }) =>
+t.test('an expired token closes its sockets within half a minute', (t) => closesWithin(t, ({ token_id: id }) =>
   app.pg.query('update client_tokens set expires_at = now() where id = $1', [id])))
 
-t.test('a token that loses the scope closes its sockets within half a minute', (t) => closesWithin(t, ({ token_id: id }) =>
+t.test('a token that loses its scope closes its sockets within half a minute', (t) => closesWithin(t, ({ token_id: id }) =>
   app.pg.query("update client_tokens set scopes = '{me.read}' where id = $1", [id])))
 
 async function expiryOf ({ id }: PairedDevice): Promise<number> {
@@ -196,7 +196,7 @@ async function expiryOf ({ id }: PairedDevice): Promise<number> {
   return row?.seconds ?? 0
 }
 
-t.test('a connected device stays online, and one of a process that died fades', async (t) => {
+t.test('a connected device stays online, and one of a dead process expires', async (t) => {
   const [device, lost] = [await pairDevice(app, alice), await pairDevice(app, alice)]
   await connect(t, app, device.token)
   await until(async () => await expiryOf(device) > 85, 'it counts for 90 seconds')
@@ -211,7 +211,7 @@ t.test('a connected device stays online, and one of a process that died fades', 
   await until(() => isOnline(alice, device), 'a row that was lost comes back')
 })
 
-t.test('a device hears what is sent to it from any worker, and nothing else', async (t) => {
+t.test('a device receives its events from any worker, and no others', async (t) => {
   const [device, second] = [await pairDevice(app, alice), await pairDevice(app, alice)]
   const sockets = [await connect(t, app, device.token), await connect(t, other, device.token)]
   const heard = [...sockets, await connect(t, app, second.token)].map(listen)
@@ -226,14 +226,14 @@ t.test('a device hears what is sent to it from any worker, and nothing else', as
   for (const one of heard.slice(0, 2)) t.same(new Set(one.map(({ payload }) => payload.number)), new Set([1, 2]))
 })
 
-t.test('a device that floods the server is sent away', async (t) => {
+t.test('a device that floods the server is disconnected', async (t) => {
   const { token } = await pairDevice(app, alice)
   const socket = await connect(t, app, token)
   for (let count = 0; count < 300; count++) socket.emit('install:queued', { id: count })
   t.ok(await areClosed([socket]))
 })
 
-t.test('a device that nobody can identify at the moment comes back', async (t) => {
+t.test('a device reconnects after a failure of its identification', async (t) => {
   const { token } = await pairDevice(app, alice)
   await app.pg.query('alter table client_tokens rename to client_tokens_elsewhere')
   t.teardown(() => app.pg.query('alter table if exists client_tokens_elsewhere rename to client_tokens'))
@@ -246,7 +246,7 @@ t.test('a device that nobody can identify at the moment comes back', async (t) =
   t.notOk(refusals.includes('unavailable'))
 })
 
-t.test('a worker that ends takes only its own sockets with it', async (t) => {
+t.test('a worker that ends closes only its own sockets', async (t) => {
   const third = await buildWorker(test, 3)
   await third.ready()
   await third.listen({ port: 0, host: '127.0.0.1' })
@@ -260,7 +260,7 @@ t.test('a worker that ends takes only its own sockets with it', async (t) => {
   const heard = listen(stays)
   await third.close()
   t.ok(await areClosed([goes]))
-  // Had the others been told to close theirs, that would have come before this.
+  // A request to close the other sockets would have arrived before this event.
   other.devices.publish(device.id, 'test:asked', { number: 1 })
   await until(() => heard.length === 1, 'it still hears')
   t.ok(stays.connected)

@@ -6,13 +6,13 @@ import { bearer, createCaller } from '../tokens/support.ts'
 
 export type Caller = ReturnType<typeof createCaller>
 
-/** A device that was let in, and its calls with the token that is bound to it. */
+/** A paired device, with a client for the token that is bound to it. */
 export interface PairedDevice { id: number, device_id: string, token: string, token_id: number, calls: Caller }
 
 export const DEVICE_SCOPES = ['devices.read', 'devices.write', 'roms.read', 'me.read']
 let nextInstallation = 1
 
-/** Lets a device in as an app does it: it shows a code, its user approves. */
+/** Pairs a device as an app does: the app shows a code, and its user approves. */
 export async function pairDevice (app: App, user: Caller, scopes = DEVICE_SCOPES): Promise<PairedDevice> {
   const installation = `installation-${nextInstallation++}`
   const device = createCaller(app)
@@ -35,11 +35,11 @@ interface Handshake {
   headers?: Record<string, string>
   namespace?: string
   transport?: string
-  /** Whether it connects again by itself, and soon. */
+  /** True if the socket reconnects by itself after a short delay. */
   reconnects?: boolean
 }
 
-/** A socket of a companion app, which may still be refused. */
+/** Opens a socket of a companion app, which the server may still refuse. */
 export function openSocket (t: Pick<Test, 'teardown'>, app: App, handshake: Handshake): Socket {
   const { auth = {}, headers = {}, namespace = '/devices', transport = 'websocket', reconnects = false } = handshake
   const socket = io(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}${namespace}`, {
@@ -50,7 +50,7 @@ export function openSocket (t: Pick<Test, 'teardown'>, app: App, handshake: Hand
   return socket
 }
 
-/** How a handshake ends: `connected`, or the word it is refused with. */
+/** Returns the result of a handshake: `connected`, or the message of the refusal. */
 export async function shake (t: Pick<Test, 'teardown'>, app: App, handshake: Handshake): Promise<string> {
   const socket = openSocket(t, app, handshake)
   return await new Promise((resolve) => {
@@ -59,7 +59,7 @@ export async function shake (t: Pick<Test, 'teardown'>, app: App, handshake: Han
   })
 }
 
-/** A socket that was let in. */
+/** Opens a socket and waits until the server admits it. */
 export async function connect (t: Pick<Test, 'teardown'>, app: App, token: string): Promise<Socket> {
   const socket = openSocket(t, app, { auth: { token } })
   await new Promise<void>((resolve, reject) => {
@@ -71,7 +71,7 @@ export async function connect (t: Pick<Test, 'teardown'>, app: App, token: strin
 
 export interface Heard { event: string, payload: Record<string, unknown> }
 
-/** What a socket hears, as it comes. */
+/** Returns a list that collects the events of a socket. */
 export function listen (socket: Socket): Heard[] {
   const heard: Heard[] = []
   socket.onAny((event: string, payload: Record<string, unknown>) => { heard.push({ event, payload }) })
