@@ -5,7 +5,7 @@ import { Rom } from '../roms/entities.ts'
 import { SyncSession } from '../sync/entities.ts'
 import { User } from '../users/entities.ts'
 
-/** Time somebody played. */
+/** A span of time in which a user played. */
 export const PlaySession = defineEntity({
   name: 'PlaySession',
   tableName: 'play_sessions',
@@ -15,10 +15,13 @@ export const PlaySession = defineEntity({
     id: columns.id(),
     user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id'),
     device: () => p.manyToOne(Device).deleteRule('set null').joinColumn('device_id').nullable().index(),
-    /** May be gone from the library, and come back. */
+    /** No foreign key, because a ROM may be gone from the library and return. */
     rom: () => p.manyToOne(Rom).createForeignKeyConstraint(false).joinColumn('rom_id').nullable(),
     sync_session: () => p.manyToOne(SyncSession).deleteRule('set null').joinColumn('sync_session_id').nullable().index(),
-    /** Device, ROM and start as they came: what makes an entry a repetition, also after the device is gone. */
+    /**
+     * Device, ROM and start as received. Two entries with the same identity are duplicates, even after the device is
+     * gone.
+     */
     identity: columns.text(),
     save_slot: columns.text().nullable(),
     start_time: columns.time(),

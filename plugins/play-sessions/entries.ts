@@ -2,9 +2,9 @@ import { invalid } from '../../core/errors.ts'
 import { requireTime } from '../../core/database/times.ts'
 import type { PlaySessionEntry } from './schemas.ts'
 
-/** An entry whose dialect no longer matters. */
+/** An entry in normalized form, independent of its dialect. */
 export interface Played {
-  /** As it came: it may be a ROM that is not known. */
+  /** The id as received; the ROM may be unknown. */
   rom_id: number | null
   start: Date
   end: Date
@@ -12,10 +12,10 @@ export interface Played {
   save_slot: string | null
 }
 
-/** Where something is in a request. */
+/** Path of a value in a request body. */
 export type BodyPath = readonly (string | number)[]
 
-/** The names of one dialect. */
+/** The field names of one dialect. */
 interface Dialect {
   start: 'start' | 'start_time'
   end: 'end' | 'end_time'
@@ -49,7 +49,10 @@ function readSecond (entry: PlaySessionEntry, name: Dialect['start' | 'end'], pl
   return time
 }
 
-/** @throws ApiError INVALID when the dialects are mixed, something is missing, or the end is not after the start. */
+/**
+ * Reads an entry. @throws ApiError INVALID if dialects are mixed, a field is missing, or the end is not after the
+ * start.
+ */
 export function readEntry (entry: PlaySessionEntry, place: BodyPath): Played {
   const dialect = findDialect(entry, place)
   const [start, end] = [readSecond(entry, dialect.start, place), readSecond(entry, dialect.end, place)]

@@ -7,19 +7,19 @@ import { type BodyPath, type Played, readEntry } from './entries.ts'
 import { type NewSession, type Owner, insertSessions, lockSubjects } from './rows.ts'
 import type { PlaySessionEntry, PlaySessionIngestResponse, PlaySessionIngestResult } from './schemas.ts'
 
-/** Clocks of devices are not exact. */
+/** Tolerance for inexact clocks of devices. */
 const FUTURE_MAX_MS = 5 * 60_000
-/** How much longer than from start to end a duration may be: devices round, and count what they were asleep for. */
+/** Tolerance by which a duration may exceed the time from start to end, because devices round and count sleep. */
 const DURATION_SLACK_MS = 60_000
 
 export interface Ingest extends Owner {
   entries: readonly PlaySessionEntry[]
 }
 
-/** An entry that may be stored. */
+/** A valid entry, ready to be stored. */
 interface Candidate extends NewSession {
   index: number
-  /** What was changed about it, for whoever sent it. */
+  /** A change of the entry, reported to its sender. */
   detail: string | null
 }
 
@@ -28,7 +28,9 @@ function findFault ({ end }: Played): string | null {
   return `The end '${end.toISOString()}' is in the future; set the clock of the device`
 }
 
-/** Nobody plays for longer than from start to end. The entry is kept all the same: its sender will not repeat it. */
+/**
+ * Limits a duration to the time from start to end. The entry is stored anyway, because its sender will not repeat it.
+ */
 function cutDuration ({ start, end, duration_ms: duration }: Played): Pick<Candidate, 'duration_ms' | 'detail'> {
   const span = end.getTime() - start.getTime()
   if (duration <= span + DURATION_SLACK_MS) return { duration_ms: duration, detail: null }
@@ -42,11 +44,11 @@ const resultOf = (index: number, status: PlaySessionIngestResult['status'], { id
   id?: number | null, detail?: string | null
 } = {}): PlaySessionIngestResult => ({ index, status, id, detail })
 
-/** What makes an entry a repetition of another of the same user. */
+/** Returns the identity of an entry: two entries of a user with the same identity are duplicates. */
 const identify = ({ rom_id: romId, start }: Played, deviceId: number | null) =>
   `${deviceId ?? ''}/${romId ?? ''}/${start.toISOString()}`
 
-/** Entries of a request that are new in it, and the results of all others. */
+/** Separates the new entries of a request from errors and duplicates. */
 function sift (played: readonly Played[], deviceId: number | null) {
   const candidates = new Map<string, Candidate>()
   const [errors, duplicates]: [PlaySessionIngestResult[], PlaySessionIngestResult[]] = [[], []]
@@ -59,7 +61,7 @@ function sift (played: readonly Played[], deviceId: number | null) {
   return { candidates: [...candidates.values()], errors, duplicates }
 }
 
-/** The newest end of each ROM. */
+/** Returns the latest end for each ROM. */
 function listPlays (entries: readonly Candidate[]): Play[] {
   const plays = new Map<number, Play>()
   for (const { rom_id: romId, end } of entries) {
@@ -71,7 +73,7 @@ function listPlays (entries: readonly Candidate[]): Play[] {
 }
 
 export function createIngest (app: FastifyInstance) {
-  /** The ROMs of entries that the user may see, as far as they are there. */
+  /** Returns the ROMs of entries that the user may see, or that do not exist. */
   async function listVisible (userId: number, entries: readonly Candidate[]): Promise<number[]> {
     const named = new Set(entries.flatMap(({ rom_id: id }) => id !== null && id > 0 && id <= ID_MAX ? [id] : []))
     const audiences = await app.permissions.listAudiences([...named])
@@ -90,10 +92,9 @@ export function createIngest (app: FastifyInstance) {
   }
 
   /**
-   * Stores what a user played, once. A ROM that is unknown or hidden is stored as none.
-   *
-   * @param placeOf where an entry is in the request, for what is wrong with it
-   * @throws ApiError INVALID when an entry is not one in either dialect
+   * Stores the play sessions of a user, each one once. An unknown or hidden ROM is stored as null.
+   * @param placeOf returns the path of an entry in the request, for errors
+   * @throws ApiError INVALID if an entry fits neither dialect
    */
   return async function ingest (
     em: EntityManager, to: Ingest, placeOf: (index: number) => BodyPath = (index) => ['body', 'play_sessions', index]

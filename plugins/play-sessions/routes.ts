@@ -14,7 +14,7 @@ const SessionParams = Type.Object({ session_id: idOf('a play session') })
 const routes: Routes = async (app) => {
   app.post('/api/play-sessions', {
     schema: {
-      operationId: 'ingestPlaySessions', tags, summary: 'Store what you played', body: IngestPlaySessionsSchema,
+      operationId: 'ingestPlaySessions', tags, summary: 'Store play sessions', body: IngestPlaySessionsSchema,
       response: { 201: PlaySessionIngestResponseSchema }
     },
     config: writes
@@ -23,7 +23,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/play-sessions', {
     schema: {
-      operationId: 'listPlaySessions', tags, summary: 'What you played, newest start first',
+      operationId: 'listPlaySessions', tags, summary: 'Your play sessions, newest start first',
       querystring: ListPlaySessionsQuery, response: { 200: Type.Array(PlaySessionSchema) }
     },
     config: reads
@@ -31,7 +31,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/play-sessions/totals', {
     schema: {
-      operationId: 'listPlayTotals', tags, summary: 'How long you played each ROM, what was played last first',
+      operationId: 'listPlayTotals', tags, summary: 'Your playing time of each ROM, last played first',
       querystring: PlayTotalsQuery, response: { 200: Type.Array(PlayTotalsSchema) }
     },
     config: reads

@@ -7,7 +7,7 @@ import { isRomVisible } from '../roms/visibility.ts'
 import type { Played } from './entries.ts'
 import type { PlaySessionRow, PlayTotalsRow } from './views.ts'
 
-/** Whose sessions, and which of them. Times are in ISO 8601, devices by their integer id. */
+/** Conditions on play sessions. Times are in ISO 8601, devices are integer ids. */
 export interface Selection {
   user_id: number
   rom_id: number | undefined
@@ -29,7 +29,7 @@ function toCondition (caller: AnyCaller, selection: Selection): Condition {
   ])
 }
 
-/** Newest start first; a ROM that the viewer may not see is none. */
+/** Selects play sessions, newest start first. A ROM that is not visible to the caller becomes null. */
 export async function selectSessions (
   em: EntityManager, caller: AnyCaller, selection: Selection, { limit, offset }: Page
 ): Promise<PlaySessionRow[]> {
@@ -45,7 +45,7 @@ export async function selectSessions (
   return rows
 }
 
-/** One row per ROM that the viewer may see, what was played last first. */
+/** Selects one row per ROM that is visible to the caller, last played first. */
 export async function selectTotals (
   em: EntityManager, caller: AnyCaller, selection: Selection, { limit, offset }: Page
 ): Promise<PlayTotalsRow[]> {
@@ -57,21 +57,20 @@ export async function selectTotals (
   return rows
 }
 
-/** Who played, and on what. */
+/** The user and device of a play session. */
 export interface Owner {
   user_id: number
-  /** The device that played, one of the user's. */
+  /** The user's device on which the game was played. */
   device_id: number | null
   sync_session_id: number | null
 }
 
-/** `identity` tells it from all others of the user. */
+/** A play session with its `identity`, which is unique per user. */
 export interface NewSession extends Played { identity: string }
 
 /**
- * In the order of their identities, so that two requests with the same entries do not wait for each other.
- *
- * @returns the ids of those that are new, by identity
+ * Inserts play sessions in the order of their identities, because two requests with the same entries must not deadlock.
+ * @returns the ids of the new play sessions, by identity
  */
 export async function insertSessions (
   em: EntityManager, to: Owner, entries: readonly NewSession[]
@@ -90,7 +89,7 @@ export async function insertSessions (
   return new Map(rows.map((row) => [row.identity, row.id]))
 }
 
-/** Locks what entries refer to until the transaction ends; answers which of the ROMs are there. */
+/** Locks the device and the ROMs of entries until the transaction ends. Returns the ROMs that exist. */
 export async function lockSubjects (
   em: EntityManager, deviceId: number | null, romIds: readonly number[]
 ): Promise<Set<number>> {

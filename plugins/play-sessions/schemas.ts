@@ -9,7 +9,7 @@ const Time = Type.Optional(UtcTime)
 const Duration = Type.Optional(Type.Integer({ minimum: 0 }))
 
 const ENTRY = {
-  rom_id: Type.Optional(Nullable(Type.Integer({ description: 'One that is not known is stored as null' }))),
+  rom_id: Type.Optional(Nullable(Type.Integer({ description: 'An unknown id is stored as null' }))),
   start: Time,
   end: Time,
   duration_seconds: Duration,
@@ -19,13 +19,13 @@ const ENTRY = {
   save_slot: Type.Optional(Nullable(StoredText({ maxLength: 255 })))
 }
 
-/** Time played, as clients send it in either dialect; `readEntries` tells them apart. */
+/** A play session as clients send it, in either dialect; `readEntry` distinguishes them. */
 export const PlaySessionEntrySchema = Type.Object(ENTRY, { title: 'PlaySessionEntry', description: DIALECTS })
 export type PlaySessionEntry = Static<typeof PlaySessionEntrySchema>
 
 const Entries = Type.Optional(Type.Array(PlaySessionEntrySchema, { description: 'At most 100' }))
 
-/** A list under either name, or one entry by itself. */
+/** A list under either name, or a single entry. */
 export const IngestPlaySessionsSchema = Type.Object({
   device_id: Type.Optional(Nullable(DeviceReference)), sessions: Entries, play_sessions: Entries, ...ENTRY
 }, { title: 'IngestPlaySessions', description: `A list of entries, or one entry. ${DIALECTS}` })
@@ -40,7 +40,7 @@ const PlaySessionIngestResultSchema = Type.Object({
 export type PlaySessionIngestResult = Static<typeof PlaySessionIngestResultSchema>
 
 export const PlaySessionIngestResponseSchema = Type.Object({
-  results: Type.Array(PlaySessionIngestResultSchema, { description: 'Errors, then duplicates, then what was created' }),
+  results: Type.Array(PlaySessionIngestResultSchema, { description: 'Errors, then duplicates, then created ones' }),
   created_count: Type.Integer(),
   skipped_count: Type.Integer({ description: 'Entries that were not created' })
 }, { title: 'PlaySessionIngestResponse' })
@@ -64,14 +64,14 @@ export const PlaySessionSchema = Type.Object({
 }, { title: 'PlaySession' })
 export type PlaySessionView = Static<typeof PlaySessionSchema>
 
-const UserFilter = Type.Optional(Type.Integer({ minimum: 1, maximum: ID_MAX, description: 'Somebody else; takes users.read' }))
+const UserFilter = Type.Optional(Type.Integer({ minimum: 1, maximum: ID_MAX, description: 'Id of another user; needs users.read' }))
 
 export const ListPlaySessionsQuery = Type.Object({
   rom_id: Type.Optional(idOf('a ROM')),
   device_id: Type.Optional(DeviceReference),
   start_after: Type.Optional(UtcTime),
-  end_before: Type.Optional(Type.String({ maxLength: 64, description: 'The latest start' })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: '50, or 10000 within a time; at most 10000' })),
+  end_before: Type.Optional(Type.String({ maxLength: 64, description: 'Latest start' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: 'At most 10000; the default is 50, or 10000 with a time filter' })),
   offset: Offset,
   user_id: UserFilter
 })

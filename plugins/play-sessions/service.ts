@@ -12,10 +12,13 @@ import { toPlaySessionView, toPlayTotalsView } from './views.ts'
 
 const ENTRIES_MAX = 100
 const LIMIT_DEFAULT = 50
-/** Who asks for a span of time wants all of it. */
+/** Default limit of a query with a time filter, because its caller wants the whole span. */
 const LIMIT_WITHIN_TIME = 10_000
 
-/** @throws ApiError FORBIDDEN for another user without leave to read accounts */
+/**
+ * Returns the user whose sessions are read. @throws ApiError FORBIDDEN for another user without the right to read
+ * accounts
+ */
 function whoseOf (caller: Caller, userId: number | undefined): number {
   if (userId === undefined || userId === caller.id) return caller.id
   if (!caller.scopes.has('users.read')) throw forbidden()
@@ -26,7 +29,7 @@ function whoseOf (caller: Caller, userId: number | undefined): number {
 const readBound = (name: 'start_after' | 'end_before', text: string | undefined): string | undefined =>
   text === undefined ? undefined : requireTime(text, ['query', name]).toISOString()
 
-/** The list of a request and where its entries are in it. */
+/** Returns the entries of a request, and the path of each one. */
 function readForm (body: IngestPlaySessions): { entries: PlaySessionEntry[], placeOf: (index: number) => BodyPath } {
   const { device_id: _device, sessions, play_sessions: playSessions, ...entry } = body
   const isEntry = entry.start !== undefined || entry.start_time !== undefined
@@ -38,7 +41,7 @@ function readForm (body: IngestPlaySessions): { entries: PlaySessionEntry[], pla
   return { entries: body[name] ?? [], placeOf: (index) => ['body', name, index] }
 }
 
-/** The device whose sessions a caller's list is limited to; null for none. */
+/** Returns the only device whose sessions a caller may list; null for no limit. */
 function findOnlyDevice ({ credential, device_id: id, scopes }: Caller): number | null {
   return credential === 'token' && !scopes.has('devices.read') ? id : null
 }
@@ -46,14 +49,14 @@ function findOnlyDevice ({ credential, device_id: id, scopes }: Caller): number 
 export function createPlaySessions (app: FastifyInstance) {
   const ingest = createIngest(app)
 
-  /** A user's device by either id; null for what is none of the user's. */
+  /** Returns the integer id of a user's device by either id; null if the user has no such device. */
   async function findDevice (em: EntityManager, userId: number, reference: number | string): Promise<number | null> {
     return (await app.devices.lookUp(em, userId, reference))?.id ?? null
   }
 
   /**
-   * The device to which a list is limited: the one that was named, and in any case a token's own unless it may read
-   * devices. `undefined` is all of them, null one that is not there.
+   * Returns the device that limits a list: the named one, or the token's own unless the token may read devices.
+   * `undefined` means all devices, null an unknown one.
    */
   async function chooseDevice (
     em: EntityManager, caller: Caller, userId: number, named: number | string | undefined
@@ -70,7 +73,9 @@ export function createPlaySessions (app: FastifyInstance) {
   return {
     ingest,
 
-    /** What a request of a user holds, in any of its forms. A device that is none of the user's counts as none. */
+    /**
+     * Stores the play sessions of a request, in any of its forms. A device that is not the user's is stored as null.
+     */
     async post (em: EntityManager, caller: Caller, body: IngestPlaySessions): Promise<PlaySessionIngestResponse> {
       const { entries, placeOf } = readForm(body)
       if (entries.length === 0 || entries.length > ENTRIES_MAX) {
@@ -93,14 +98,14 @@ export function createPlaySessions (app: FastifyInstance) {
       return rows.map(toPlaySessionView)
     },
 
-    /** How long a user played each ROM. */
+    /** Returns the playing time of a user for each ROM. */
     async totals (em: EntityManager, caller: Caller, query: PlayTotalsQuery): Promise<PlayTotalsView[]> {
       const device = findOnlyDevice(caller) ?? undefined
       const selection = { user_id: whoseOf(caller, query.user_id), rom_id: query.rom_id, device_id: device }
       return (await selectTotals(em, caller, selection, query)).map(toPlayTotalsView)
     },
 
-    /** @throws ApiError NOT_FOUND when there is none, or it is another user's */
+    /** Deletes a play session. @throws ApiError NOT_FOUND if it does not exist or belongs to another user */
     async delete (em: EntityManager, userId: number, id: number): Promise<void> {
       if (await em.nativeDelete(PlaySession, { id, user: userId }) === 0) {
         throw notFound(`Play session with ID '${id}' not found`)

@@ -1,7 +1,7 @@
 import { formatDate } from '../../core/typebox.ts'
 import type { PlaySessionView, PlayTotalsView } from './schemas.ts'
 
-/** A row with its device's id on the wire. Times are milliseconds since 1970. */
+/** A row with the UUID of its device. Times are milliseconds since 1970. */
 export interface PlaySessionRow extends Pick<PlaySessionView, 'id' | 'user_id' | 'device_id' | 'rom_id' | 'sync_session_id' |
   'save_slot' | 'duration_ms'> {
   start_time: number

@@ -50,16 +50,16 @@ async function list (query = '', headers: Headers = alice): Promise<PlaySessionV
 const marksOf = async (rom: number, username = 'alice') => (await app.pg.query<Record<string, unknown>>(
   'select last_played, now_playing, status from rom_users where rom_id = $1 and user_id = $2', [rom, idOf(username)])).rows[0]
 
-/** An hour of a day in March 2026, in the names that shipped apps send. */
+/** Returns an hour of a day in March 2026, in the dialect of released apps. */
 function entry (day: number, romId: number | null, more: object = {}) {
   const date = `2026-03-${String(day).padStart(2, '0')}`
   return { rom_id: romId, start_time: `${date}T10:00:00Z`, end_time: `${date}T11:00:00Z`, duration_ms: 3_600_000, ...more }
 }
 const hour = (at: string) => ({ start: `${at}:00:00Z`, end: `${at}:30:00Z`, duration_seconds: 1_800 })
-/** Half an hour of the first of a month. */
+/** Returns half an hour of the first of a month. */
 const inYear = (year: number, month: number, romId: number | null) => ({ rom_id: romId, ...hour(`${year}-0${month}-01T10`) })
 
-t.test('both dialects are stored alike, and answered in the names of both', async (t) => {
+t.test('both dialects are stored alike, and responses contain both', async (t) => {
   const [rom, device] = [await makeRom(), await makeDevice('alice')]
   const given = await post({
     device_id: device.device_id,
@@ -79,7 +79,7 @@ t.test('both dialects are stored alike, and answered in the names of both', asyn
   ])
 })
 
-t.test('sessions come in a list of either name, or one by itself', async (t) => {
+t.test('play sessions come in a list of either name, or as a single entry', async (t) => {
   const rom = await makeRom()
   t.match(await post({ sessions: [entry(1, rom)] }), { created_count: 1 })
   t.match(await post({ play_sessions: [entry(2, rom)] }), { created_count: 1 })
@@ -108,7 +108,7 @@ t.test('a play session without a duration lasted from its start to its end', asy
   t.same((await list(`?rom_id=${rom}`)).map(({ duration_ms: duration }) => duration), [3_600_000, 30_000])
 })
 
-t.test('a body with a wrong entry is refused whole, by the place of what is wrong', async (t) => {
+t.test('a body with an invalid entry is refused whole, with the path of the error', async (t) => {
   const cases: [object, string][] = [
     [{ start: '2026-01-01T10:00:00Z', duration_seconds: 1 }, 'end'],
     [{ start: '2026-01-01T10:00:00Z', end_time: '2026-01-01T11:00:00Z', duration_ms: 1 }, ''],
@@ -132,7 +132,7 @@ t.test('a body with a wrong entry is refused whole, by the place of what is wron
   t.same(await list('?start_after=2026-03-09T00:00:00&end_before=2026-03-09T23:00:00'), [], 'nothing of them is stored')
 })
 
-t.test('what cannot have been is an error of its entry alone; clients find results by index', async (t) => {
+t.test('an impossible entry fails alone; results have the index of their entry', async (t) => {
   const rom = await makeRom()
   const soon = new Date(Date.now() + 10 * 60_000).toISOString()
   const given = await post({
@@ -160,7 +160,7 @@ t.test('what cannot have been is an error of its entry alone; clients find resul
   t.same((await list(`?rom_id=${rom}`)).map((one) => one.duration_ms), [3_600_000, 3_660_000, 3_600_000, 3_600_000])
 })
 
-t.test('an entry is stored once, whoever else sends it at the same time', async (t) => {
+t.test('an entry is stored once, even if several clients send it at the same time', async (t) => {
   const [rom, device] = [await makeRom(), await makeDevice('alice')]
   const entries = Array.from({ length: 20 }, (_, i) => entry(i + 1, i % 2 === 0 ? rom : null))
   const answers = await Promise.all(Array.from({ length: 8 }, (_, i) =>
@@ -173,7 +173,7 @@ t.test('an entry is stored once, whoever else sends it at the same time', async 
   t.match(await post({ sessions: entries }), { created_count: 0, skipped_count: 20 }, 'but not again')
 })
 
-t.test('playing moves the last time forward only, and reopens what was finished', async (t) => {
+t.test('playing only moves the last time forward, and reopens a finished game', async (t) => {
   const rom = await makeRom()
   await post({ sessions: [entry(5, rom), entry(3, rom)] })
   const at = new Date('2026-03-05T11:00:00Z')
@@ -195,7 +195,7 @@ t.test('playing moves the last time forward only, and reopens what was finished'
   t.same(await marksOf(rom, 'bob'), { last_played: at, now_playing: false, status: null })
 })
 
-t.test('a ROM that is unknown or hidden is stored as none, and one that is hidden later is shown as none', async (t) => {
+t.test('unknown, hidden and later hidden ROMs are null in play sessions', async (t) => {
   const rom = await makeRom()
   const named = [1_999_999, secret, 9_007_199_254_740_991, -1, rom]
   const { results } = await post({ sessions: named.map((id, i) => entry(11 + i, id)) })
@@ -213,7 +213,7 @@ t.test('a ROM that is unknown or hidden is stored as none, and one that is hidde
   t.match(await list(`?rom_id=${rom}&user_id=${idOf('alice')}`, admin), [{ rom_id: rom }])
 })
 
-t.test("a device that is none of the user's counts as none; a token's own is taken where none is named", async (t) => {
+t.test("a device of another user becomes null; without one, the token's device is used", async (t) => {
   const [own, second, foreign] = [await makeDevice('alice'), await makeDevice('alice'), await makeDevice('bob')]
   for (const [i, device] of [foreign.id, foreign.device_id, 'nothing', 1_999_999].entries()) {
     const { results } = await post({ device_id: device, sessions: [inYear(2001 + i, 1, null)] })
@@ -246,7 +246,7 @@ t.test("a device that is none of the user's counts as none; a token's own is tak
   t.equal(rows.length, 2, 'both were seen')
 })
 
-t.test('lists go by start, page by page or within a time', async (t) => {
+t.test('lists are sorted by start, with pages or within a time', async (t) => {
   const rom = await makeRom()
   await post({
     sessions: Array.from({ length: 60 }, (_, i) => inYear(1980 + i % 45, i < 45 ? 1 : 2, rom))
@@ -265,7 +265,7 @@ t.test('lists go by start, page by page or within a time', async (t) => {
   }
 })
 
-t.test("another user's sessions take leave to read accounts", async (t) => {
+t.test('play sessions of another user need the right to read accounts', async (t) => {
   for (const path of ['', '/totals']) {
     const url = `/api/play-sessions${path}?user_id=${idOf('bob')}`
     t.equal((await app.inject({ url, headers: alice })).statusCode, 403)
@@ -274,7 +274,7 @@ t.test("another user's sessions take leave to read accounts", async (t) => {
   }
 })
 
-t.test('totals say how long each ROM was played, what was played last first', async (t) => {
+t.test('totals contain the playing time of each ROM, last played first', async (t) => {
   const [first, second] = [await makeRom(), await makeRom()]
   const carol = await test.createUser('carol')
   const short = entry(3, first, { duration_ms: 1_000 })
@@ -290,7 +290,7 @@ t.test('totals say how long each ROM was played, what was played last first', as
   t.match(await totals('?limit=1&offset=1'), [{ rom_id: second }])
 })
 
-t.test('a session is deleted by who played it; a ROM, a device or an account that goes leaves none dangling', async (t) => {
+t.test('only the player deletes a session; deleting ROM, device or user leaves no link', async (t) => {
   const [rom, device, dave] = [await makeRom(), await makeDevice('alice'), await test.createUser('dave')]
   const { results: [result] } = await post({ device_id: device.id, sessions: [entry(26, rom)] })
   const remove = async (headers: Headers) =>
@@ -308,7 +308,7 @@ t.test('a session is deleted by who played it; a ROM, a device or an account tha
   t.equal((await app.pg.query('select 1 from play_sessions where id = $1', [other?.id])).rowCount, 0)
 })
 
-t.test('thousands that were collected by a device are stored at once', async (t) => {
+t.test('thousands of play sessions are stored at once', async (t) => {
   const [rom, device] = [await makeRom(), await makeDevice('bob')]
   const entries = Array.from({ length: 5_000 }, (_, i) => {
     const at = (minutes: number) => new Date(Date.UTC(2020, 0, 1, i, minutes)).toISOString()
@@ -327,7 +327,7 @@ t.test('thousands that were collected by a device are stored at once', async (t)
 
 const TIMES = fc.date({ min: new Date('1970-01-02T00:00:00Z'), max: new Date('9998-12-31T00:00:00Z'), noInvalidDate: true })
 
-t.test('a time is read whatever its offset and precision, and nothing else is', (t) => {
+t.test('a time is read with any offset and precision, and nothing else is', (t) => {
   fc.assert(fc.property(TIMES, fc.integer({ min: -839, max: 839 }), (date, offset) => {
     const local = new Date(date.getTime() + offset * 60_000).toISOString().slice(0, -1)
     const [hours, minutes] = [Math.floor(Math.abs(offset) / 60), Math.abs(offset) % 60].map((part) => String(part).padStart(2, '0'))
