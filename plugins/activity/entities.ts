@@ -4,7 +4,7 @@ import { Device } from '../devices/entities.ts'
 import { Rom } from '../roms/entities.ts'
 import { User } from '../users/entities.ts'
 
-/** What a user plays on a device right now. */
+/** The game that a user plays on a device right now. */
 export const ActivityEntry = defineEntity({
   name: 'ActivityEntry',
   tableName: 'activity_entries',
@@ -13,7 +13,7 @@ export const ActivityEntry = defineEntity({
     user: () => p.manyToOne(User).primary().deleteRule('cascade').joinColumn('user_id'),
     device: () => p.manyToOne(Device).primary().deleteRule('cascade').joinColumn('device_id').index(),
     rom: () => p.manyToOne(Rom).deleteRule('cascade').joinColumn('rom_id').index(),
-    /** Socket that started it last; it ends with that one. */
+    /** Socket that started the entry last; closing the socket ends the entry. */
     socket_id: columns.text().nullable(),
     started_at: columns.createdAt(),
     expires_at: columns.time()

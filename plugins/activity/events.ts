@@ -20,16 +20,16 @@ declare module '../../core/sockets/sockets.ts' {
 }
 
 const activityEvents: EventDescriptions<ServerEvents> = {
-  'activity:update': { summary: 'Somebody plays a game', schema: ActivityEntrySchema },
-  'activity:clear': { summary: 'Somebody plays a game no more', schema: ClearedSchema },
-  'activity:refresh': { summary: 'Ask again who plays what', schema: RefreshSchema }
+  'activity:update': { summary: 'A user plays a game', schema: ActivityEntrySchema },
+  'activity:clear': { summary: 'A user stopped playing a game', schema: ClearedSchema },
+  'activity:refresh': { summary: 'Fetch the list of players again', schema: RefreshSchema }
 }
 
 const scopes = ['roms.user.write'] as const
-/** Whoever is refused is not told: nothing here is worth an answer. */
+/** No response for a refused event, because clients do not wait for one. */
 const refuse = () => {}
 
-/** The events by which browsers say what is played in them. */
+/** Registers the socket events with which browsers report their games. */
 export function listenForActivity (app: FastifyInstance): void {
   const followed = new WeakSet<Socket>()
   const drops = new Set<Promise<void>>()
@@ -55,17 +55,17 @@ export function listenForActivity (app: FastifyInstance): void {
       socket.once('disconnect', () => { drop(socket) })
     }
     await ignoreUnknown(app.activity.beat(app.orm.em.fork(), caller, given, { socket_id: socket.id, starts }))
-    // It closed meanwhile, and what it started was not there yet to be ended.
+    // The socket closed meanwhile, and its disconnect handler ran before the entry existed.
     if (!socket.connected) drop(socket)
   }
 
   app.sockets.describe(activityEvents)
   app.sockets.on<Heartbeat>('activity:start', {
-    summary: 'A game begins on a device',
+    summary: 'A game starts on a device',
     scopes, schema: HeartbeatSchema, refuse, handle: (given, caller, socket) => beat(given, caller, socket, true)
   })
   app.sockets.on<Heartbeat>('activity:heartbeat', {
-    summary: 'A game goes on; at least every minute',
+    summary: 'A game continues; send at least every minute',
     scopes, schema: HeartbeatSchema, refuse, handle: (given, caller, socket) => beat(given, caller, socket, false)
   })
   app.sockets.on<Stop>('activity:stop', {

@@ -5,13 +5,13 @@ import { lockRefresh } from './rows.ts'
 
 const EVERY_MS = 1_000
 
-/** Asks every client to fetch the feed again: once for whatever happens within a second, in any worker. */
+/** Asks every client to fetch the feed again, at most once per second across all workers. */
 export function createRefresh (app: FastifyInstance) {
   const closing = new AbortController()
   let pending: Promise<void> | null = null
   const wait = () => pause(EVERY_MS, undefined, { signal: closing.signal })
 
-  /** Waits for its end; false when another worker is at it already, which is then told of this one too. */
+  /** Waits for a second. Returns false if another worker already waits, because its refresh also covers this one. */
   async function isOurs (): Promise<boolean> {
     try {
       return await transaction(app.pg, async (client) => {
@@ -37,7 +37,7 @@ export function createRefresh (app: FastifyInstance) {
     await pending
   })
   return () => {
-    // What is left of it when the server closes needs nobody's attention.
+    // An error at shutdown is ignored.
     pending ??= run().catch(() => {})
   }
 }

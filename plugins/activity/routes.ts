@@ -9,13 +9,13 @@ const RomParams = Type.Object({ rom_id: idOf('a ROM') })
 
 const routes: Routes = async (app) => {
   app.get('/api/activity', {
-    schema: { operationId: 'listActivity', tags, summary: 'Who plays what now', response: { 200: Type.Array(ActivityEntrySchema) } },
+    schema: { operationId: 'listActivity', tags, summary: 'List current players and their games', response: { 200: Type.Array(ActivityEntrySchema) } },
     config: { scopes: ['roms.user.read'] }
   }, async (request) => app.activity.list(request.em, callerOf(request)))
 
   app.get('/api/activity/rom/:rom_id', {
     schema: {
-      operationId: 'listRomActivity', tags, summary: 'Who plays a ROM now', params: RomParams,
+      operationId: 'listRomActivity', tags, summary: 'List current players of a ROM', params: RomParams,
       response: { 200: Type.Array(ActivityEntrySchema) }
     },
     config: { scopes: ['roms.user.read'] }
@@ -23,7 +23,7 @@ const routes: Routes = async (app) => {
 
   app.post('/api/activity/heartbeat', {
     schema: {
-      operationId: 'sendActivityHeartbeat', tags, summary: 'Say that you play a ROM on a device, for the next 90 seconds',
+      operationId: 'sendActivityHeartbeat', tags, summary: 'Report that you play a ROM on a device, for the next 90 seconds',
       body: HeartbeatSchema, response: { 200: ActivityEntrySchema }
     },
     config: { scopes: ['roms.user.write'] }
@@ -32,7 +32,7 @@ const routes: Routes = async (app) => {
 
   app.delete('/api/activity/heartbeat', {
     schema: {
-      operationId: 'clearActivity', tags, summary: 'Say that you no longer play on a device',
+      operationId: 'clearActivity', tags, summary: 'Report that you no longer play on a device',
       querystring: Type.Object({ device_id: DeviceReference }), response: { 204: Type.Null() }
     },
     config: { scopes: ['roms.user.write'] }

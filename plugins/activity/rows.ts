@@ -9,13 +9,13 @@ import type { Cleared } from './schemas.ts'
 import type { ActivityRow } from './views.ts'
 
 const LIFETIME = '90 seconds'
-/** Any number that is ours alone: who holds it tells everybody, for all workers. */
+/** Any number that no other lock uses: its holder publishes the refresh for all workers. */
 const REFRESH_LOCK = 7_364_131
 
-/** Others see it, so it is one that the player shares. */
+/** Only a public thumbnail, because other users see it. */
 const THUMBNAIL = newestThumbnail({ user: sql`a.user_id`, rom: sql`a.rom_id` }, sql<boolean>`t.is_public`)
 
-/** By the id that its registration was answered with. */
+/** The id that the registration of the device returned. */
 const DEVICE_ID = sql`case when d.is_numbered then to_jsonb(d.id) else to_jsonb(d.device_id) end`
 
 const COLUMNS = sql`a.user_id, u.username, u.avatar_path, a.rom_id,
@@ -23,20 +23,20 @@ const COLUMNS = sql`a.user_id, u.username, u.avatar_path, a.rom_id,
   ${milliseconds('r.updated_at')} as rom_updated_at, p.slug as platform_slug,
   coalesce(p.custom_name, p.name) as platform_name, ${DEVICE_ID} as device_id, d.client, a.socket_id is not null as by_socket,
   ${milliseconds('a.started_at')} as started_at, (${THUMBNAIL}) as thumbnail`
-/** What the columns need beside the entries, aliased `a`. */
+/** Joins that the columns need, for entries aliased `a`. */
 const SUBJECTS = sql`join users u on u.id = a.user_id join devices d on d.id = a.device_id
   join roms r on r.id = a.rom_id join platforms p on p.id = r.platform_id`
 
-/** Which entries: those that have all of this. */
+/** Conditions on entries; all given values must match. */
 export interface EntrySelection {
   user_id?: number | undefined
-  /** The integer one. */
+  /** Integer id of the device. */
   device_id?: number | undefined
   rom_id?: number | undefined
   socket_id?: string | undefined
 }
 
-/** Live entries that a viewer may see. */
+/** Selects live entries whose ROM is visible to the caller. */
 export async function selectEntries (
   em: EntityManager, caller: AnyCaller, selection: EntrySelection
 ): Promise<ActivityRow[]> {
@@ -48,15 +48,15 @@ export async function selectEntries (
 
 export interface Beat {
   rom_id: number
-  /** The integer one. */
+  /** Integer id of the device. */
   device_id: number
-  /** Socket that it came by. */
+  /** Socket that sent the heartbeat. */
   socket_id: string | null
-  /** Whether it is the start of a game, not another sign of one. */
+  /** True for the start of a game, false for a heartbeat of a running one. */
   starts: boolean
 }
 
-/** The ROM of the live entry of a device; null for none. */
+/** Returns the ROM of a device's live entry; null for none. */
 export async function findPlayed (em: EntityManager, userId: number, deviceId: number): Promise<number | null> {
   const { rows: [row] } = await sql<{ rom_id: number }>`select rom_id from activity_entries
     where user_id = ${userId} and device_id = ${deviceId} and expires_at > now()`.execute(em.getKysely())
@@ -64,10 +64,10 @@ export async function findPlayed (em: EntityManager, userId: number, deviceId: n
 }
 
 /**
- * Starts or prolongs the entry of a device. One statement, so that nobody can end it before it is read.
- *
- * @returns the entry, and the ROM of the live one there was; `undefined` when the player may not see the ROM, or it is
- *   not there
+ * Creates or extends the entry of a device. A single statement prevents that another request ends the entry before it
+ * is read.
+ * @returns the entry, and the ROM of the former live one; `undefined` if the ROM is missing or not visible to the
+ * player
  */
 export async function upsertEntry (
   em: EntityManager, player: NonNullable<AnyCaller>, beat: Beat
@@ -97,7 +97,7 @@ export async function deleteEntries (em: EntityManager, selection: EntrySelectio
   return rows
 }
 
-/** Until the transaction ends. @returns false when another worker holds it */
+/** Takes the lock until the transaction ends. @returns false if another worker holds it */
 export async function lockRefresh (client: pg.ClientBase): Promise<boolean> {
   const { rows: [lock] } = await client.query<{ is_ours: boolean }>(
     'select pg_try_advisory_xact_lock($1) as is_ours', [REFRESH_LOCK])

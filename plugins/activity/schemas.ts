@@ -5,11 +5,11 @@ import { DeviceIdSchema, DeviceReference } from '../devices/schemas.ts'
 export const HeartbeatSchema = Type.Object({ rom_id: idOf('a ROM'), device_id: DeviceReference }, { title: 'ActivityHeartbeat' })
 export type Heartbeat = Static<typeof HeartbeatSchema>
 
-/** Without a device it is whatever the socket started. */
+/** Without a device, it stops all entries of the socket. */
 export const StopSchema = Type.Object({ rom_id: idOf('a ROM'), device_id: Type.Optional(DeviceReference) }, { title: 'ActivityStop' })
 export type Stop = Static<typeof StopSchema>
 
-/** What is no longer played, with the device's id on the wire. */
+/** An ended entry, with the API id of its device. */
 export const ClearedSchema = Type.Object({
   user_id: Type.Integer(), device_id: DeviceIdSchema, rom_id: Type.Integer()
 }, { title: 'ActivityCleared' })
@@ -23,7 +23,7 @@ export const ActivityEntrySchema = Type.Object({
   rom_name: Type.String(),
   rom_cover_path: Type.String(),
   screenshot_path: Type.String({
-    description: "Thumbnail of the player's newest shared save that has one, else the title screen, else a screenshot"
+    description: "Thumbnail of the player's newest save with a public one, else the title screen, else a screenshot"
   }),
   platform_slug: Type.String(),
   platform_name: Type.String(),

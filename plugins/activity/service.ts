@@ -9,13 +9,15 @@ import { type EntrySelection, deleteEntries, findPlayed, selectEntries, upsertEn
 import type { ActivityEntryView, Cleared, Heartbeat, Stop } from './schemas.ts'
 import { toActivityView } from './views.ts'
 
-/** The socket an event came by. */
+/** The socket that sent an event. */
 export interface Origin { socket_id: string | null, starts: boolean }
 
 export function createActivity (app: FastifyInstance) {
   const refresh = createRefresh(app)
 
-  /** The rooms of those who may see each of some ROMs; none of a ROM where that could not be worked out. */
+  /**
+   * Returns the socket rooms of the users who may see each ROM. A ROM without rooms means that its audience is unknown.
+   */
   async function findRooms (romIds: readonly number[]): Promise<Map<number, string | string[]>> {
     try {
       const audiences = await app.permissions.listAudiences(romIds)
@@ -26,7 +28,7 @@ export function createActivity (app: FastifyInstance) {
     }
   }
 
-  /** Tells those who may see the ROM, or else asks everybody to look. */
+  /** Publishes an event to the users who may see the ROM. If they are unknown, all clients are asked to refresh. */
   function announce<Name extends 'activity:update' | 'activity:clear'> (
     rooms: Awaited<ReturnType<typeof findRooms>>, event: Name,
     payload: Name extends 'activity:update' ? ActivityEntryView : Cleared
@@ -46,16 +48,15 @@ export function createActivity (app: FastifyInstance) {
   app.devices.onDelete((em, id) => clear(em, { device_id: id }))
 
   return {
-    /** What is played now, as far as the viewer may see it. */
+    /** Lists the current games that are visible to the caller. */
     async list (em: EntityManager, caller: Caller, romId?: number): Promise<ActivityEntryView[]> {
       const rows = await selectEntries(em, caller, { rom_id: romId })
       return rows.map((row) => toActivityView(row, app.resources.marked))
     },
 
     /**
-     * Says that the caller plays a ROM on a device, for the next while.
-     *
-     * @throws ApiError NOT_FOUND for a device of somebody else and for a ROM that the caller does not see
+     * Stores that the caller plays a ROM on a device, until the entry expires.
+     * @throws ApiError NOT_FOUND for a device of another user or a ROM that is not visible to the caller
      */
     async beat (
       em: EntityManager, caller: Caller, { rom_id: romId, device_id: reference }: Heartbeat, origin: Origin
@@ -64,13 +65,14 @@ export function createActivity (app: FastifyInstance) {
       const { id } = device
       await app.devices.touch(em, id)
       const played = await findPlayed(em, caller.id, id)
-      // Asked first: nothing comes between a change and its event that could let a later change be told before.
+      // Rooms are loaded first. Any delay between a change and its event could let the event of a later change overtake
+      // it.
       const rooms = await findRooms(played === null || played === romId ? [romId] : [played, romId])
       const row = await upsertEntry(em, caller, { rom_id: romId, device_id: id, ...origin })
       if (row === undefined) throw notFound(`ROM with ID '${romId}' not found`)
       const { former_rom_id: former, ...beaten } = row
       const entry = toActivityView(beaten, app.resources.marked)
-      // Not everybody who saw the last game may see this one.
+      // Some users who saw the last game may not see this one.
       if (former !== null && former !== romId) {
         announce(rooms, 'activity:clear', { user_id: caller.id, device_id: deviceIdOf(device), rom_id: former })
       }
@@ -78,14 +80,14 @@ export function createActivity (app: FastifyInstance) {
       return entry
     },
 
-    /** Ends what the caller plays on a device, whatever that is; on one that is none of the caller's it is nothing. */
+    /** Ends the caller's entry on a device; ignores a device that is not the caller's. */
     async stop (em: EntityManager, caller: Caller, reference: Heartbeat['device_id']): Promise<void> {
       const device = await app.devices.lookUp(em, caller.id, reference)
       if (device === null) return
       await clear(em, { user_id: caller.id, device_id: device.id })
     },
 
-    /** Ends a game, unless another one has been started on the device meanwhile. */
+    /** Ends a game, unless another game was started on the device meanwhile. */
     async stopGame (
       em: EntityManager, caller: Caller, { rom_id: romId, device_id: reference }: Stop, socketId: string
     ): Promise<void> {
@@ -95,7 +97,7 @@ export function createActivity (app: FastifyInstance) {
       await clear(em, { user_id: caller.id, rom_id: romId, ...by })
     },
 
-    /** Ends what a socket started. */
+    /** Ends the entries of a socket. */
     drop: (em: EntityManager, socketId: string) => clear(em, { socket_id: socketId })
   }
 }

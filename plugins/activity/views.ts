@@ -6,14 +6,14 @@ import type { Addresses } from '../resources/addresses.ts'
 import { stillOf } from '../roms/views.ts'
 import type { ActivityEntryView } from './schemas.ts'
 
-/** An entry with what it is about. Times are milliseconds since 1970. */
+/** An entry with its user, device and ROM. Times are milliseconds since 1970. */
 export interface ActivityRow extends Omit<ActivityEntryView, 'rom_cover_path' | 'screenshot_path' | 'device_type' | 'started_at'>,
   Pick<Rom, 'path_cover_small' | 'path_screenshots' | 'media'> {
   rom_updated_at: number
   started_at: number
-  /** The device's. */
+  /** Client of the device. */
   client: string | null
-  /** Whether a socket started it. */
+  /** True if a socket started the entry. */
   by_socket: boolean
   thumbnail: Thumbnail | null
 }

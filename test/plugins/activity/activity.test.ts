@@ -49,7 +49,7 @@ async function list (headers: Headers, path = ''): Promise<ActivityEntryView[]> 
 }
 const romsSeen = async (headers: Headers) => (await list(headers)).map((entry) => entry.rom_id).sort((a, b) => a - b)
 
-/** A socket, bound to its session by the time it is returned, and what it hears. */
+/** Opens a socket that is bound to its session, and collects its events. */
 async function connect (t: Pick<Test, 'teardown'>, at: App, username: string | null): Promise<{ socket: Socket, heard: Heard }> {
   const authorization = `Basic ${Buffer.from(`${username}:a password`).toString('base64')}`
   const cookies = username === null ? [] : (await app.inject({ method: 'POST', url: '/api/login', headers: { authorization } })).cookies
@@ -76,7 +76,7 @@ async function hears (heard: Heard, event: string, about: object): Promise<void>
 
 t.beforeEach(async () => { await app.pg.query('delete from activity_entries') })
 
-t.test('a heartbeat is answered with the entry, and others find it while it lasts', async (t) => {
+t.test('a heartbeat returns the entry, and others see it until it expires', async (t) => {
   const device = await makeDevice('alice', 'handheld')
   const reply = await beat({ rom_id: open, device_id: device.device_id })
   t.equal(reply.statusCode, 200)
@@ -102,7 +102,7 @@ t.test('a heartbeat is answered with the entry, and others find it while it last
   t.ok(again.started_at >= entry.started_at, 'what comes after is a new one')
 })
 
-t.test('what a game shows of itself is a shared thumbnail, else its title screen, else a screenshot', async (t) => {
+t.test('an entry shows a public thumbnail, else its title screen, else a screenshot', async (t) => {
   const device = await makeDevice('alice')
   const shown = async (rom: number) => (await beat({ rom_id: rom, device_id: device.id })).json<ActivityEntryView>()
   t.match(await shown(second), { rom_name: 'Second.sfc', rom_cover_path: '', screenshot_path: '', device_type: 'unknown' })
@@ -120,7 +120,7 @@ t.test('what a game shows of itself is a shared thumbnail, else its title screen
   t.match(await shown(open), { screenshot_path: new RegExp(`^/api/screenshots/${thumbnail}/content\\?timestamp=2`) })
 })
 
-t.test('one plays on devices of one’s own, and what one may see', async (t) => {
+t.test('a user plays only visible ROMs on own devices', async (t) => {
   const [own, foreign] = [await makeDevice('bob'), await makeDevice('alice')]
   for (const payload of [
     { rom_id: secret, device_id: own.id }, { rom_id: 1_999_999, device_id: own.id },
@@ -142,7 +142,7 @@ t.test('one plays on devices of one’s own, and what one may see', async (t) =>
   t.same((await list(bob)).map((entry) => entry.username), ['alice'])
 })
 
-t.test('a hidden game is in no list, and a list of many is one query', async (t) => {
+t.test('a list contains no hidden game and needs one query for many games', async (t) => {
   for (const rom of [open, secret, second]) await beat({ rom_id: rom, device_id: (await makeDevice('alice')).id })
   t.same(await romsSeen(alice), [open, second, secret])
   t.same(await romsSeen(bob), [open, second])
@@ -156,7 +156,7 @@ t.test('a hidden game is in no list, and a list of many is one query', async (t)
   await app.pg.query("update users set enabled = true where username = 'alice'")
 })
 
-t.test('events reach those who may see the ROM on every worker, and neither others nor guests', async (t) => {
+t.test('events reach only users who may see the ROM, on every worker, and no guests', async (t) => {
   const [player, watcher, guest, master] = [
     await connect(t, app, 'alice'), await connect(t, other, 'bob'), await connect(t, other, null), await connect(t, other, 'admin')
   ]
@@ -175,7 +175,7 @@ t.test('events reach those who may see the ROM on every worker, and neither othe
   t.same(await list(alice), [])
 })
 
-t.test('entries and events name a device by the id that its registration was answered with', async (t) => {
+t.test('entries and events contain the device id that its registration returned', async (t) => {
   const { socket, heard } = await connect(t, app, 'alice')
   const device = await makeDevice('alice')
   await app.pg.query('update devices set is_numbered = true where id = $1', [device.id])
@@ -187,11 +187,11 @@ t.test('entries and events name a device by the id that its registration was ans
   await hears(heard, 'activity:clear', { device_id: device.id, rom_id: second })
 })
 
-t.test('a start is a new beginning, a heartbeat is not; a late stop does not end another game', async (t) => {
+t.test('only a start resets the start time, and a late stop ends no other game', async (t) => {
   const { socket, heard } = await connect(t, app, 'alice')
   const device = await makeDevice('alice', 'web')
   const began = async () => (await app.pg.query<{ started_at: Date }>('select started_at from activity_entries')).rows[0]?.started_at.getTime()
-  /** By then the socket's events so far were handled. */
+  /** Waits until the socket's earlier events were handled. */
   const settle = async () => {
     const before = heard.length
     socket.emit('scan:stop', {})
@@ -225,7 +225,7 @@ t.test('a start is a new beginning, a heartbeat is not; a late stop does not end
   t.same(await list(bob), [], 'what was sent last holds')
 })
 
-t.test('a socket that goes ends what it started, and nothing else', async (t) => {
+t.test('closing a socket ends only the entries that it started', async (t) => {
   const [first, later, watcher] = [await connect(t, app, 'alice'), await connect(t, other, 'alice'), await connect(t, app, 'bob')]
   const [device, taken] = [await makeDevice('alice'), await makeDevice('alice')]
   first.socket.emit('activity:start', { rom_id: open, device_id: device.id })
@@ -242,7 +242,7 @@ t.test('a socket that goes ends what it started, and nothing else', async (t) =>
   t.same(await list(bob), [])
 })
 
-t.test('what is played next, or after a while, by other means does not end with the socket', async (t) => {
+t.test('an entry that another client continued does not end with the first socket', async (t) => {
   const [first, watcher] = [await connect(t, app, 'alice'), await connect(t, app, 'bob')]
   const [switched, resumed] = [await makeDevice('alice'), await makeDevice('alice')]
   for (const { id } of [switched, resumed]) first.socket.emit('activity:start', { rom_id: open, device_id: id })
@@ -258,14 +258,14 @@ t.test('what is played next, or after a while, by other means does not end with 
   t.same(await romsSeen(bob), [open, second])
 })
 
-t.test('a game that is ended while it is said to be played is no failure', async (t) => {
+t.test('concurrent heartbeats and stops of a game do not fail', async (t) => {
   const device = await makeDevice('alice')
   const replies = await Promise.all(Array.from({ length: 40 }, (_, i) =>
     i % 2 === 0 ? beat({ rom_id: open, device_id: device.id }) : clear(device.id)))
   t.same([...new Set(replies.map(({ statusCode }) => statusCode))].sort(), [200, 204])
 })
 
-t.test('a device that is deleted is played on no more', async (t) => {
+t.test('deleting a device ends its entry', async (t) => {
   const [watcher, device] = [await connect(t, other, 'bob'), await makeDevice('alice')]
   await beat({ rom_id: open, device_id: device.id })
   const reply = await app.inject({ method: 'DELETE', url: `/api/devices/${device.id}`, headers: alice })
@@ -273,7 +273,7 @@ t.test('a device that is deleted is played on no more', async (t) => {
   await hears(watcher.heard, 'activity:clear', { user_id: idOf('alice'), rom_id: open, device_id: device.device_id })
 })
 
-t.test('when nobody knows who may see a ROM, everybody is asked to fetch, once for a burst in all workers', async (t) => {
+t.test('an unknown audience makes all clients refresh, once for a burst in all workers', async (t) => {
   const [here, there] = [await connect(t, app, 'bob'), await connect(t, other, null)]
   const player = await connect(t, other, 'admin')
   const device = await makeDevice('admin')
