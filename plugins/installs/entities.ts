@@ -4,10 +4,10 @@ import { Device } from '../devices/entities.ts'
 import { Rom } from '../roms/entities.ts'
 import { User } from '../users/entities.ts'
 
-/** A request ends in one of the last four; only the first two are ever listed. */
+/** The last four statuses are final; lists only contain the first two. */
 export const INSTALL_STATUSES = ['pending', 'taken', 'done', 'already_installed', 'failed', 'cancelled'] as const
 
-/** A user's wish that a device fetches a game. */
+/** A user's request that a device installs a game. */
 export const InstallRequest = defineEntity({
   name: 'InstallRequest',
   tableName: 'install_requests',

@@ -17,10 +17,10 @@ declare module '../devices/events.ts' {
 }
 
 export const installEvents: EventDescriptions<ServerEvents> = {
-  'install:updated': { summary: 'A request to install a ROM is at another point', schema: InstallRequestSchema }
+  'install:updated': { summary: 'A request to install a ROM changed its status', schema: InstallRequestSchema }
 }
 
 export const deviceInstallEvents = {
-  'install:queued': { summary: 'There is a ROM to install', schema: InstallPlaceSchema },
-  'install:cancelled': { summary: 'A ROM is not to be installed any more', schema: InstallPlaceSchema }
+  'install:queued': { summary: 'A ROM waits to be installed', schema: InstallPlaceSchema },
+  'install:cancelled': { summary: 'The installation of a ROM was cancelled', schema: InstallPlaceSchema }
 }

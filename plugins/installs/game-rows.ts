@@ -3,13 +3,13 @@ import { sql } from 'kysely'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 
-/** What a device needs to know of a ROM that it is to fetch. */
+/** Properties of a ROM that a device needs for the installation. */
 export interface Game { name: string, platform_slug: string, file_ids: number[] }
 
-/** What a device fetches: the game itself, which has no category where it lies, updates and DLC. */
+/** Categories of files that a device fetches, besides files without a category: the game, updates and DLC. */
 const INSTALLABLE = ['game', 'update', 'dlc']
 
-/** A ROM as a viewer may have it installed; null when there is none or it is hidden. */
+/** Returns a ROM with its installable files; null if it does not exist or is hidden from the caller. */
 export async function findGame (em: EntityManager, caller: AnyCaller, romId: number): Promise<Game | null> {
   const { rows: [game] } = await sql<Game>`select coalesce(r.name, r.fs_name_no_tags) as name, p.slug as platform_slug,
       array(select f.id from rom_files f where f.rom_id = r.id and not r.missing_from_fs

@@ -38,7 +38,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
 
   app.get('/api/devices/:device_id/installs', {
     schema: {
-      operationId: 'listInstallRequests', tags, summary: 'What a device was asked to install, oldest first',
+      operationId: 'listInstallRequests', tags, summary: 'Install requests of a device, oldest first',
       params: DeviceParams, response: { 200: List, 404: ErrorSchema }
     },
     config: { scopes: ['devices.read'] }
@@ -48,7 +48,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
     schema: {
       operationId: 'claimInstallRequests',
       tags,
-      summary: 'The device takes what waits for it; answers with all that it holds',
+      summary: 'Claim the pending requests of a device; returns all that it holds',
       params: DeviceParams,
       response: { 200: List, 403: ErrorSchema, 404: ErrorSchema }
     },
@@ -59,7 +59,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
     schema: {
       operationId: 'reportInstall',
       tags,
-      summary: 'The device says how it ended',
+      summary: 'Report the result of an installation',
       params: InstallParams,
       body: ReportInstallSchema,
       response: { 200: InstallRequestSchema, 403: ErrorSchema, 404: ErrorSchema, 409: ErrorSchema }
@@ -72,7 +72,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
 
   app.delete('/api/devices/:device_id/installs/:request_id', {
     schema: {
-      operationId: 'cancelInstallRequest', tags, summary: 'Take a request back', params: InstallParams,
+      operationId: 'cancelInstallRequest', tags, summary: 'Cancel an install request', params: InstallParams,
       response: { 200: InstallRequestSchema, 404: ErrorSchema }
     },
     config: { scopes: ['devices.write'] }
@@ -83,7 +83,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
 
   app.get('/api/roms/:id/installs', {
     schema: {
-      operationId: 'listRomInstallRequests', tags, summary: 'Which of your devices were asked to install a ROM',
+      operationId: 'listRomInstallRequests', tags, summary: 'Your install requests for a ROM, on all devices',
       params: IdParams, response: { 200: List, 404: ErrorSchema }
     },
     config: { scopes: ['devices.read', 'roms.read'] }

@@ -9,21 +9,21 @@ import type { InstallRow } from './views.ts'
 const COLUMNS = sql`i.id, i.user_id, i.device_id, d.device_id as device_uuid, d.is_numbered, i.rom_id, i.file_ids, i.status, i.reason,
   ${milliseconds('i.created_at')} as created_at, ${milliseconds('i.updated_at')} as updated_at`
 const IS_LIVE = sql<boolean>`i.status in ('pending', 'taken')`
-/** In no list any more; they stay for a day for a device that did not hear that its report arrived. */
+/** Ended requests are in no list. They stay for a day for a device that missed the response to its report. */
 const ENDED_KEPT = sql`interval '1 day'`
 
 type NewInstall = Pick<InstallRow, 'user_id' | 'device_id' | 'rom_id' | 'file_ids'>
 
-/** Which requests: those that have all of this. */
+/** Conditions on requests; all given values must match. */
 export interface InstallSelection {
   user_id?: number
-  /** The integer one. */
+  /** Integer id of the device. */
   device_id?: number
   rom_id?: number
   status?: InstallRow['status']
 }
 
-/** @param ttlDays after which a request that nothing happens to counts as gone; 0 for never */
+/** @param ttlDays days after which a request without progress counts as expired; 0 for never */
 export function createInstallRows (ttlDays: number) {
   const isFresh = ttlDays === 0
     ? sql<boolean>`true`
@@ -33,7 +33,7 @@ export function createInstallRows (ttlDays: number) {
     return (await statement.execute(em.getKysely())).rows
   }
 
-  /** The live requests of ROMs that a viewer sees, oldest first. */
+  /** Selects live requests whose ROM is visible to the caller, oldest first. */
   const select = (em: EntityManager, caller: AnyCaller, selection: InstallSelection) => run(em, sql<InstallRow>`select ${COLUMNS}
     from install_requests i join devices d on d.id = i.device_id
       join roms r on r.id = i.rom_id join platforms p on p.id = r.platform_id
@@ -43,7 +43,10 @@ export function createInstallRows (ttlDays: number) {
   return {
     select,
 
-    /** A request for these files; null while there is a live one for the same ROM and device, or either is gone. */
+    /**
+     * Inserts a request for these files. Returns null if there is a live one for the same ROM and device, or either is
+     * gone.
+     */
     async insert (em: EntityManager, row: NewInstall): Promise<InstallRow | null> {
       const [inserted] = await run(em, sql<InstallRow>`with i as (
         insert into install_requests (user_id, device_id, rom_id, file_ids)
@@ -54,15 +57,15 @@ export function createInstallRows (ttlDays: number) {
       return inserted ?? null
     },
 
-    /** Makes way for a new request where the old one counts as gone. */
+    /** Deletes an expired request, which would block a new one. */
     async dropStale (em: EntityManager, deviceId: number, romId: number): Promise<void> {
       await run(em, sql`delete from install_requests i
         where i.device_id = ${deviceId} and i.rom_id = ${romId} and not ${isFresh}`)
     },
 
     /**
-     * Takes what waits for a device. Each request is taken by one call only, however many run at once; the rows are
-     * locked in one order so that two calls do not wait for each other.
+     * Claims the pending requests of a device. Concurrent calls claim each request only once; the fixed order of locks
+     * prevents deadlocks.
      */
     take: (em: EntityManager, caller: AnyCaller, deviceId: number) => run(em, sql<InstallRow>`with waiting as (
         select i.id from install_requests i join roms r on r.id = i.rom_id join platforms p on p.id = r.platform_id
@@ -72,7 +75,9 @@ export function createInstallRows (ttlDays: number) {
       update install_requests i set status = 'taken', updated_at = now() from waiting, devices d
       where i.id = waiting.id and d.id = i.device_id returning ${COLUMNS}`),
 
-    /** What a device says became of a request that it took; null when it holds no such request. */
+    /**
+     * Stores the result that a device reports for a claimed request; returns null if the device holds no such request.
+     */
     async finish (
       em: EntityManager, deviceId: number, id: string, { status, reason = null }: ReportInstall
     ): Promise<InstallRow | null> {
@@ -83,7 +88,7 @@ export function createInstallRows (ttlDays: number) {
       return finished ?? null
     },
 
-    /** A request that ended as a device says once more; null when there is none. */
+    /** Returns a request that ended with the status that a device reports again; null if there is none. */
     async findEnded (
       em: EntityManager, deviceId: number, id: string, status: ReportInstall['status']
     ): Promise<InstallRow | null> {
@@ -93,7 +98,7 @@ export function createInstallRows (ttlDays: number) {
       return ended ?? null
     },
 
-    /** Null when the request has ended or counts as gone, or its ROM is hidden from the viewer. */
+    /** Cancels a request. Returns null if it ended or expired, or if its ROM is hidden from the caller. */
     async cancel (em: EntityManager, caller: AnyCaller, deviceId: number, id: string): Promise<InstallRow | null> {
       const [cancelled] = await run(em, sql<InstallRow>`update install_requests i
         set status = 'cancelled', updated_at = now()
@@ -104,14 +109,14 @@ export function createInstallRows (ttlDays: number) {
       return cancelled ?? null
     },
 
-    /** Whether a request waits to be taken. */
+    /** True if a request waits to be claimed. */
     async isPending (em: EntityManager, deviceId: number, id: string): Promise<boolean> {
       const rows = await run(em, sql`select 1 from install_requests i
         where i.id = ${id} and i.device_id = ${deviceId} and i.status = 'pending' and ${isFresh}`)
       return rows.length > 0
     },
 
-    /** Removes those that ended and those that count as gone. */
+    /** Deletes ended and expired requests. */
     async purge (em: EntityManager): Promise<void> {
       await run(em, sql`delete from install_requests i
         where not ${isFresh} or (not ${IS_LIVE} and i.updated_at < now() - ${ENDED_KEPT})`)

@@ -10,7 +10,7 @@ export const InstallRequestSchema = Type.Object({
   rom_id: Type.Integer(),
   file_ids: Type.Array(Type.Integer(), { description: 'Files of the ROM to fetch: the game, its updates and its DLC' }),
   status: StringEnum(INSTALL_STATUSES),
-  reason: Nullable(Type.String({ description: 'What the device says of how it ended' })),
+  reason: Nullable(Type.String({ description: 'Reason that the device gives for its result' })),
   created_at: DateTime,
   updated_at: DateTime
 }, { title: 'InstallRequest' })
@@ -25,4 +25,4 @@ export const ReportInstallSchema = Type.Object({
 }, { title: 'ReportInstall' })
 export type ReportInstall = Static<typeof ReportInstallSchema>
 
-export const InstallParams = Type.Object({ device_id: DeviceReference, request_id: Type.String({ format: 'uuid', description: 'The request' }) })
+export const InstallParams = Type.Object({ device_id: DeviceReference, request_id: Type.String({ format: 'uuid', description: 'Id of the request' }) })

@@ -12,7 +12,7 @@ import { type InstallRow, toInstallView } from './views.ts'
 
 type Reference = string | number
 
-/** A live request may end between failing to insert beside it and reading it. */
+/** Number of tries, because a live request may end between the failed insert and the select. */
 const TRIES = 5
 
 const gone = (id: string) => notFound(`Install request with ID '${id}' not found`)
@@ -23,7 +23,7 @@ export function createInstalls (app: FastifyInstance, config: Config) {
   const excludedSlugs = new Set(excluded.map((slug) => slug.toLowerCase()))
   const rows = createInstallRows(ttlDays)
 
-  /** A device of the caller; to a token that is bound to one device there is no other. */
+  /** Returns a device of the caller; a token that is bound to a device finds only that device. */
   async function findDevice (em: EntityManager, caller: Caller, reference: Reference): Promise<Device> {
     const device = await app.devices.find(em, caller.id, reference)
     const isBound = caller.credential === 'token' && caller.device_id !== null
@@ -31,21 +31,21 @@ export function createInstalls (app: FastifyInstance, config: Config) {
     return device
   }
 
-  /** The device that calls. */
+  /** Returns the device that calls. */
   async function findSelf (em: EntityManager, caller: Caller, reference: Reference): Promise<Device> {
     const device = await findDevice(em, caller, reference)
     if (!isItself(caller, device)) throw forbidden('Only the device itself may do this; call with a token bound to it')
     return device
   }
 
-  /** Tells the owner's open clients. */
+  /** Publishes a request to the open clients of its user. */
   function announce (row: InstallRow): InstallRequestView {
     const view = toInstallView(row)
     app.sockets.publish(userRoom(row.user_id), 'install:updated', view)
     return view
   }
 
-  /** @throws ApiError unless the game may and can be installed on the device */
+  /** @throws ApiError unless the game may be installed on the device and has files */
   function checkInstallable (device: Device, { name, platform_slug: slug, file_ids: files }: Game): void {
     if (device.capabilities?.remote_install !== true) {
       throw badRequest(`Device '${device.device_id}' does not say that it can install games; its capabilities lack remote_install`)
@@ -56,7 +56,7 @@ export function createInstalls (app: FastifyInstance, config: Config) {
     if (files.length === 0) throw badRequest(`'${name}' has no file to install; scan its platform when the file is back`)
   }
 
-  /** Makes a request, unless there is a live one. */
+  /** Creates a request, unless there is a live one. */
   async function ensure (
     em: EntityManager, caller: Caller, device: Device, romId: number, files: number[]
   ): Promise<{ row: InstallRow, isNew: boolean }> {
@@ -71,7 +71,7 @@ export function createInstalls (app: FastifyInstance, config: Config) {
     throw conflict(`ROM with ID '${romId}' is being requested by somebody else at this moment; try again`)
   }
 
-  /** Tells the requester how it ended. */
+  /** Notifies the requester of the result. */
   async function notify (device: Device, game: Game, row: InstallRow): Promise<void> {
     await app.notifications.notify({
       kind: row.status === 'failed' ? 'device_install_failed' : 'device_install_completed',
@@ -87,7 +87,7 @@ export function createInstalls (app: FastifyInstance, config: Config) {
   }
 
   return {
-    /** Asks a device to install a game; the live request when it was asked before. */
+    /** Requests that a device installs a game; returns the live request if there is one. */
     async request (
       em: EntityManager, caller: Caller, reference: Reference, romId: number
     ): Promise<{ view: InstallRequestView, isNew: boolean }> {
@@ -101,19 +101,19 @@ export function createInstalls (app: FastifyInstance, config: Config) {
       return { view: announce(row), isNew }
     },
 
-    /** The live requests of a device, oldest first. */
+    /** Lists the live requests of a device, oldest first. */
     async list (em: EntityManager, caller: Caller, reference: Reference): Promise<InstallRequestView[]> {
       const { id } = await findDevice(em, caller, reference)
       return (await rows.select(em, caller, { device_id: id })).map(toInstallView)
     },
 
-    /** The caller's live requests for a ROM on all devices, oldest first. */
+    /** Lists the caller's live requests for a ROM on all devices, oldest first. */
     async listOfRom (em: EntityManager, caller: Caller, romId: number): Promise<InstallRequestView[]> {
       if (await findGame(em, caller, romId) === null) throw notFound(`ROM with ID '${romId}' not found`)
       return (await rows.select(em, caller, { rom_id: romId, user_id: caller.id })).map(toInstallView)
     },
 
-    /** The calling device takes what waits for it. @returns all that it has taken and not reported yet */
+    /** Claims the pending requests of the calling device. @returns all claimed requests without a report */
     async claim (em: EntityManager, caller: Caller, reference: Reference): Promise<InstallRequestView[]> {
       const { id } = await findSelf(em, caller, reference)
       for (const row of await rows.take(em, caller, id)) announce(row)
@@ -121,8 +121,8 @@ export function createInstalls (app: FastifyInstance, config: Config) {
     },
 
     /**
-     * The calling device says how a request that it took ended. Saying so again changes nothing, and of a ROM that is
-     * hidden by now nobody is told.
+     * Stores the result that the calling device reports for a claimed request. A repeated report changes nothing, and
+     * for a ROM that is hidden by now no event is sent.
      */
     async report (
       em: EntityManager, caller: Caller, reference: Reference, id: string, input: ReportInstall

@@ -1,7 +1,7 @@
 import { formatDate } from '../../core/typebox.ts'
 import type { InstallRequestView } from './schemas.ts'
 
-/** A row with its device's UUID, as every statement here answers. Times are milliseconds since 1970. */
+/** A row with the UUID of its device, as every statement here returns it. Times are milliseconds since 1970. */
 export interface InstallRow extends Omit<InstallRequestView, 'device_id' | 'created_at' | 'updated_at'> {
   device_id: number
   device_uuid: string

@@ -26,7 +26,7 @@ t.beforeEach(async () => {
 const idOf = async (name: string) =>
   (await app.pg.query<{ id: number }>('select id from users where username = $1', [name])).rows[0]?.id ?? 0
 
-/** A device of alice that says that it can install. */
+/** Adds a device of a user that can install games. */
 async function makeDevice (user: Caller = alice): Promise<PairedDevice & { installs: string }> {
   const device = await pairDevice(app, user)
   await user.put(`/api/devices/${device.id}`, { capabilities: { remote_install: true } })
@@ -36,7 +36,7 @@ async function makeDevice (user: Caller = alice): Promise<PairedDevice & { insta
 let nextGame = 1
 const makeGame = (platform = 'snes') => addRom(test, { fs_name: `Game ${nextGame++}.zip`, platform })
 
-/** A browser of a user, and all that it hears of installs. */
+/** Opens a browser of a user and collects its install events. */
 async function openBrowser (t: Pick<Test, 'teardown'>, name: string): Promise<Heard[]> {
   const { cookie } = await signIn(app, name)
   const socket = io(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`, {
@@ -53,7 +53,7 @@ async function openBrowser (t: Pick<Test, 'teardown'>, name: string): Promise<He
 
 const age = (interval: string) => app.pg.query(`update install_requests set updated_at = now() - interval '${interval}'`)
 
-t.test('a game goes from the request over the device to the end, and its owner hears of each step', async (t) => {
+t.test('a request goes through the device to its end, with an event for each step', async (t) => {
   const [device, rom, browser] = [await makeDevice(), await makeGame(), await openBrowser(t, 'alice')]
   const heard = listen(await connect(t, app, device.token))
   const { status, body: request } = await alice.post(device.installs, { rom_id: rom })
@@ -103,7 +103,7 @@ for (const [status, kind, level] of [
   })
 }
 
-t.test('requests and their events name a device by the id that its registration was answered with', async (t) => {
+t.test('requests and events contain the device id that its registration returned', async (t) => {
   const heard = await openBrowser(t, 'alice')
   for (const client of [null, 'companion']) {
     const { body: device } = await alice.post('/api/devices', { client, capabilities: { remote_install: true }, allow_duplicate: true })
@@ -125,7 +125,7 @@ t.test('the files are the game, its updates and its DLC, by id', async (t) => {
   t.same((await alice.post(device.installs, { rom_id: rom })).body.file_ids, [ids[0], ids[1], ids[3]])
 })
 
-t.test('a game that is asked for already is not asked for again', async (t) => {
+t.test('a game that is already requested is not requested again', async (t) => {
   const [device, second, rom] = [await makeDevice(), await makeDevice(), await makeGame()]
   const heard = listen(await connect(t, app, device.token))
   const { body: first } = await alice.post(device.installs, { rom_id: rom })
@@ -141,7 +141,7 @@ t.test('a game that is asked for already is not asked for again', async (t) => {
   t.same(heard.map(({ event }) => event), ['install:queued', 'install:cancelled', 'install:queued'])
 })
 
-t.test('twenty requests at once for one game make one request', async (t) => {
+t.test('twenty concurrent requests for one game create one request', async (t) => {
   const [device, rom] = [await makeDevice(), await makeGame()]
   const elsewhere = createCaller(other, await headersOf('alice'))
   const replies = await Promise.all(Array.from({ length: 20 }, (_, number) =>
@@ -150,7 +150,7 @@ t.test('twenty requests at once for one game make one request', async (t) => {
   t.equal(new Set(replies.map(({ body }) => body.id)).size, 1)
 })
 
-t.test('twenty claims at once in two processes take each request once', async (t) => {
+t.test('twenty concurrent claims in two processes claim each request once', async (t) => {
   const [device, browser] = [await makeDevice(), await openBrowser(t, 'alice')]
   for (let count = 0; count < 5; count++) await alice.post(device.installs, { rom_id: await makeGame() })
   const elsewhere = createCaller(other, { authorization: `Bearer ${device.token}` })
@@ -159,13 +159,13 @@ t.test('twenty claims at once in two processes take each request once', async (t
   const { body: held } = await alice.get(device.installs)
   t.equal(held.length, 5)
   for (const reply of replies) t.same(reply, { ...reply, status: 200, body: held }, 'everyone is told all that it holds')
-  // Heard last, so that everything before it has arrived.
+  // This event comes last: all events before it have arrived.
   await alice.delete(`${device.installs}/${held[0].id}`)
   await until(() => browser.some(({ payload }) => payload.status === 'cancelled'), 'the last event arrived')
   t.equal(browser.filter(({ payload }) => payload.status === 'taken').length, 5)
 })
 
-t.test('of many ways to end a request at once one wins', async (t) => {
+t.test('of concurrent ways to end a request, one wins', async (t) => {
   const [device, browser] = [await makeDevice(), await openBrowser(t, 'alice')]
   const { body: { id } } = await alice.post(device.installs, { rom_id: await makeGame() })
   await device.calls.post(`${device.installs}/claim`)
@@ -208,7 +208,7 @@ t.test('only the device itself claims and reports', async (t) => {
   t.match(await device.calls.delete(`${device.installs}/${id}`), { status: 200, body: { status: 'cancelled' } })
 })
 
-t.test('what has not been taken cannot be reported, and what has ended is gone', async (t) => {
+t.test('an unclaimed request cannot be reported, and an ended one is gone', async (t) => {
   const device = await makeDevice()
   const { body: { id } } = await alice.post(device.installs, { rom_id: await makeGame() })
   t.match(await device.calls.put(`${device.installs}/${id}`, { status: 'done' }), { status: 409, body: { detail: /claim it first/ } })
@@ -223,7 +223,7 @@ t.test('what has not been taken cannot be reported, and what has ended is gone',
   t.same((await device.calls.post(`${device.installs}/claim`)).body, [])
 })
 
-t.test('what cannot be installed is refused', async (t) => {
+t.test('a game that cannot be installed is refused', async (t) => {
   const [device, plain] = [await makeDevice(), await pairDevice(app, alice)]
   const [rom, excluded, missing, fileless] = [await makeGame(), await makeGame('win'), await makeGame(), await makeGame()]
   await app.pg.query('update roms set missing_from_fs = true where id = $1', [missing])
@@ -239,7 +239,7 @@ t.test('what cannot be installed is refused', async (t) => {
   t.same((await alice.get(device.installs)).body, [])
 })
 
-t.test('a game that is hidden cannot be asked for, and is seen in no list any more', async (t) => {
+t.test('a hidden game cannot be requested and is in no list', async (t) => {
   const [device, hidden, shown] = [await makeDevice(), await makeGame(), await makeGame()]
   for (const rom of [hidden, shown]) await alice.post(device.installs, { rom_id: rom })
   await app.pg.query("insert into hidden_entities (entity, entity_id, user_id) values ('roms', $1, $2)", [hidden, await idOf('alice')])
@@ -251,7 +251,7 @@ t.test('a game that is hidden cannot be asked for, and is seen in no list any mo
   t.same((await bob.get(`/api/roms/${shown}/installs`)).body, [], 'the requests of others are not shown')
 })
 
-t.test('of a game that is hidden by now nobody is told, and a request for it cannot be taken back', async (t) => {
+t.test('for a hidden game no event is sent, and its request cannot be cancelled', async (t) => {
   const [device, hidden, shown, browser] = [await makeDevice(), await makeGame(), await makeGame(), await openBrowser(t, 'alice')]
   const { body: { id } } = await alice.post(device.installs, { rom_id: hidden })
   await device.calls.post(`${device.installs}/claim`)
@@ -264,7 +264,7 @@ t.test('of a game that is hidden by now nobody is told, and a request for it can
   t.equal((await app.pg.query('select 1 from notifications')).rowCount, 0)
 })
 
-t.test('a request that nothing happens to is forgotten', async (t) => {
+t.test('a request without progress expires', async (t) => {
   const [device, rom] = [await makeDevice(), await makeGame()]
   const { body: { id } } = await alice.post(device.installs, { rom_id: rom })
   await age('47 hours')
@@ -281,7 +281,7 @@ t.test('a request that nothing happens to is forgotten', async (t) => {
   t.not(again.body.id, id)
 })
 
-t.test('what is forgotten or ended is removed', async (t) => {
+t.test('clean-up deletes expired and ended requests', async (t) => {
   const device = await makeDevice()
   const ask = async () => (await alice.post(device.installs, { rom_id: await makeGame() })).body.id as string
   const ids = [await ask(), await ask()]
@@ -297,14 +297,14 @@ t.test('what is forgotten or ended is removed', async (t) => {
   t.same(await left(), [])
 })
 
-t.test('a deleted device takes its requests with it', async (t) => {
+t.test('deleting a device deletes its requests', async (t) => {
   const device = await makeDevice()
   await alice.post(device.installs, { rom_id: await makeGame() })
   await app.inject({ method: 'DELETE', url: `/api/devices/${device.id}`, headers: await headersOf('alice') })
   t.equal((await app.pg.query('select 1 from install_requests')).rowCount, 0)
 })
 
-t.test('requests never run out when that is configured, and other platforms may be left out', async (t) => {
+t.test('a lifetime of 0 disables expiry, and the excluded platforms are configurable', async (t) => {
   const own = await buildTestApp(t, {
     databaseUrl, withoutAdmin: true,
     env: { DEVICE_INSTALL_REQUEST_TTL_DAYS: '0', DEVICE_INSTALL_EXCLUDED_PLATFORM_SLUGS: 'SNES' }
@@ -320,7 +320,7 @@ t.test('requests never run out when that is configured, and other platforms may 
   t.equal((await caller.get(device.installs)).body.length, 2)
 })
 
-t.test('none of it is there while it is switched off', async (t) => {
+t.test('disabled installs answer 404 on all routes', async (t) => {
   const off = await buildTestApp(t, { databaseUrl, withoutAdmin: true, env: { DEVICE_INSTALL_ENABLED: 'false' } })
   const [device, rom] = [await makeDevice(), await makeGame()]
   const { body: { id } } = await alice.post(device.installs, { rom_id: rom })
