@@ -13,11 +13,11 @@ type Call =
   | { kind: 'parse', subject: Subject, url: string }
 
 const QUEUE = 'channel-calls'
-/** What goes through the queue stays there for a day: settings and codes are sealed on their way. */
+/** Purpose of the seal of calls. Messages stay in the queue for a day, so settings and codes in them are sealed. */
 const PURPOSE = 'channel-call'
 const CONCURRENCY = 4
 const TIMEOUT_SECONDS = 150
-/** For the way there and back. */
+/** Allowance for the way through the queue and back. */
 const QUEUE_MS = 10_000
 
 async function answer (host: Host, call: Call, signal: AbortSignal): Promise<CallResult<unknown>> {
@@ -32,7 +32,7 @@ async function answer (host: Host, call: Call, signal: AbortSignal): Promise<Cal
 
 const noFailure = (failure: Failure): never => { throw badRequest(failure.message) }
 
-/** Has the scan worker call a plugin, for somebody who waits. @throws ApiError UNAVAILABLE when no worker is there */
+/** Calls plugins in the scan worker for a waiting request. @throws ApiError UNAVAILABLE if no worker runs */
 export function createCalls (app: FastifyInstance, host: Host) {
   const seal = (value: unknown) => ({ sealed: app.secrets.seal(PURPOSE, JSON.stringify(value)) })
   const open = (value: unknown): unknown => {
@@ -48,7 +48,9 @@ export function createCalls (app: FastifyInstance, host: Host) {
     run: async (input, signal) => seal(await answer(host, open(input) as Call, signal))
   })
 
-  /** Of one user's calls one runs at a time, so that nobody's slow destination keeps the worker from all others. */
+  /**
+   * Runs one call per user at a time, because a slow destination of one user must not block the worker for all others.
+   */
   async function ask<Value> (userId: number, call: Call): Promise<CallResult<Value>> {
     const { timeoutMs } = app.registry.channels.get(call.subject.type)?.definition.limits ?? {}
     const limitMs = (timeoutMs ?? DEFAULT_TIMEOUT_MS) + QUEUE_MS
@@ -61,7 +63,7 @@ export function createCalls (app: FastifyInstance, host: Host) {
     return outcome.ok ? outcome.value : noFailure(outcome.failure)
   }
 
-  /** Of a kind of channel, whoever has it. */
+  /** Returns a subject for a channel type without a channel. */
   const subjectOf = (type: string): Subject => ({ type, settings: {}, secret_keys: [], is_admin: true })
 
   return {
@@ -70,10 +72,10 @@ export function createCalls (app: FastifyInstance, host: Host) {
     deliver: (userId: number, subject: Subject, notification: OutgoingNotification) =>
       ask<null>(userId, { kind: 'deliver', subject, notification }),
     confirm: (userId: number, subject: Subject, code: string) => ask<null>(userId, { kind: 'confirm', subject, code }),
-    /** @throws ApiError BAD_REQUEST with what the plugin says. */
+    /** @throws ApiError BAD_REQUEST with the message of the plugin. */
     services: (userId: number, type: string) =>
       require<unknown[]>(userId, { kind: 'services', subject: subjectOf(type) }),
-    /** Null for an address that nobody understands. @throws ApiError BAD_REQUEST with what is wrong with it. */
+    /** Returns null for a URL that no service understands. @throws ApiError BAD_REQUEST with the reason */
     parse: (userId: number, type: string, url: string) =>
       require<unknown>(userId, { kind: 'parse', subject: subjectOf(type), url })
   }

@@ -14,14 +14,14 @@ import { type Subject, createChannelHttp, listAddresses, listSecrets } from './h
 import { fitNotification } from './render.ts'
 import { type Inspected, UNREADABLE } from './sealed-settings.ts'
 
-/** Why a call of a plugin came to nothing, in words that may be shown. */
+/** The reason why a plugin call failed, in words that may be shown. */
 export interface Failure {
   message: string
-  /** The settings cannot be used: trying again is useless. */
+  /** True if the settings cannot be used; a retry is useless. */
   is_invalid: boolean
-  /** Nothing went out, and that is certain. */
+  /** True if certainly nothing was sent. */
   is_refused: boolean
-  /** How long the destination asked to be left alone. */
+  /** Delay before the next try that the destination asked for. */
   retry_after_ms: number
 }
 export type CallResult<Value> = { ok: true, value: Value } | { ok: false, failure: Failure }
@@ -29,7 +29,7 @@ export type CallResult<Value> = { ok: true, value: Value } | { ok: false, failur
 export const DEFAULT_TIMEOUT_MS = 30_000
 const ERROR_CHARACTERS = 500
 
-/** One line that shows nothing secret. */
+/** Returns the message of an error as one line without secrets. */
 function cleanMessage (err: unknown, secrets: readonly string[]): string {
   const text = createMask(secrets).text(err instanceof Error ? err.message : String(err))
   const line = text.replace(/[\s\p{C}]+/gu, ' ').trim().slice(0, ERROR_CHARACTERS).toWellFormed()
@@ -38,7 +38,7 @@ function cleanMessage (err: unknown, secrets: readonly string[]): string {
 
 const REFUSALS = [InvalidSettingsError, AddressRefusedError, CredentialsRefusedError, DeliveryRefusedError]
 
-/** What a plugin says may be anything. */
+/** A plugin may report any value, even one that is not a number. */
 const readRetryAfter = (err: unknown) =>
   err instanceof RateLimitedError && Number.isFinite(err.retryAfterMs) ? Number(err.retryAfterMs) : 0
 
@@ -54,8 +54,10 @@ function explain (err: unknown, secrets: readonly string[]): Failure {
 const ELSEWHERE = 'an administrator finds the reason in the log of the server'
 
 /**
- * What somebody who does not administer the server is told in place of an error that shows its network: what a name
- * means there, or what a service says that is the server's own, as one is whose address the settings do not have.
+ * Returns a replacement for an error that reveals the server's network to somebody who is not an administrator; null to
+ * show the error.
+ * Such errors contain the address of a name, or the response of a service that the settings do not name, which is the
+ * server's own.
  */
 function hideNetwork (err: unknown, { settings, is_admin: isAdmin }: Subject): string | null {
   if (isAdmin) return null
@@ -69,7 +71,7 @@ function hideNetwork (err: unknown, { settings, is_admin: isAdmin }: Subject): s
 const isService = (value: unknown): value is { id: string, name: string } =>
   typeof value === 'object' && value !== null && 'id' in value && 'name' in value && typeof value.name === 'string'
 
-/** The plugin's own configuration was checked against its schema when it was loaded. */
+/** The plugin's own configuration was checked against its schema at load time. */
 type ChannelContext = Context<Record<string, unknown>>
 type Call<Value> = (
   definition: ChannelDefinition, ctx: ChannelContext, loaded: Loaded<ChannelDefinition>
@@ -78,7 +80,9 @@ type Call<Value> = (
 const secretsOf = ({ trust, definition }: Loaded<ChannelDefinition>, subject: Subject) =>
   [...trust.secrets, ...listSecrets(subject, definition)]
 
-/** Calls the code of channel plugins, which runs in the scan worker only. What it throws is an outcome. */
+/**
+ * Calls the code of channel plugins, which runs in the scan worker only. An error of a plugin becomes a failed result.
+ */
 export function createHost (app: FastifyInstance, config: Config) {
   const http = createChannelHttp(app)
   const preferences = readPreferences(config)
@@ -105,7 +109,7 @@ export function createHost (app: FastifyInstance, config: Config) {
         (limited) => work(definition, open(loaded, subject, limited), loaded))
       return { ok: true, value }
     } catch (err) {
-      // Nobody is told of an end that came from here.
+      // Rethrow our own abort: it is not a failure of the delivery.
       signal.throwIfAborted()
       const failure = explain(err, secretsOf(loaded, subject))
       const shown = hideNetwork(err, subject)
@@ -156,7 +160,7 @@ export function createHost (app: FastifyInstance, config: Config) {
   }
 
   return {
-    /** Checks settings. @returns what is kept beside them */
+    /** Checks settings. @returns the view and destination to store with them */
     inspect: (subject: Subject, signal: AbortSignal) =>
       call(subject, signal, (_definition, ctx, loaded) => inspect(loaded, subject, ctx)),
 
@@ -170,7 +174,7 @@ export function createHost (app: FastifyInstance, config: Config) {
     services: (subject: Subject, signal: AbortSignal) =>
       call(subject, signal, async (definition, ctx) => await definition.services?.(ctx) ?? []),
 
-    /** Null for an address that nobody understands. */
+    /** Returns null for a URL that no service understands. */
     parse: (subject: Subject, url: string, signal: AbortSignal) =>
       call(subject, signal, async (definition, ctx) => await definition.parse?.(url, ctx) ?? null)
   }

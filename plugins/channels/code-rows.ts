@@ -1,12 +1,11 @@
 import type pg from 'pg'
 
-/** How often one code may be tried. */
+/** Maximum number of tries for one code. */
 export const TRIES_MAX = 5
 
 /**
- * Counts a try of the code of a channel before the code is compared: of many at once none is free.
- *
- * @returns what the code is compared with; null when there is none that is good
+ * Counts a try before the code is compared, because concurrent tries must all count.
+ * @returns the hash to compare with; null if there is no valid code
  */
 export async function countTry (pool: pg.Pool, channelId: number): Promise<string | null> {
   const { rows: [row] } = await pool.query<{ code_hash: string | null }>(`update notification_channels
@@ -16,7 +15,7 @@ export async function countTry (pool: pg.Pool, channelId: number): Promise<strin
   return row?.code_hash ?? null
 }
 
-/** @returns false when another code took the place of this one */
+/** @returns false if another code replaced this one */
 export async function confirmChannel (pool: pg.Pool, channelId: number, codeHash: string): Promise<boolean> {
   const { rowCount } = await pool.query(`update notification_channels
     set confirmed = true, code_hash = null, code_expires_at = null, code_tries = 0

@@ -11,33 +11,35 @@ import type { Subject } from './http.ts'
 const VALID_MS = 30 * 60_000
 const WAIT_SECONDS = 60
 
-/** A code that was sent: the columns of its channel. */
+/** A sent code, as columns of its channel. */
 export interface SentCode { code_hash: string, code_expires_at: Date, code_tries: number }
 
 interface ToConfirm { id: number, user: Caller, target: string }
 
-/** One, and then another a minute later. */
+/** Limits codes to one per minute. */
 const oncePerMinute = (key: string): Limit =>
   ({ key, free: 1, forgetSeconds: WAIT_SECONDS, waitSeconds: WAIT_SECONDS, waitMaxSeconds: WAIT_SECONDS })
 
-/** As many as one code takes, the try that spends it included, and then a minute, two, four and so on. */
+/**
+ * Allows the tries of one code, with the last one that spends it; then the waits are one minute, two, four and so on.
+ */
 const guesses = (key: string): Limit =>
   ({ key, free: TRIES_MAX + 1, forgetSeconds: 86_400, waitSeconds: WAIT_SECONDS, waitMaxSeconds: 6 * 3_600 })
 
-/** Codes that prove that somebody reads what arrives at a destination. */
+/** Codes that prove that somebody reads the messages at a destination. */
 export function createCodes (app: FastifyInstance, calls: Calls) {
   const throttle = createThrottle(app.pg)
   const hash = (userId: number, target: string, code: string) =>
     app.secrets.sign('channel-code', JSON.stringify([userId, target, code]))
 
-  /** The destination is hashed: the table is no list of addresses. */
+  /** Returns throttle keys. The destination is hashed, because the table must not be a list of addresses. */
   const keysOf = (prefix: string, userId: number, target: string) => ({
     target: `${prefix}-target:${app.secrets.sign('channel-target', target.toLowerCase())}`,
     user: `${prefix}-user:${userId}`
   })
 
   return {
-    /** @throws ApiError TOO_MANY_REQUESTS, BAD_REQUEST for settings that are wrong, CODE_NOT_SENT. */
+    /** Sends a code. @throws ApiError TOO_MANY_REQUESTS, BAD_REQUEST for invalid settings, CODE_NOT_SENT. */
     async send (userId: number, subject: Subject, target: string): Promise<SentCode> {
       const keys = Object.values(keysOf('channel-code', userId, target))
       await throttle.take(keys.map(oncePerMinute))
@@ -45,7 +47,8 @@ export function createCodes (app: FastifyInstance, calls: Calls) {
       const outcome = await calls.confirm(userId, subject, code)
       if (!outcome.ok) {
         const { message, is_invalid: isInvalid, is_refused: isRefused } = outcome.failure
-        // None went out, so none has to be waited for. Where nobody knows, one may have.
+        // No code was sent, so the wait is lifted. An unknown result keeps the wait, because the code may have been
+        // sent.
         if (isRefused) await throttle.forget(keys)
         throw isInvalid ? badRequest(message) : new ApiError('CODE_NOT_SENT', `The code could not be sent: ${message}`)
       }
@@ -53,9 +56,10 @@ export function createCodes (app: FastifyInstance, calls: Calls) {
     },
 
     /**
-     * @param address whoever tries it from
-     * @throws ApiError BAD_REQUEST for a code that is wrong, has run out or was tried too often;
-     *   TOO_MANY_REQUESTS after many such, of one code or several
+     * Confirms a channel by its code.
+     * @param address network address of the caller
+     * @throws ApiError BAD_REQUEST for a code that is wrong, expired or tried too often; TOO_MANY_REQUESTS after many
+     * such tries, of one code or several
      */
     async confirm (channel: ToConfirm, code: string, address: string): Promise<void> {
       const { id, user, target } = channel

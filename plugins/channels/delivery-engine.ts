@@ -10,19 +10,19 @@ import { UNREADABLE_ERROR, isTrusted, openSettings } from './sealed-settings.ts'
 export type DisabledListener = (channel: DisabledChannel) => Promise<void>
 
 const DUTY = 'deliveries'
-/** Channels that are delivered to at once; each has one delivery under way at most. */
+/** Number of channels with concurrent deliveries; each channel has at most one. */
 const CONCURRENCY = 32
 const RETRY_DELAYS_MS = [30_000, 120_000, 600_000]
-/** A destination may ask to be left alone for longer than that, but not for ever. */
+/** Upper bound for the delay that a destination asks for. */
 const RETRY_DELAY_MAX_MS = 3_600_000
 const DEFAULT_PER_MINUTE = 60
-/** How long a word that got lost goes unnoticed. */
+/** Poll interval, in case a wake event is lost. */
 const POLL_MS = 5_000
-/** Whatever the rows say, nobody looks more often than that. */
+/** Minimum delay between two polls, whatever due times the rows have. */
 const WAIT_MIN_MS = 50
-/** How long the end of the process that delivered goes unnoticed by one that waits to take over. */
+/** Interval at which a waiting process tries to take over after the end of the delivering one. */
 const CLAIM_MS = 2_000
-/** What is under way when the server stops may take this long. */
+/** Time that running deliveries get when the server stops. */
 const CLOSE_MS = 5_000
 
 const UNREADABLE: Failure = { message: UNREADABLE_ERROR, is_invalid: true, is_refused: true, retry_after_ms: 0 }
@@ -30,12 +30,15 @@ const BROKEN: Failure = {
   message: 'The server failed at it; see its log', is_invalid: false, is_refused: false, retry_after_ms: 0
 }
 const DIED: Failure = { ...BROKEN, message: 'The server died at it more than once; see its log' }
-/** Whatever made the server die is not begun together with all that it took along: each of them comes alone. */
+/**
+ * Spacing between retries after a crash. A delivery that crashes the server must not run together with the others
+ * again.
+ */
 const APART_MS = 1_000
 
 interface Done { delivery: Delivery, failure: Failure | null }
 
-/** What is to be written down about deliveries that ended. */
+/** Converts finished deliveries to the results to store. */
 function toResults (done: readonly Done[]): Results {
   const results: Results = { arrived: [], retries: [], failed: [] }
   for (const { delivery: { id, attempts }, failure } of done) {
@@ -51,14 +54,14 @@ function toResults (done: readonly Done[]): Results {
   return results
 }
 
-/** The same by the id of each delivery, for those who count. */
+/** Maps the id of each delivery to its outcome, for metrics. */
 const toOutcomes = ({ arrived, retries, failed }: Results) => new Map([
   ...arrived.map((id) => [id, 'arrived'] as const),
   ...retries.map(({ id }) => [id, 'retried'] as const),
   ...failed.map(({ id }) => [id, 'failed'] as const)
 ])
 
-/** Delivers what is queued, in the one process that has the duty. */
+/** Delivers queued notifications, in the one process that holds the duty. */
 export function createEngine (app: FastifyInstance, host: Host, listeners: readonly DisabledListener[]) {
   const limits = new Map([...app.registry.channels].map(([type, { definition }]) =>
     [type, definition.limits?.perMinute ?? DEFAULT_PER_MINUTE] as const).filter(([, limit]) => Number.isFinite(limit)))
@@ -69,7 +72,9 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
     labelNames: ['type', 'outcome']
   })
   const closing = new AbortController()
-  /** By channel, until what became of it is written down: a row that still looks due must not be taken again. */
+  /**
+   * Running deliveries by channel, until their results are stored: a row that still looks due must not be taken twice.
+   */
   const underWay = new Map<number, Busy & { ended: Promise<void> }>()
   const done: Done[] = []
   let turning: Promise<void> | null = null
@@ -79,7 +84,7 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
 
   async function deliver (delivery: Delivery): Promise<CallResult<void>> {
     const { type, sealed, is_admin: isAdmin, notification, has_died: hasDied, deaths } = delivery
-    // The first time may have been anybody's fault.
+    // The first crash may have had another cause.
     if (hasDied && deaths > 1) return { ok: false, failure: DIED }
     const kept = openSettings(app.secrets, sealed)
     if (kept === null) return { ok: false, failure: UNREADABLE }
@@ -96,7 +101,7 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
         outcome.ok ? 'delivery arrived' : 'delivery failed')
       return outcome.ok ? null : outcome.failure
     } catch (err) {
-      // Cut off, it stays as it is, for the process that has the duty next.
+      // An aborted delivery keeps its row, for the next process that holds the duty.
       if (closing.signal.aborted) return 'cut off'
       app.log.error({ err, channel }, 'delivery failed in the server itself')
       return BROKEN
@@ -133,8 +138,8 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
   }
 
   /**
-   * Everything that ended since the last time goes into one transaction; what cannot be written holds up its own
-   * channel alone, and is tried again.
+   * Stores all results since the last call in one transaction. If this fails, each result is stored alone: a faulty one
+   * only blocks its own channel and is retried.
    */
   async function storeResults (): Promise<void> {
     const ended = [...done]
@@ -151,7 +156,7 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
     }
   }
 
-  /** @returns whether something was taken */
+  /** @returns true if any delivery was taken */
   async function startDelivery (): Promise<boolean> {
     const free = CONCURRENCY - underWay.size
     if (isClosing || free === 0) return false
@@ -160,7 +165,7 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
     return taken.length > 0
   }
 
-  /** @returns after how many milliseconds there is something to do again */
+  /** @returns the number of milliseconds until the next turn */
   async function turn (): Promise<number> {
     clearTimeout(timer)
     isPoked = false
@@ -173,7 +178,7 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
     return Math.min(POLL_MS, Math.max(WAIT_MIN_MS, due ?? POLL_MS))
   }
 
-  /** Looks what there is to do, and again when it is poked meanwhile. */
+  /** Starts a turn, and another one after it if a poke arrives meanwhile. */
   function poke (): void {
     isPoked = true
     if (turning !== null || isClosing) return
@@ -194,7 +199,7 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
       poke()
     },
 
-    /** Begins nothing more, and waits for what is under way as long as there is time. */
+    /** Starts nothing more, and waits a limited time for running deliveries. */
     async close (): Promise<void> {
       isClosing = true
       clearTimeout(timer)

@@ -5,13 +5,13 @@ import { transaction } from '../../core/database/transaction.ts'
 import { currentRequestId } from '../../core/request-id.ts'
 import { SHOWN, foldNotifications } from './render.ts'
 
-/** A notification of one user, for whichever of the user's channels take it. */
+/** A notification of one user, for all channels of the user that accept it. */
 export interface ChannelItem { user_id: number, topic: string, notification: OutgoingNotification }
 
-/** A channel that was turned off because nothing arrived any more. */
+/** A channel that was disabled because its deliveries kept failing. */
 export interface DisabledChannel { id: number, user_id: number, name: string, error: string }
 
-/** What a channel has to deliver next. */
+/** The next delivery of a channel. */
 export interface Delivery {
   id: number
   channel_id: number
@@ -20,48 +20,50 @@ export interface Delivery {
   sealed: string
   is_admin: boolean
   attempts: number
-  /** How often the process that delivered it died meanwhile. */
+  /** Number of times that the delivering process died. */
   deaths: number
-  /** Whether the last try ended that way. */
+  /** True if the delivering process died in the last try. */
   has_died: boolean
   notification: OutgoingNotification
-  /** The request that brought it about, of several the last one; null for none. */
+  /** Id of the request that caused the notification, of several the last one; null for none. */
   request_id: string | null
 }
 
-/** A channel that has a delivery under way. */
+/** A channel with a running delivery. */
 export type Busy = Pick<Delivery, 'channel_id' | 'user_id'>
 
-/** What is left of many that were made one. */
+/** The single delivery that several were folded into. */
 type Folded = Pick<Delivery, 'id' | 'notification' | 'request_id'>
 
 interface Head extends Delivery {
-  /** It may have arrived already: what it says must not change any more. */
+  /** True if a try was made. The notification may have arrived already, so its text must not change. */
   was_begun: boolean
-  /** Deliveries that may still begin within this minute; null for any number. */
+  /** Number of deliveries that may still start within this minute; null for no limit. */
   free: number | null
-  /** Untouched ones, counted to one more than are free. */
+  /** Number of deliveries without a try, counted up to one more than `free`. */
   waiting: number
-  /** When the next one may begin. */
+  /** Time when the next delivery may start. */
   free_at: Date | null
 }
 
 export interface Failed { id: number, error: string }
 export interface Retry { id: number, attempts: number, delay_ms: number }
-/** What became of deliveries. */
+/** Results of deliveries. */
 export interface Results { arrived: number[], retries: Retry[], failed: Failed[] }
 
-/** A channel is turned off after so many failed deliveries in a row. */
+/** A channel is disabled after this many failed deliveries in a row. */
 const FAILURES_MAX = 10
-/** Of one user's channels so many are delivered to at once: nobody's slow destinations hold up all others. */
+/**
+ * Maximum number of concurrent deliveries per user, because slow destinations of one user must not block all others.
+ */
 const PER_USER = 4
 
-/** `$2`: the user of each delivery that is under way. */
+/** Number of running deliveries of a user; `$2` has the user of each running delivery. */
 const UNDER_WAY = 'cardinality(array_positions($2::int[], c.user_id))'
 
 /**
- * The oldest row of each channel decides, so that one that has to wait holds up those behind it. A process that ended
- * well took its row out of `workers`.
+ * Selects the oldest row of each channel, because a waiting delivery blocks the later ones. A process that ended
+ * cleanly has no row in `workers`.
  */
 const HEADS = `select * from (select c.id as channel_id, c.user_id, c.type, c.sealed, u.role = 'admin' as is_admin,
     h.id, h.attempts, h.notification, h.request_id, h.due_at, h.attempts + h.deaths > 0 or h.worker_id is not null as was_begun,
@@ -88,7 +90,7 @@ const NEXT_DUE = `select extract(epoch from min(h.due_at) - now())::float8 * 100
   cross join lateral (select d.due_at from channel_deliveries d where d.channel_id = c.id order by d.id limit 1) h
   where c.enabled and c.confirmed and c.id <> all($1::int[]) and ${UNDER_WAY} < ${PER_USER}`
 
-/** In the order in which whoever changes or deletes a channel locks: the channel first, then what it has to deliver. */
+/** Lock order of all changes and deletions: the channel first, then its deliveries. */
 const LOCK = 'select 1 from notification_channels where id = any($1::int[]) order by id for no key update'
 
 const BEGIN = `with begun as (update channel_deliveries d set worker_id = $2, deaths = b.deaths
@@ -119,7 +121,7 @@ const FAILED = `with gone as (delete from channel_deliveries where id = any($1::
     and channel_id in (select id from counted where not enabled))
   select id, user_id, name, error from counted where not enabled`
 
-/** Deliveries that wait or are under way, by the type of their channel. */
+/** Counts waiting and running deliveries by channel type. */
 export async function countDeliveries (pool: pg.Pool): Promise<{ type: string, count: number }[]> {
   const { rows } = await pool.query<{ type: string, count: number }>(
     'select c.type, count(*)::int from channel_deliveries d join notification_channels c on c.id = d.channel_id group by 1')
@@ -128,9 +130,11 @@ export async function countDeliveries (pool: pg.Pool): Promise<{ type: string, c
 
 const toValues = (busy: readonly Busy[]) => [busy.map((one) => one.channel_id), busy.map((one) => one.user_id)]
 
-/** The rows of deliveries, which are the truth about them. Only one process at a time works with them. */
+/** Access to the rows of deliveries, which are the only truth about them. Only one process at a time uses them. */
 export function createDeliveries (pool: pg.Pool, workerId: string, limits: ReadonlyMap<string, number>) {
-  /** Makes one of all that nobody has begun. @returns what is left to begin, or null when all are gone */
+  /**
+   * Folds all deliveries of a channel without a try into one. @returns the delivery to start, or null if all are gone
+   */
   async function fold (client: pg.PoolClient, channelId: number): Promise<Folded | null> {
     const { rows: [burst] } = await client.query<{ ids: string[] | null, rank: number }>(BURST, [channelId])
     const [newest, ...others] = (burst?.ids ?? []).map(Number)
@@ -144,13 +148,13 @@ export function createDeliveries (pool: pg.Pool, workerId: string, limits: Reado
     const latest = [first.notification, ...rest.map((row) => row.notification)] as const
     const notification = count === 1 ? first.notification : foldNotifications(latest, count, burst?.rank ?? 0)
     await client.query('delete from channel_deliveries where id = any($1::bigint[])', [others])
-    // Marked as begun, so that nothing is folded twice.
+    // Mark the delivery as begun, because it must not be folded twice.
     await client.query('update channel_deliveries set notification = $2, worker_id = $3 where id = $1',
       [newest, notification, workerId])
     return { id: newest, notification, request_id: first.request_id }
   }
 
-  /** Runs work that changes channels and what they have to deliver. */
+  /** Runs work that changes channels and their deliveries, with the channels locked. */
   async function locked<T> (channels: readonly number[], work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     return await transaction(pool, async (client) => {
       await client.query(LOCK, [channels])
@@ -162,7 +166,7 @@ export function createDeliveries (pool: pg.Pool, workerId: string, limits: Reado
     const begun: Delivery[] = []
     for (const head of heads) {
       const { free, waiting, was_begun: wasBegun, channel_id: channel } = head
-      // More are waiting than may go out now: they go as one.
+      // More deliveries wait than may start now: fold them into one.
       const isBurst = free !== null && !wasBegun && waiting > free
       const next = isBurst ? await fold(client, channel) : head
       if (next !== null) begun.push({ ...head, ...next })
@@ -175,7 +179,7 @@ export function createDeliveries (pool: pg.Pool, workerId: string, limits: Reado
   }
 
   return {
-    /** Takes what is due, at most one delivery for each channel and a few for each user. */
+    /** Takes due deliveries: at most one per channel and a few per user. */
     async take (busy: readonly Busy[], max: number): Promise<Delivery[]> {
       const values = [...toValues(busy), workerId, [...limits.keys()], [...limits.values()], max]
       const { rows } = await pool.query<Omit<Head, 'id'> & { id: string }>(HEADS, values)
@@ -187,13 +191,13 @@ export function createDeliveries (pool: pg.Pool, workerId: string, limits: Reado
       return await locked(ready.map((head) => head.channel_id), (client) => begin(client, ready))
     },
 
-    /** Milliseconds until the next one is due, below 0 when one is already; null when none waits. */
+    /** Returns the milliseconds until the next delivery is due, negative if one is due already; null if none waits. */
     async findNextDue (busy: readonly Busy[]): Promise<number | null> {
       const { rows: [row] } = await pool.query<{ ms: number | null }>(NEXT_DUE, toValues(busy))
       return row?.ms ?? null
     },
 
-    /** Writes down what became of deliveries of some channels. @returns those that were turned off over it */
+    /** Stores the results of deliveries of some channels. @returns the channels that were disabled by them */
     settle: (channels: readonly number[], { arrived, retries, failed }: Results) => locked(channels, async (client) => {
       if (arrived.length > 0) await client.query(ARRIVED, [arrived])
       if (retries.length > 0) {
@@ -208,7 +212,7 @@ export function createDeliveries (pool: pg.Pool, workerId: string, limits: Reado
   }
 }
 
-/** Tells the worker that delivers, in whichever process it is, that there is something to do. */
+/** Event that wakes the delivering worker, whichever process it is. */
 export const WAKE_EVENT = 'svc_channel_deliveries'
 
 const RANKS: Readonly<Record<OutgoingNotification['level'], number>> = { info: 0, success: 0, warning: 1, error: 2 }
@@ -222,7 +226,7 @@ const ENQUEUE = `insert into channel_deliveries (channel_id, notification, reque
     and i.rank >= case c.min_level when 'info' then 0 when 'warning' then 1 else 2 end
   order by i.position, c.id`
 
-/** Queues notifications for the channels that take them. */
+/** Inserts deliveries of notifications for the channels that accept them. */
 export async function insertDeliveries (client: pg.ClientBase, items: readonly ChannelItem[]): Promise<void> {
   await client.query(ENQUEUE, [
     items.map((item) => item.user_id), items.map((item) => item.topic),
@@ -231,7 +235,7 @@ export async function insertDeliveries (client: pg.ClientBase, items: readonly C
   ])
 }
 
-/** Tells whoever delivers that there is something to do. */
+/** Wakes the delivering worker. */
 export async function announceDeliveries (pool: pg.Pool): Promise<void> {
   await pool.query('select pg_notify($1, $2)', [WAKE_EVENT, ''])
 }

@@ -4,7 +4,7 @@ import { User } from '../users/entities.ts'
 
 export const MIN_LEVELS = ['info', 'warning', 'error'] as const
 
-/** A user's way out of the inbox. */
+/** A way for a user's notifications to leave the inbox. */
 export const NotificationChannel = defineEntity({
   name: 'NotificationChannel',
   tableName: 'notification_channels',
@@ -16,9 +16,9 @@ export const NotificationChannel = defineEntity({
     name: columns.text(),
     enabled: columns.flag(true),
     min_level: p.enum(MIN_LEVELS).default('info'),
-    /** Null for all. */
+    /** Null for all topics. */
     topics: p.array().columnType('text[]').nullable(),
-    /** Settings and what of them may be shown, as JSON; unreadable once the server's key is another one. */
+    /** Settings and their view as sealed JSON; unreadable after the server's key changed. */
     sealed: columns.text(),
     confirmed: columns.flag(),
     /** Keyed hash of the code that was sent last. */
@@ -28,7 +28,7 @@ export const NotificationChannel = defineEntity({
     last_delivered_at: columns.time().nullable(),
     last_error: columns.text().nullable(),
     consecutive_failures: p.integer().default(0),
-    /** When its latest deliveries began, as far as its pace needs to know. */
+    /** Start times of recent deliveries, for the rate limit. */
     recent_at: p.array().columnType('timestamptz[]').nullable().lazy(),
     created_at: columns.createdAt(),
     updated_at: columns.updatedAt()
@@ -36,7 +36,7 @@ export const NotificationChannel = defineEntity({
 })
 export type NotificationChannel = InferEntity<typeof NotificationChannel>
 
-/** A notification on its way through one channel; the row goes when it has arrived or is given up. */
+/** A notification on its way through one channel. The row is deleted once the delivery arrives or is given up. */
 export const ChannelDelivery = defineEntity({
   name: 'ChannelDelivery',
   tableName: 'channel_deliveries',
@@ -44,16 +44,16 @@ export const ChannelDelivery = defineEntity({
   properties: {
     id: p.bigint('number').primary(),
     channel: () => p.manyToOne(NotificationChannel).deleteRule('cascade').joinColumn('channel_id'),
-    /** Text rendered, as the channel gets it: the inbox row may be gone by then. */
+    /** Rendered text as the channel gets it, because the inbox row may be gone by then. */
     notification: p.json<Record<string, unknown>>(),
-    /** The request that brought it about, as the log knows it; null for none. */
+    /** Id of the request that caused the notification, as in the log; null for none. */
     request_id: columns.text().nullable(),
-    /** How often it failed. */
+    /** Number of failed tries. */
     attempts: p.integer().default(0),
-    /** How often the process that delivered it died meanwhile. */
+    /** Number of times that the delivering process died. */
     deaths: p.integer().default(0),
     due_at: columns.createdAt(),
-    /** The process that began it; null before and after a failure. */
+    /** Process that started the delivery; null before the start and after a failure. */
     worker_id: columns.text().nullable(),
     created_at: columns.createdAt()
   }

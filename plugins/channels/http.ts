@@ -7,27 +7,27 @@ import { USER_AGENT } from '../../core/loader/services.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
 import type { Settings } from './sealed-settings.ts'
 
-/** Settings, and whose they are. */
+/** Settings of a channel, and the rights of its owner. */
 export interface Subject {
   type: string
   settings: Settings
-  /** Names of secrets among the fields of a service; empty while nobody knows them. */
+  /** Names of secrets among the fields of a service; empty if they are unknown. */
   secret_keys: readonly string[]
-  /** Whether the owner administers the server, and may reach its network. */
+  /** True if the owner administers the server and may reach its network. */
   is_admin: boolean
 }
 
 const AGENTS_MAX = 64
-/** A shorter text keeps nothing secret and would be found in every word. */
+/** A shorter text is no real secret, and masking it would hit parts of ordinary words. */
 const SECRET_MIN_LENGTH = 4
 
 const isWebAddress = (value: unknown): value is string =>
   typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value)
 
-/** The web addresses among settings: what follows their host is often a secret. */
+/** Returns the web addresses among settings. The part after their host is often a secret. */
 export const listAddresses = (settings: Settings): string[] => Object.values(settings).filter(isWebAddress)
 
-/** What must not be seen of settings, in a log or in an error. */
+/** Returns the secrets of settings, which logs and errors must mask. */
 export function listSecrets ({ settings, secret_keys: keys }: Subject, definition: ChannelDefinition): string[] {
   const properties = Object.entries(definition.settings.properties)
   const marked = properties.filter(([, schema]) => schema.writeOnly === true).map(([name]) => settings[name])
@@ -38,8 +38,9 @@ export function listSecrets ({ settings, secret_keys: keys }: Subject, definitio
 }
 
 /**
- * Where a channel may lead besides the public internet: an administrator's to exactly the host and port of its own
- * addresses. A kind of channel that is for administrators alone makes its addresses itself and is trusted with them.
+ * Returns the addresses that a channel may reach besides the public internet. A channel of an administrator may reach
+ * the host and port of its own addresses.
+ * An admin-only channel type builds its addresses itself, and is trusted with them.
  */
 function rulesOf ({ definition, trust }: Loaded<ChannelDefinition>, subject: Subject): AddressRules {
   const { settings, is_admin: isAdmin } = subject
@@ -48,8 +49,8 @@ function rulesOf ({ definition, trust }: Loaded<ChannelDefinition>, subject: Sub
 }
 
 /**
- * What a destination answered besides "taken" is not for the eyes of somebody who may not look into its network, and an
- * error often quotes it.
+ * Wraps a client so that it hides refusing responses. They may reveal the network to an owner who is not an
+ * administrator, and errors often quote them.
  */
 function withoutRefusals (http: HttpClient): HttpClient {
   const withoutBody = (answer: HttpResponse): HttpResponse =>
@@ -67,9 +68,15 @@ function withoutRefusals (http: HttpClient): HttpClient {
   }
 }
 
-/** The clients of channels: each may go where its owner may, and masks what its settings keep secret. */
+/**
+ * Creates the HTTP clients of channels. Each client reaches only what its owner may, and masks the secrets of its
+ * settings.
+ */
 export function createChannelHttp (app: FastifyInstance) {
-  /** Apart for what may be reached: a connection that one channel opened must not serve another that may not. */
+  /**
+   * Separate agents per address rules, because a connection of one channel must not serve another one that may not
+   * reach its host.
+   */
   const agents = new Map<string, Promise<Agent>>()
 
   function agentFor (rules: AddressRules): Promise<Agent> {
@@ -89,7 +96,7 @@ export function createChannelHttp (app: FastifyInstance) {
   app.addHook('onClose', async () => { await Promise.all([...agents.values()].map(async (agent) => (await agent).destroy())) })
 
   return {
-    /** The client in place of the one that a context came with. */
+    /** Returns the client that replaces the one of a context. */
     open (loaded: Loaded<ChannelDefinition>, subject: Subject, { log, cache, signal }: Context): HttpClient {
       const rules = rulesOf(loaded, subject)
       const client = createHttpClient({

@@ -12,7 +12,7 @@ import { type Channels, createChannels } from './service.ts'
 declare module 'fastify' {
   interface FastifyInstance {
     channels: Channels & ReturnType<typeof createQueue> & {
-      /** Adds something that follows when a channel was turned off because nothing arrived any more. */
+      /** Adds a listener for channels that were disabled because their deliveries kept failing. */
       onDisabled (listener: DisabledListener): void
     }
   }
@@ -34,6 +34,6 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
   if (role !== 'worker') return
   const engine = createEngine(app, host, listeners)
   app.addHook('onReady', engine.open)
-  // While the connections that the last results are written over are there.
+  // At this moment the connections that store the last results are still open.
   app.addHook('preClose', engine.close)
 }, { name: 'channels', dependencies: ['database', 'auth-core', 'loader', 'jobs', 'sockets', 'workers', 'users', 'metrics'] })

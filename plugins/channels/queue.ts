@@ -4,12 +4,12 @@ import { type ChannelItem, announceDeliveries, insertDeliveries } from './delive
 
 export function createQueue (app: Pick<FastifyInstance, 'pg' | 'log'>) {
   return {
-    /** Puts notifications on their way, with the transaction that stores them; the rest happens after `wake`. */
+    /** Queues notifications in the transaction that stores them; `wake` starts their delivery. */
     async enqueue (client: pg.PoolClient, items: readonly ChannelItem[]): Promise<void> {
       if (items.length > 0) await insertDeliveries(client, items)
     },
 
-    /** To be called once what was queued is committed. One that gets lost costs a few seconds. */
+    /** Wakes the delivering worker; call it after the commit. A lost event costs a few seconds. */
     wake (): void {
       announceDeliveries(app.pg).catch((err: unknown) => {
         app.log.warn({ err }, 'the deliveries could not be woken; they are looked for in a few seconds')

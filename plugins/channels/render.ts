@@ -1,18 +1,18 @@
 import type { ChannelDefinition, OutgoingNotification } from '@svc/plugin-sdk'
 
 const LEVELS = ['info', 'success', 'warning', 'error'] as const
-/** The latest of many that are shown by their text. */
+/** Number of latest notifications that a folded one shows. */
 export const SHOWN = 10
 const LINE_CHARACTERS = 200
 
-/** At most so many characters, the last of which then says that there was more. */
+/** Cuts a text to a maximum length; an ellipsis replaces the last character. */
 function fitText (text: string, max: number | undefined): string {
   if (max === undefined || text.length <= max) return text
   const characters = [...text]
   return characters.length <= max ? text : `${characters.slice(0, Math.max(0, max - 1)).join('')}…`
 }
 
-/** A notification no longer than its destination takes. */
+/** Cuts a notification to the lengths that its destination accepts. */
 export function fitNotification (notification: OutgoingNotification, limits: ChannelDefinition['limits'] = {}): OutgoingNotification {
   const { title, body } = notification
   return { ...notification, title: fitText(title, limits.titleLength), body: fitText(body, limits.bodyLength) }
@@ -22,10 +22,9 @@ const toLine = ({ title, body }: OutgoingNotification) =>
   `• ${fitText([title, body].filter((text) => text !== '').join(': ').replace(/\s+/g, ' '), LINE_CHARACTERS)}`
 
 /**
- * Many notifications as one, which takes the number and time of the newest and the gravest level.
- *
+ * Folds many notifications into one, with the id and time of the newest and the most severe level.
  * @param latest newest first
- * @param count how many there are in all
+ * @param count total number of notifications
  */
 export function foldNotifications (
   latest: readonly [OutgoingNotification, ...OutgoingNotification[]], count: number, rank: number

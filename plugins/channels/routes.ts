@@ -25,7 +25,7 @@ const routes: Routes = async (app) => {
       operationId: 'createNotificationChannel',
       tags,
       summary: 'Add a channel',
-      description: 'Where the owner of the destination has to agree, a code goes there, and the channel starts unconfirmed.',
+      description: 'If the owner of the destination must agree, a code is sent there, and the channel starts unconfirmed.',
       body: CreateChannelSchema,
       response: { 201: NotificationChannelSchema, 400: ErrorSchema, 429: ErrorSchema, 502: ErrorSchema }
     },
@@ -46,7 +46,7 @@ const routes: Routes = async (app) => {
       operationId: 'parseAppriseUrl',
       tags,
       summary: "Read a service's or Apprise's URL into fields",
-      description: 'The answer holds the secrets of the URL, for the form.',
+      description: 'The response contains the secrets of the URL, for the form.',
       body: ParseSchema,
       response: { 200: ParsedSchema, 400: ErrorSchema }
     },
@@ -78,7 +78,7 @@ const routes: Routes = async (app) => {
 
   app.post('/api/notification-channels/:channel_id/test', {
     schema: {
-      operationId: 'testNotificationChannel', tags, summary: 'Send a sample now', params: ChannelParams,
+      operationId: 'testNotificationChannel', tags, summary: 'Send a test notification now', params: ChannelParams,
       response: { 200: TestResultSchema, 400: ErrorSchema, 404: ErrorSchema, 429: ErrorSchema }
     },
     config: { scopes: ['me.write'] }
@@ -98,7 +98,7 @@ const routes: Routes = async (app) => {
 
   app.post('/api/notification-channels/:channel_id/resend-code', {
     schema: {
-      operationId: 'resendNotificationChannelCode', tags, summary: 'Have another code sent', params: ChannelParams,
+      operationId: 'resendNotificationChannelCode', tags, summary: 'Send another code', params: ChannelParams,
       response: { 204: Type.Null(), 400: ErrorSchema, 404: ErrorSchema, 429: ErrorSchema, 502: ErrorSchema }
     },
     config: { scopes: ['me.write'] }

@@ -12,8 +12,8 @@ export const NotificationChannelSchema = Type.Object({
   name: Type.String(),
   enabled: Type.Boolean(),
   min_level: StringEnum(MIN_LEVELS),
-  topics: Nullable(Type.Array(Type.String(), { description: 'Null for all' })),
-  target: Type.String({ description: 'The destination without secrets; empty when its settings must be entered again' }),
+  topics: Nullable(Type.Array(Type.String(), { description: 'Null for all topics' })),
+  target: Type.String({ description: 'The destination without secrets; empty if its settings must be entered again' }),
   service: Nullable(Type.String()),
   service_name: Nullable(Type.String()),
   fields: Nullable(Fields),
@@ -28,14 +28,14 @@ export const NotificationChannelSchema = Type.Object({
 export type ChannelView = Static<typeof NotificationChannelSchema>
 
 const Name = NameText({ minLength: 1, maxLength: 100 })
-const Topics = Nullable(Type.Array(StringEnum(TOPICS), { maxItems: TOPICS.length, description: 'Null for all' }))
+const Topics = Nullable(Type.Array(StringEnum(TOPICS), { maxItems: TOPICS.length, description: 'Null for all topics' }))
 
 export const CreateChannelSchema = Type.Object({
   type: StoredText({ minLength: 1, maxLength: 64, description: 'Key of the channel plugin' }),
   name: Name,
   min_level: Type.Optional(Nullable(StringEnum(MIN_LEVELS, { default: 'info' }))),
   topics: Type.Optional(Topics)
-}, { title: 'CreateChannel', additionalProperties: true, description: 'With the settings of the type: those of the schema channel_<type>_settings' })
+}, { title: 'CreateChannel', additionalProperties: true, description: 'With the settings of the type, as in the schema channel_<type>_settings' })
 export type CreateChannel = Static<typeof CreateChannelSchema>
 
 export const UpdateChannelSchema = Type.Object({
@@ -84,6 +84,6 @@ export const ParseSchema = Type.Object({ url: Type.String({ minLength: 1, maxLen
 export const ParsedSchema = Type.Object({
   service: Type.String(),
   fields: Fields,
-  warnings: Type.Array(Type.String(), { description: 'Options of the URL that are not supported and were left out, in words' })
+  warnings: Type.Array(Type.String(), { description: 'Options of the URL that are not supported and were skipped' })
 }, { title: 'Parsed' })
 export type Parsed = Static<typeof ParsedSchema>

@@ -2,46 +2,46 @@ import type { Secrets } from '../../core/access/secrets.ts'
 
 export type Settings = Readonly<Record<string, unknown>>
 
-/** What may be shown of settings; the plugin says it once, when they are kept. */
+/** The part of settings that may be shown; the plugin provides it once, when they are stored. */
 export interface SettingsView {
   /** The destination without secrets. */
   target: string
-  /** Of a channel whose settings are a service and its fields: which one, the open fields, the names of the others. */
+  /** For a channel with a service and its fields: the service, its public fields and the names of its secret fields. */
   service: string | null
   service_name: string | null
   fields: Record<string, unknown> | null
   stored_secrets: string[] | null
-  /** Whether a setting is set that its schema calls a secret. */
+  /** True if a setting that its schema marks as secret has a value. */
   has_secret: boolean
 }
 
-/** What a plugin says of settings. */
+/** The result of checking settings with a plugin. */
 export interface Inspected {
   view: SettingsView
-  /** Where they lead, for a comparison: secrets stay as long as it does. Not to be shown. */
+  /** Identifies the destination for comparison: stored secrets stay valid while it is the same. Never shown. */
   destination: string
 }
 
-/** What is sealed: an address is often a secret too, so all settings are. */
+/** The sealed content: all settings, because an address is often a secret too. */
 export interface StoredSettings extends Inspected {
   settings: Settings
-  /** Whether an administrator entered them; older ones do not say so, and the role of the owner decides alone. */
+  /** True if an administrator entered the settings. Missing in older rows, where only the role of the owner counts. */
   is_trusted?: boolean
 }
 
-/** Whether settings may lead into the server's own network: an administrator entered them, and owns the channel. */
+/** True if settings may reach the server's own network: an administrator entered them and owns the channel. */
 export const isTrusted = (kept: StoredSettings, isAdmin: boolean): boolean => isAdmin && kept.is_trusted !== false
 
 const PURPOSE = 'channel'
 export const UNREADABLE: SettingsView = {
   target: '', service: null, service_name: null, fields: null, stored_secrets: null, has_secret: false
 }
-/** What a delivery says whose settings nobody can read any more. */
+/** Error of a delivery whose settings cannot be unsealed any more. */
 export const UNREADABLE_ERROR = 'The settings cannot be read since the server has another key; enter them again'
 
 export const sealSettings = (secrets: Secrets, kept: StoredSettings) => secrets.seal(PURPOSE, JSON.stringify(kept))
 
-/** Null when the server's key is another one than it was. */
+/** Returns null if the server's key changed. */
 export function openSettings (secrets: Secrets, sealed: string): StoredSettings | null {
   const text = secrets.open(PURPOSE, sealed)
   return text === null ? null : JSON.parse(text) as StoredSettings

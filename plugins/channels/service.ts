@@ -21,7 +21,7 @@ import { type StoredSettings, type Settings, UNREADABLE, UNREADABLE_ERROR, isTru
 import { checkMove, checkSettings, isSame, mergeSettings, touchesSettings } from './settings.ts'
 
 const CHANNELS_MAX = 20
-/** What is not a setting of the plugin. */
+/** Fields of a request that are not settings of the plugin. */
 const COMMON = new Set(Object.keys(UpdateChannelSchema.properties))
 const APPRISE = 'apprise'
 
@@ -46,7 +46,7 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
   const throttle = createThrottle(app.pg)
   const open = (row: NotificationChannel) => openSettings(app.secrets, row.sealed)
 
-  /** @throws ApiError BAD_REQUEST for a kind that is not set up, INVALID for one that is not known. */
+  /** @throws ApiError BAD_REQUEST for a type that is not set up, INVALID for an unknown one. */
   function findPlugin (type: string): Channel {
     const loaded = app.registry.channels.get(type)
     if (loaded !== undefined) return loaded
@@ -67,7 +67,7 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
     return row
   }
 
-  /** @throws ApiError NOT_FOUND when it was deleted meanwhile. */
+  /** @throws ApiError NOT_FOUND if the channel was deleted meanwhile. */
   async function reload (em: EntityManager, row: NotificationChannel): Promise<NotificationChannel> {
     const { id } = row
     const found = await em.refresh(row)
@@ -87,7 +87,7 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
     is_admin: isTrusted(kept, caller.role === 'admin')
   })
 
-  /** Settings with what may be shown of them, once they are checked. */
+  /** Checks settings and returns them with their view. */
   async function readSettings (caller: Caller, loaded: Channel, settings: Settings): Promise<StoredSettings> {
     const isAdmin = isAdministrator(caller)
     checkSettings(loaded, settings, isAdmin)
@@ -95,7 +95,7 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
     return { settings, is_trusted: isAdmin, ...await calls.inspect(caller.id, subject) }
   }
 
-  /** Null for a kind of channel that needs no proof. */
+  /** Sends a code; returns null for a channel type that needs no confirmation. */
   async function sendCode (caller: Caller, { key, definition }: Channel, kept: StoredSettings): Promise<SentCode | null> {
     if (definition.confirm === undefined) return null
     return await codes.send(caller.id, toSubject(caller, key, kept), kept.view.target)
@@ -107,7 +107,7 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
     const kept = await readSettings(caller, loaded, mergeSettings(loaded.definition, input, null))
     const code = await sendCode(caller, loaded, kept)
     return await inTransaction(em, async (tx) => {
-      // Of two requests at once the second sees what the first made.
+      // The lock makes a concurrent request count the channel of the first one.
       await lockUser(tx, caller.id)
       await checkCount(tx, caller.id)
       return tx.create(NotificationChannel, {
@@ -123,7 +123,7 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
     })
   }
 
-  /** The columns that new settings mean; none when they stay as they are. */
+  /** Returns the columns for changed settings; none if the settings stay. */
   async function changeSettings (caller: Caller, row: NotificationChannel, { ...given }: UpdateChannel) {
     if (Object.keys(given).every((name) => COMMON.has(name))) return {}
     const loaded = findPlugin(row.type)
@@ -155,7 +155,7 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
     }
     await inTransaction(em, async (tx) => {
       await tx.nativeUpdate(NotificationChannel, { id }, { ...changes, updated_at: new Date() })
-      // What waited for another address, or to be turned on again, is of no use any more.
+      // Waiting deliveries are obsolete after a change of the destination or after the channel was switched.
       if (isSwitched || 'confirmed' in changes) await tx.nativeDelete(ChannelDelivery, { channel: id })
     })
     return await reload(em, row)
@@ -164,7 +164,7 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
   const noteSuccess = (em: EntityManager, id: number) => em.nativeUpdate(NotificationChannel, { id },
     { last_delivered_at: new Date(), last_error: null, consecutive_failures: 0 })
 
-  /** Sends a sample. @returns what the destination said */
+  /** Sends a sample. @returns the error, or null */
   async function deliverSample (caller: Caller, row: NotificationChannel): Promise<string | null> {
     const kept = open(row)
     if (kept === null) return UNREADABLE_ERROR
@@ -184,7 +184,7 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
       await em.nativeDelete(NotificationChannel, { id: row.id })
     },
 
-    /** @throws ApiError BAD_REQUEST while the channel is not confirmed. */
+    /** @throws ApiError BAD_REQUEST if the channel is not confirmed. */
     async test (em: EntityManager, caller: Caller, id: number): Promise<TestResult> {
       const row = await find(em, caller, id)
       if (!row.confirmed) throw badRequest(`The channel '${row.name}' is not confirmed yet; enter the code that was sent`)
@@ -195,7 +195,7 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
       return { ok: error === null, error }
     },
 
-    /** @throws ApiError BAD_REQUEST for a code that does not count, TOO_MANY_REQUESTS after many such. */
+    /** @throws ApiError BAD_REQUEST for an invalid code, TOO_MANY_REQUESTS after many such tries. */
     async confirm (
       em: EntityManager, caller: Caller, id: number, code: string, address: string
     ): Promise<NotificationChannel> {
@@ -206,7 +206,7 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
       return await reload(em, row)
     },
 
-    /** @throws ApiError BAD_REQUEST where there is nothing to confirm, TOO_MANY_REQUESTS, CODE_NOT_SENT. */
+    /** @throws ApiError BAD_REQUEST if there is nothing to confirm, TOO_MANY_REQUESTS, CODE_NOT_SENT. */
     async resendCode (em: EntityManager, caller: Caller, id: number): Promise<void> {
       const row = await find(em, caller, id)
       if (row.confirmed) throw badRequest(`The channel '${row.name}' needs no code; it is confirmed`)
@@ -216,14 +216,14 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
       if (code !== null) await em.nativeUpdate(NotificationChannel, { id, sealed: row.sealed, confirmed: false }, code)
     },
 
-    /** @throws ApiError BAD_REQUEST when the plugin cannot tell. */
+    /** @throws ApiError BAD_REQUEST with the message of the plugin. */
     async listServices (caller: Caller): Promise<AppriseService[]> {
       findPlugin(APPRISE)
       const services = await calls.services(caller.id, APPRISE)
       return services.filter((one): one is AppriseService => Value.Check(AppriseServiceSchema, one))
     },
 
-    /** @throws ApiError BAD_REQUEST for an address no service has. */
+    /** @throws ApiError BAD_REQUEST for a URL that no service has. */
     async parse (caller: Caller, url: string): Promise<Parsed> {
       findPlugin(APPRISE)
       const parsed = await calls.parse(caller.id, APPRISE, url)

@@ -14,7 +14,7 @@ type Given = Readonly<Record<string, unknown>>
 const propertiesOf = ({ settings }: ChannelDefinition): [string, TSchema][] => Object.entries(settings.properties)
 const isEmpty = (value: unknown) => value === undefined || value === null || value === ''
 
-/** A kind of channel whose settings are a service and its fields, some of them secret. */
+/** True for a channel type whose settings are a service and its fields, some of them secret. */
 const hasFields = ({ secretKeys }: ChannelDefinition) => secretKeys !== undefined
 
 const withoutEmpty = (values: Given) =>
@@ -38,12 +38,12 @@ function readSetting (
   return value ?? old
 }
 
-/** Whether a request says anything of settings. */
+/** True if a request contains settings. */
 export const touchesSettings = (definition: ChannelDefinition, given: Given) =>
   propertiesOf(definition).some(([name, { writeOnly }]) =>
     given[name] !== undefined && (given[name] !== null || writeOnly === true))
 
-/** The settings that a request asks for, over those there were. Nothing is checked yet. */
+/** Merges the settings of a request into the stored ones, without checks. */
 export function mergeSettings (definition: ChannelDefinition, given: Given, kept: StoredSettings | null): Settings {
   const entries = propertiesOf(definition)
     .map((property) => [property[0], readSetting(property, given, kept, hasFields(definition))] as const)
@@ -57,7 +57,7 @@ function checkForm (definition: ChannelDefinition, settings: Settings): void {
   const problems = [...Value.Errors(definition.settings, settings)]
   if (problems.length === 0) return
   throw new ApiError('INVALID', undefined, {
-    // No input: it may be a secret.
+    // The error contains no input, because it may be a secret.
     violations: problems.map(({ path, schema, value }) => ({
       loc: ['body', ...path.split('/').slice(1)],
       msg: value === undefined ? 'This setting is required' : `This is not ${describeType(schema)}`,
@@ -66,14 +66,14 @@ function checkForm (definition: ChannelDefinition, settings: Settings): void {
   })
 }
 
-/** A text where an address belongs has the right form, and is told apart from what is no text. */
+/** Checks the form of an address. A value that is not a text is left to the schema. */
 function checkAddress (url: unknown): void {
   if (typeof url !== 'string' || url === '') return
   if (listAddresses({ url }).length === 1 && new URL(url).port !== '0') return
   throw badRequest('url is not an address; give one like https://host/path, with a port from 1 to 65535')
 }
 
-/** @throws ApiError INVALID for what has the wrong form, BAD_REQUEST for what may not be reached. */
+/** @throws ApiError INVALID for a wrong form, BAD_REQUEST for an address that may not be reached. */
 export function checkSettings (
   { definition, trust }: Loaded<ChannelDefinition>, settings: Settings, isAdmin: boolean
 ): void {
@@ -93,7 +93,7 @@ export function checkSettings (
 
 const originsOf = (settings: Settings) => listAddresses(settings).map(originOf).sort()
 
-/** The names of secrets that a request leaves as they were. */
+/** Returns the names of secrets that a request leaves unchanged. */
 function listLeft (definition: ChannelDefinition, given: Given, kept: StoredSettings): string[] {
   const marked = propertiesOf(definition)
     .filter(([name, schema]) => schema.writeOnly === true && given[name] === undefined && !isEmpty(kept.settings[name]))
@@ -104,8 +104,7 @@ function listLeft (definition: ChannelDefinition, given: Given, kept: StoredSett
 }
 
 /**
- * A secret goes to no other destination than the one it was entered for.
- *
+ * Checks that no stored secret moves to another destination than the one it was entered for.
  * @throws ApiError BAD_REQUEST
  */
 export function checkMove (definition: ChannelDefinition, given: Given, kept: StoredSettings, next: StoredSettings): void {

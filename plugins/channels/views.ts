@@ -4,7 +4,7 @@ import type { NotificationChannel } from './entities.ts'
 import { UNREADABLE, openSettings } from './sealed-settings.ts'
 import type { ChannelView } from './schemas.ts'
 
-/** The channel as its owner sees it. */
+/** Returns the view of a channel for its owner. */
 export function toChannelView (row: NotificationChannel, secrets: Secrets): ChannelView {
   const view = openSettings(secrets, row.sealed)?.view ?? UNREADABLE
   return {

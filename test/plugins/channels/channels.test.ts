@@ -9,9 +9,9 @@ import { createChannelTools, packages, startMailServer, startReceiver } from './
 const lines: string[] = []
 const mail = await startMailServer(t)
 const home = await startReceiver(t, (_arrival, response) => response.writeHead(500).end('inside knowledge'))
-/** The one address in this network that members may reach by that plugin. */
+/** The only address in this network that members may reach through that plugin. */
 process.env.UNPACED_HOME = home.url
-/** What an Apprise API server knows. */
+/** Services that a simulated Apprise API server knows. */
 const MQTT = {
   service_name: 'MQTT',
   setup_url: null,
@@ -41,11 +41,11 @@ const bob = await createUser('bob')
 const tools = createChannelTools(testApp)
 const { call, create } = tools
 
-/** As if the last code had been sent a minute ago. */
+/** Simulates that the last code was sent a minute ago. */
 const waitAMinute = () => app.pg.query("delete from throttles where key like 'channel-code-%'")
 const detailOf = (reply: { json (): unknown }) => String((reply.json() as { detail: unknown }).detail)
 
-t.test('a webhook is kept, shown without its secrets, changed and removed', async (t) => {
+t.test('a webhook is stored, shown without its secrets, changed and deleted', async (t) => {
   const url = 'https://hooks.example.org/services/T0/verysecretpath?key=hidden'
   const reply = await call('POST', '', { type: 'webhook', name: 'Hook', url, secret: 'topsecret', topics: ['scans', 'scans'] }, alice)
   t.equal(reply.statusCode, 201, reply.body)
@@ -96,7 +96,7 @@ t.test('a secret stays with the address it was entered for', async (t) => {
   await call('DELETE', `/${id}`, undefined, alice)
 })
 
-t.test('what cannot be a channel is refused, and the answer says why', async (t) => {
+t.test('an invalid channel is refused with the reason', async (t) => {
   const cases: [object, number, RegExp][] = [
     [{ type: 'pigeon' }, 422, /no channel type 'pigeon'.*webhook/],
     [{ type: 'webhook' }, 422, /url.*required/],
@@ -125,7 +125,7 @@ t.test('what cannot be a channel is refused, and the answer says why', async (t)
   t.same((await call('GET', '', undefined, alice)).json(), [])
 })
 
-t.test('a user has at most 20 channels, also when many are asked for at once', async (t) => {
+t.test('a user has at most 20 channels, even with concurrent requests', async (t) => {
   const replies = await Promise.all(Array.from({ length: 23 }, (_none, index) =>
     call('POST', '', { type: 'webhook', name: `${index}`, url: 'https://a.example.org/' }, bob)))
   t.same(replies.map(({ statusCode }) => statusCode).toSorted(), [...Array(20).fill(201), ...Array(3).fill(400)])
@@ -133,7 +133,7 @@ t.test('a user has at most 20 channels, also when many are asked for at once', a
   await app.pg.query('delete from notification_channels')
 })
 
-t.test('an email channel gets nothing before its owner has entered the code', async (t) => {
+t.test('an email channel gets no notifications before its code is confirmed', async (t) => {
   await waitAMinute()
   const channel = await create({ type: 'email', address: 'alice@example.org' }, alice)
   t.match(channel, { confirmed: false, target: 'alice@example.org', has_secret: false })
@@ -166,7 +166,7 @@ t.test('an email channel gets nothing before its owner has entered the code', as
   await call('DELETE', `/${channel.id}`, undefined, alice)
 })
 
-t.test('a code is good for five tries and half an hour', async (t) => {
+t.test('a code is valid for five tries and half an hour', async (t) => {
   await waitAMinute()
   const { id } = await create({ type: 'email', address: 'tries@example.org' }, alice)
   const code = mail.codeTo('tries@example.org')
@@ -186,7 +186,7 @@ t.test('a code is good for five tries and half an hour', async (t) => {
   await call('DELETE', `/${id}`, undefined, alice)
 })
 
-t.test('whoever guesses on waits longer and longer, with a new code too, and is written down', async (t) => {
+t.test('further guesses wait longer and longer, even with a new code, and are logged', async (t) => {
   await waitAMinute()
   const { id } = await create({ type: 'email', address: 'guessed@example.org' }, alice)
   const confirm = (code: string) => call('POST', `/${id}/confirm`, { code }, alice)
@@ -207,7 +207,7 @@ t.test('whoever guesses on waits longer and longer, with a new code too, and is 
   await call('DELETE', `/${id}`, undefined, alice)
 })
 
-t.test('a channel that is deleted while it is changed is not there', async (t) => {
+t.test('changing a channel that is deleted meanwhile answers that it is gone', async (t) => {
   await waitAMinute()
   const { id } = await create({ type: 'email', address: 'first@example.org' }, alice)
   await waitAMinute()
@@ -216,7 +216,7 @@ t.test('a channel that is deleted while it is changed is not there', async (t) =
   mail.before.take = async () => {}
 })
 
-t.test('one code a minute goes to a user and to an address, however many are asked for at once', async (t) => {
+t.test('one code per minute goes to a user and to an address, even with concurrent requests', async (t) => {
   await waitAMinute()
   const before = mail.mails.length
   const add = (address: string, headers: typeof alice) => call('POST', '', { type: 'email', name: 'x', address }, headers)
@@ -231,7 +231,7 @@ t.test('one code a minute goes to a user and to an address, however many are ask
   await app.pg.query('delete from notification_channels')
 })
 
-t.test('a channel whose code cannot be sent is not kept', async (t) => {
+t.test('a channel whose code cannot be sent is not stored', async (t) => {
   await waitAMinute()
   const reply = await call('POST', '', { type: 'email', name: 'x', address: 'nobody@example.org' }, alice)
   t.equal(reply.statusCode, 502)
@@ -246,7 +246,7 @@ t.test('a channel whose code cannot be sent is not kept', async (t) => {
   await app.pg.query('delete from notification_channels')
 })
 
-t.test('a test says at once what the destination answers', async (t) => {
+t.test('a test returns the response of the destination at once', async (t) => {
   const receiver = await startReceiver(t, ({ path }, response) => {
     response.writeHead(path === '/ok' ? 204 : 500).end('the receiver is broken')
   })
@@ -264,7 +264,7 @@ t.test('a test says at once what the destination answers', async (t) => {
   await app.pg.query('delete from notification_channels')
 })
 
-t.test("a member's channel reaches nothing private, even when it was saved by other means, nor shows what was answered", async (t) => {
+t.test("a member's channel reaches no private address and shows no response from one", async (t) => {
   const receiver = await startReceiver(t, (_arrival, response) => response.writeHead(500).end('inside knowledge'))
   const { id } = await create({ type: 'webhook', url: `${receiver.url}/x` })
   t.match((await call('POST', `/${id}/test`)).json(), { error: /inside knowledge/ })
@@ -274,7 +274,7 @@ t.test("a member's channel reaches nothing private, even when it was saved by ot
   await app.pg.query('delete from notification_channels')
 })
 
-t.test("a narrow token of an administrator makes no channel that reaches the server's network", async (t) => {
+t.test("a narrow token of an administrator creates no channel into the server's network", async (t) => {
   const receiver = await startReceiver(t, (_arrival, response) => response.writeHead(500).end('inside knowledge'))
   const { raw_token: raw } = (await app.inject({
     method: 'POST', url: '/api/client-tokens', headers: admin, payload: { name: 'x', scopes: ['me.read', 'me.write'] }
@@ -290,7 +290,7 @@ t.test("a narrow token of an administrator makes no channel that reaches the ser
   t.equal((await call('PATCH', `/${id}`, { name: 'y' }, token)).statusCode, 200)
   t.match((await call('POST', `/${id}/test`)).json(), { error: /inside knowledge/ })
 
-  // As if the token had entered a public name that leads inside by now.
+  // Simulates settings that the token entered with a public name which leads inside by now.
   const { rows: [row] } = await app.pg.query<{ sealed: string }>('select sealed from notification_channels where id = $1', [id])
   const kept = openSettings(app.secrets, row?.sealed ?? '')
   if (kept === null) throw new Error('The settings cannot be read')
@@ -309,7 +309,7 @@ t.test("a narrow token of an administrator makes no channel that reaches the ser
   await app.pg.query('delete from notification_channels')
 })
 
-t.test('what a destination answers to a member stays with it', async (t) => {
+t.test('a member does not see the response of a destination', async (t) => {
   const settings = { type: 'unpaced', url: `${home.url}/x`, token: 'topsecret' }
   const mine = await create(settings)
   t.match((await call('POST', `/${mine.id}/test`)).json(), { error: 'down, said inside knowledge to ***' })
@@ -318,7 +318,7 @@ t.test('what a destination answers to a member stays with it', async (t) => {
   await app.pg.query('delete from notification_channels')
 })
 
-t.test('an Apprise channel shows its open fields and keeps its secrets', async (t) => {
+t.test('an Apprise channel shows its public fields and hides its secrets', async (t) => {
   const services = (await call('GET', '/apprise-services')).json<{ id: string, name: string, fields: { key: string, private: boolean }[] }[]>()
   t.same(services.map(({ name }) => name), services.map(({ name }) => name).toSorted((a, b) => a.localeCompare(b, 'en')))
   const ntfy = services.find(({ id }) => id === 'gotify')
@@ -354,7 +354,7 @@ t.test('an Apprise channel shows its open fields and keeps its secrets', async (
   await app.pg.query('delete from notification_channels')
 })
 
-t.test('a channel of the community takes its settings from the body', async (t) => {
+t.test('a community channel takes its settings from the body', async (t) => {
   const receiver = await startReceiver(t)
   const channel = await create({ type: 'unpaced', url: `${receiver.url}/x`, token: 'topsecret', note: 'n', stray: true })
   t.match(channel, { type: 'unpaced', target: new URL(receiver.url).host, has_secret: true, confirmed: true })
@@ -364,7 +364,7 @@ t.test('a channel of the community takes its settings from the body', async (t) 
   await app.pg.query('delete from notification_channels')
 })
 
-t.test('with another key the settings are gone, are said to be, and can be entered again', async (t) => {
+t.test('after a change of the key, settings are unreadable and can be entered again', async (t) => {
   const { id } = await create({ type: 'webhook', url: 'https://a.example.org/x', secret: 'topsecret' }, alice)
   await app.pg.query("update notification_channels set sealed = 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' where id = $1", [id])
   t.match((await call('GET', '', undefined, alice)).json(), [{ id, target: '', fields: null, service: null, has_secret: false }])
@@ -377,7 +377,7 @@ t.test('with another key the settings are gone, are said to be, and can be enter
   await app.pg.query('delete from notification_channels')
 })
 
-t.test('of a service that only the Apprise API server knows, secrets stay only while nothing else changes', async (t) => {
+t.test('secrets of a service that only the Apprise server knows stay until another change', async (t) => {
   const fields = { host: 'mq.example.org', password: 'verysecretkey', topic: 'games' }
   const channel = await create({ type: 'apprise', service: 'mqtts', fields })
   t.match(channel, { service_name: 'MQTT', target: 'mqtts://mq.example.org/***', stored_secrets: ['password', 'topic'] })
@@ -391,7 +391,7 @@ t.test('of a service that only the Apprise API server knows, secrets stay only w
   await app.pg.query('delete from notification_channels')
 })
 
-t.test("another's channel is not there", async (t) => {
+t.test('a channel of another user is not found', async (t) => {
   const { id } = await create({ type: 'webhook', url: 'https://a.example.org/' }, alice)
   t.same((await call('GET', '', undefined, bob)).json(), [])
   const tries = [['PATCH', '', {}], ['DELETE', ''], ['POST', '/test'], ['POST', '/confirm', { code: '1' }], ['POST', '/resend-code']] as const
@@ -403,14 +403,14 @@ t.test("another's channel is not there", async (t) => {
   await app.pg.query('delete from notification_channels')
 })
 
-t.test('no secret was written down, in the log or in the queue', async (t) => {
+t.test('no secret is in the log or in the queue', async (t) => {
   const jobs = (await app.pg.query<{ text: string }>("select coalesce(data::text, '') || coalesce(output::text, '') as text from pgboss.job")).rows
   t.ok(jobs.length > 20)
   const written = [...lines, ...jobs.map(({ text }) => text)].join('\n')
   for (const secret of ['topsecret', 'verysecretpath', 'AbCdEfGhIjKlMnO', 'key=hidden']) t.notMatch(written, secret)
 })
 
-t.test('without all of a mail server there are no email channels, and nobody is told so', async (t) => {
+t.test('without complete mail settings there are no email channels, and nobody is notified', async (t) => {
   const { app, admin } = await buildTestApp(t, { env: { SMTP_HOST: 'mail.example.org', SMTP_USERNAME: 'svc@example.org' } })
   t.match((await app.inject({ url: '/api/heartbeat' })).json(), { NOTIFICATIONS: { EMAIL_ENABLED: false } })
   const payload = { type: 'email', name: 'x', address: 'a@example.org' }

@@ -14,23 +14,23 @@ const { call, create, send, waitFor, hurry } = tools
 const told: object[] = []
 worker?.channels.onDisabled(async (channel) => { told.push(channel) })
 
-/** When the next try of a channel is due, after how many. */
+/** Returns when the next try of a channel is due, and the number of tries before. */
 const nextOf = async (id: number) => (await app.pg.query<{ due_at: Date, attempts: number }>(
   'select due_at, attempts from channel_deliveries where channel_id = $1 order by id', [id])).rows[0]
 
-/** Whether it was put off by so many seconds, at some moment from `sinceMs` until now. */
+/** True if the delay of a try is this long, decided between `sinceMs` and now. */
 function isPutOff (dueAt: Date, seconds: number, sinceMs: number): boolean {
   const decidedMs = dueAt.getTime() - seconds * 1_000
   return decidedMs >= sinceMs && decidedMs <= Date.now()
 }
-/** As if everything that waits had failed three times already. */
+/** Simulates that every waiting delivery failed three times. */
 async function lastTry (id: number) {
   await app.pg.query('update channel_deliveries set attempts = 3 where channel_id = $1', [id])
   await hurry(id)
 }
 const removeAll = () => app.pg.query('delete from notification_channels')
 
-t.test('a channel takes what its level and topics allow, while it is on and confirmed', async (t) => {
+t.test('an enabled and confirmed channel gets notifications of its level and topics', async (t) => {
   t.teardown(removeAll)
   const receiver = await startReceiver(t)
   const add = async (path: string, more: object) => (await create({ type: 'unpaced', url: `${receiver.url}/${path}`, ...more })).id
@@ -52,7 +52,7 @@ t.test('a channel takes what its level and topics allow, while it is on and conf
     { last_error: null, consecutive_failures: 0 })
 })
 
-t.test('the order is kept, and one that does not answer holds up nobody else', async (t) => {
+t.test('deliveries keep their order, and a hanging destination blocks no other', async (t) => {
   t.teardown(removeAll)
   const hung: ServerResponse[] = []
   let atOnce = 0
@@ -80,7 +80,7 @@ t.test('the order is kept, and one that does not answer holds up nobody else', a
   await until(async () => (await nextOf(dead.id))?.attempts === 1, 'the failure')
 })
 
-t.test('a failure is tried again after 30 s, 2 and 10 minutes, under the same id, and then counts once', async (t) => {
+t.test('a failure is retried after 30 s, 2 and 10 minutes with the same id, then counts', async (t) => {
   t.teardown(removeAll)
   let status = 500
   let firstId: unknown
@@ -118,7 +118,7 @@ t.test('a failure is tried again after 30 s, 2 and 10 minutes, under the same id
   t.equal(new Set(receiver.arrivals.map(({ headers }) => headers['webhook-id'])).size, 2)
 })
 
-t.test('a destination that asks to be left alone is, for as long as it says', async (t) => {
+t.test('a destination that asks for a pause gets it', async (t) => {
   t.teardown(removeAll)
   const receiver = await startReceiver(t, (_arrival, response) => response.writeHead(429, { 'retry-after': '300' }).end())
   const { id } = await create({ type: 'webhook', url: receiver.url })
@@ -131,7 +131,7 @@ t.test('a destination that asks to be left alone is, for as long as it says', as
   t.ok(isPutOff(next.due_at, 300, sinceMs))
 })
 
-t.test('a delivery whose process died is tried again at once, but not for ever', async (t) => {
+t.test('a delivery whose process died is retried at once, but not forever', async (t) => {
   t.teardown(removeAll)
   const receiver = await startReceiver(t, (_arrival, response) => response.writeHead(500).end())
   const { id } = await create({ type: 'unpaced', url: receiver.url })
@@ -140,7 +140,7 @@ t.test('a delivery whose process died is tried again at once, but not for ever',
     const row = await nextOf(id)
     return row?.attempts === attempts && row
   }, `failure ${attempts}`)
-  /** As if a process had begun it after so many failures, and then ended. */
+  /** Simulates a process that started the delivery after this many failures and then died. */
   async function die (attempts: number) {
     await app.pg.query("update channel_deliveries set worker_id = 'another', attempts = $2 where channel_id = $1", [id, attempts])
     await hurry(id)
@@ -165,7 +165,7 @@ t.test('a delivery whose process died is tried again at once, but not for ever',
   t.equal(new Set(receiver.arrivals.map(({ headers }) => headers['webhook-id'])).size, 1)
 })
 
-t.test('a pause that is no number is none', async (t) => {
+t.test('a retry delay that is not a number is ignored', async (t) => {
   t.teardown(removeAll)
   const receiver = await startReceiver(t, ({ path }, response) => response.writeHead(path === '/nan' ? 429 : 204).end())
   const nan = await create({ type: 'unpaced', url: `${receiver.url}/nan` })
@@ -180,7 +180,7 @@ t.test('a pause that is no number is none', async (t) => {
   t.ok(isPutOff(next.due_at, 30, sinceMs))
 })
 
-t.test('a delivery whose end cannot be written down holds up its own channel alone', async (t) => {
+t.test('a delivery whose result cannot be stored blocks only its own channel', async (t) => {
   t.teardown(removeAll)
   const receiver = await startReceiver(t)
   const bad = await create({ type: 'unpaced', url: `${receiver.url}/bad`, name: 'bad' })
@@ -197,7 +197,7 @@ t.test('a delivery whose end cannot be written down holds up its own channel alo
   t.equal(receiver.arrivals.length, 10, 'none came twice')
 })
 
-t.test('of one user a few channels are delivered to at once, so that others have their turn', async (t) => {
+t.test('one user has few concurrent deliveries, which leaves room for others', async (t) => {
   t.teardown(removeAll)
   await testApp.createUser('bob')
   const hung: ServerResponse[] = []
@@ -221,7 +221,7 @@ t.test('of one user a few channels are delivered to at once, so that others have
   await until(async () => (await app.pg.query('select 1 from channel_deliveries')).rowCount === 0, 'all')
 })
 
-t.test('ten failures in a row turn a channel off, which is told once, and on again it starts anew', async (t) => {
+t.test('ten failures in a row disable a channel with one event; enabling resets the count', async (t) => {
   t.teardown(removeAll)
   const receiver = await startReceiver(t, (_arrival, response) => response.writeHead(410).end('gone'))
   const { id } = await create({ type: 'webhook', url: receiver.url, name: 'Old' })
@@ -239,7 +239,7 @@ t.test('ten failures in a row turn a channel off, which is told once, and on aga
   t.match((await call('PATCH', `/${id}`, { enabled: true })).json(), { enabled: true, consecutive_failures: 0 })
 })
 
-t.test('what goes beyond a channel\'s pace is folded into one message with the latest texts', async (t) => {
+t.test("deliveries beyond a channel's rate limit are folded into one with the latest texts", async (t) => {
   t.teardown(removeAll)
   const receiver = await startReceiver(t)
   const { id } = await create({ type: 'webhook', url: receiver.url })
@@ -266,7 +266,7 @@ t.test('what goes beyond a channel\'s pace is folded into one message with the l
   t.match(receiver.arrivals.slice(2), [{ body: { title: '2 notifications' } }], 'both as one')
 })
 
-t.test('what was begun already keeps its text', async (t) => {
+t.test('a delivery with a first try keeps its text', async (t) => {
   t.teardown(removeAll)
   let status = 500
   const receiver = await startReceiver(t, (_arrival, response) => response.writeHead(status).end())
@@ -280,7 +280,7 @@ t.test('what was begun already keeps its text', async (t) => {
   t.same(receiver.arrivals.map(({ body }) => body.title), ['First', 'First', '100 notifications'])
 })
 
-t.test('long text is cut to what the destination takes, and errors are cleaned', async (t) => {
+t.test('long text is cut to the limit of the destination, and errors are cleaned', async (t) => {
   t.teardown(removeAll)
   const receiver = await startReceiver(t, (_arrival, response) => response.writeHead(400).end(`no\u0000\n\n${'x'.repeat(2_000)}`))
   const { id } = await create({ type: 'unpaced', url: receiver.url, token: 'topsecret' })
@@ -293,14 +293,14 @@ t.test('long text is cut to what the destination takes, and errors are cleaned',
   t.equal(error?.length, 500)
 })
 
-t.test('an error does not show the secret that it names', async (t) => {
+t.test('an error masks the secrets that it contains', async (t) => {
   t.teardown(removeAll)
   const receiver = await startReceiver(t, (_arrival, response) => response.writeHead(500).end('nothing'))
   const { id } = await create({ type: 'unpaced', url: receiver.url, token: 'topsecret' })
   t.match((await call('POST', `/${id}/test`)).json(), { error: 'down, said nothing to ***' })
 })
 
-t.test('of two workers one delivers, and when it ends the other goes on where it was', async (t) => {
+t.test('one of two workers delivers, and the other continues after its end', async (t) => {
   t.teardown(removeAll)
   const receiver = await startReceiver(t)
   for (let channel = 0; channel < 8; channel++) {
@@ -314,7 +314,7 @@ t.test('of two workers one delivers, and when it ends the other goes on where it
   const CREATED = new Date().toISOString()
   await send('admin', Array.from({ length: 50 }, () => ({ created_at: CREATED })))
   await until(async () => receiver.arrivals.length > 50, 'some')
-  // Its duty is free for the other one from here on.
+  // From here on its duty is free for the other worker.
   await worker?.close()
   await until(async () => (await app.pg.query('select 1 from channel_deliveries')).rowCount === 0, 'all')
   const names = receiver.arrivals.map(({ headers }) => headers['webhook-id'])

@@ -13,7 +13,7 @@ import type { TestApp } from '../../support.ts'
 
 export const UNPACED = fileURLToPath(new URL('../fixtures/unpaced-channel/', import.meta.url))
 
-/** The server's own plugins, and a channel that keeps to no pace. */
+/** Returns the server's own plugins, and a channel without a rate limit. */
 export const packages = (): PluginPackage[] => [...listPluginPackages('/nowhere'), {
   folder: UNPACED,
   name: 'svc-channel-unpaced',
@@ -26,7 +26,7 @@ export const packages = (): PluginPackage[] => [...listPluginPackages('/nowhere'
 
 export interface Arrival { path: string, headers: IncomingHttpHeaders, body: OutgoingNotification }
 
-/** A destination that keeps what it is sent and answers as `answer` says, by default that it took it. */
+/** A destination that stores the notifications it gets and responds with `answer`, by default with success. */
 export async function startReceiver (t: Test, answer?: (arrival: Arrival, response: ServerResponse) => unknown) {
   const arrivals: Arrival[] = []
   const server = await startServer(t, async (request, response) => {
@@ -39,10 +39,10 @@ export async function startReceiver (t: Test, answer?: (arrival: Arrival, respon
   return { url: server.url, arrivals }
 }
 
-/** A mail server that keeps the text of what it is sent, and refuses addresses that begin with `no` or `busy`. */
+/** A mail server that stores the text of mails and refuses addresses that begin with `no` or `busy`. */
 export async function startMailServer (t: Test) {
   const mails: { to: string[], content: string }[] = []
-  /** What happens before a mail is taken. */
+  /** Called before a mail is accepted. */
   const before: { take: () => Promise<unknown> } = { take: async () => {} }
   const server = new SMTPServer({
     authOptional: true,
@@ -64,7 +64,7 @@ export async function startMailServer (t: Test) {
   t.teardown(() => new Promise<void>((resolve) => { server.close(() => { resolve() }) }))
   const { port } = server.server.address() as AddressInfo
   const env = { SMTP_HOST: '127.0.0.1', SMTP_PORT: String(port), SMTP_SECURITY: 'none', SMTP_FROM: 'svc@example.org' }
-  /** The code in the latest mail to an address. */
+  /** Returns the code in the latest mail to an address. */
   const codeTo = (address: string) =>
     /^ {4}(\d{6})\r?$/m.exec(mails.findLast(({ to }) => to.includes(address))?.content ?? '')?.[1] ?? ''
   return { mails, before, env, codeTo }
@@ -78,7 +78,7 @@ export interface ChannelRow {
   consecutive_failures: number
 }
 
-/** What tests of channels do with one server. */
+/** Helpers of channel tests for one server. */
 export function createChannelTools ({ app, admin }: TestApp) {
   const readRow = async (id: number) =>
     (await app.pg.query<ChannelRow>('select * from notification_channels where id = $1', [id])).rows[0]
@@ -100,7 +100,7 @@ export function createChannelTools ({ app, admin }: TestApp) {
       return await app.inject({ method, url, headers, ...(payload === undefined ? {} : { payload }) })
     },
 
-    /** Sends as the notifications do: with the transaction that stores them. */
+    /** Queues notifications in a transaction, as the notifications feature does. */
     async send (username: string, notifications: readonly Partial<OutgoingNotification>[], topic = 'custom') {
       const { rows: [user] } = await app.pg.query<{ id: number }>('select id from users where username = $1', [username])
       await transaction(app.pg, (client) => app.channels.enqueue(client, notifications.map((one, index) => ({
@@ -123,16 +123,16 @@ export function createChannelTools ({ app, admin }: TestApp) {
       app.channels.wake()
     },
 
-    /** Brings the next try of a channel forward. */
+    /** Makes the next try of a channel due now. */
     async hurry (id: number) {
       await app.pg.query('update channel_deliveries set due_at = now() where channel_id = $1', [id])
       app.channels.wake()
     },
 
-    /** Waits until a channel's row is as `is` says. */
+    /** Waits until a channel's row fulfills `is`. */
     waitFor: (id: number, what: string, is: (row: ChannelRow, waiting: number) => boolean | Promise<boolean>) =>
       until(async () => {
-        // What waits is counted first: the row is at least as new.
+        // Waiting deliveries are counted first, which makes the row at least as new as the count.
         const waiting = await count(id)
         const row = await readRow(id)
         return row !== undefined && await is(row, waiting) && row

@@ -11,7 +11,7 @@ import { startClient } from '../../core/http/server.ts'
 const MAIN = fileURLToPath(new URL('../../../examples/webhook-receiver/main.ts', import.meta.url))
 const secret = 'not-a-real-secret'
 
-/** The example as a process of its own, ended with the test; `next` is the next line it prints. */
+/** Runs the example as a process that ends with the test; `next` returns the next line it prints. */
 async function startReceiver (t: Test) {
   const child = spawn(process.execPath, [MAIN], {
     env: { SVC_WEBHOOK_SECRET: secret, PORT: '0' }, stdio: ['ignore', 'pipe', 'inherit']
@@ -36,7 +36,7 @@ async function post (text: string, signature?: string): Promise<number> {
   return status
 }
 
-t.test('the example takes what the channel sends', async (t) => {
+t.test('the example accepts the notifications of the channel', async (t) => {
   const ctx = { ...createContext({ config: {} }), http: startClient(t) }
   const notification = createNotification({ title: 'Scan completed 🎮' })
   await channel.definition.deliver(notification, { url: receiver.url, secret }, ctx)
@@ -45,7 +45,7 @@ t.test('the example takes what the channel sends', async (t) => {
   t.equal(await receiver.next(), 'success: by hand')
 })
 
-t.test('the example refuses what is not signed with its secret', async (t) => {
+t.test('the example refuses a request that is not signed with its secret', async (t) => {
   t.equal(await post(body), 401)
   t.equal(await post(body, ''), 401)
   t.equal(await post(body, 'sha256=00'), 401)
@@ -58,7 +58,7 @@ t.test('the example refuses what is not signed with its secret', async (t) => {
   await t.rejects(sending, { message: /answered 401; check the secret/ })
 })
 
-t.test('the example stays up whatever it is sent', async (t) => {
+t.test('the example survives any request', async (t) => {
   t.equal((await fetch(receiver.url)).status, 405)
   t.equal(await post('not JSON', sign('x')), 401)
   t.equal(await post('x'.repeat(200_000)), 413)

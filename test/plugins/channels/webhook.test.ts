@@ -10,7 +10,7 @@ import { startClient, startServer } from '../../core/http/server.ts'
 const secret = `whsec_${Buffer.alloc(24, 'key').toString('base64')}`
 const PATH = '/games/hidden-path'
 
-/** The channel on the server's own client, which here may reach the loopback address, with a shorter time limit. */
+/** Delivers through the channel with the server's own client, which here reaches loopback with a shorter timeout. */
 function deliver (t: Test, url: string, options: Partial<HttpClientOptions> & { timeoutMs?: number } = {}) {
   const { timeoutMs, ...rest } = options
   const client = startClient(t, rest)
@@ -25,7 +25,7 @@ async function readBytes (request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(await request.toArray() as Buffer[])
 }
 
-t.test('the bytes on the wire are those that were signed', async (t) => {
+t.test('the bytes on the wire are the signed bytes', async (t) => {
   const seen: { body: Buffer, headers: IncomingHttpHeaders }[] = []
   const server = await startServer(t, async (request, response) => {
     seen.push({ body: await readBytes(request), headers: request.headers })
@@ -52,7 +52,7 @@ interface Receiver {
   name: string
   answer: (response: ServerResponse) => unknown
   timeoutMs?: number
-  /** The name of the error it is taken for. */
+  /** Name of the error that the response causes. */
   type: string
   message: RegExp
 }
@@ -86,7 +86,7 @@ const RECEIVERS: Receiver[] = [
     name: 'answers without end',
     answer: (response) => {
       response.writeHead(200)
-      const pour = () => { while (!response.destroyed && response.write(Buffer.alloc(65_536, 'x'))) { /* until full */ } }
+      const pour = () => { while (!response.destroyed && response.write(Buffer.alloc(65_536, 'x'))) { /* until the buffer is full */ } }
       response.on('drain', pour)
       pour()
     },
@@ -121,7 +121,7 @@ for (const { name, answer, type, message, ...options } of RECEIVERS) {
   })
 }
 
-t.test('V15: a private address is refused when connecting', async (t) => {
+t.test('V15: a private address is refused at the connection', async (t) => {
   const server = await startServer(t, (_request, response) => response.end())
   const resolve = async () => [{ address: '127.0.0.1', family: 4 }]
   await t.rejects(deliver(t, server.url, { allowPrivate: false }), { name: 'AddressRefusedError' })
