@@ -4,10 +4,10 @@ import { User } from '../users/entities.ts'
 
 export const LEVELS = ['info', 'success', 'warning', 'error'] as const
 
-/** The inbox keeps each user's newest. */
+/** Maximum number of notifications in the inbox of each user; the newest stay. */
 export const INBOX_MAX = 200
 
-/** One line of a user's inbox. */
+/** A notification in a user's inbox. */
 export const Notification = defineEntity({
   name: 'Notification',
   tableName: 'notifications',
@@ -23,7 +23,7 @@ export const Notification = defineEntity({
     link: columns.text().nullable(),
     icon: columns.text().nullable(),
     data: p.json<Record<string, unknown>>().defaultRaw("'{}'::jsonb"),
-    /** The other user who caused it. */
+    /** Another user who caused the notification. */
     actor: () => p.manyToOne(User).deleteRule('set null').joinColumn('actor_id').nullable().index(),
     read_at: columns.time().nullable(),
     created_at: columns.createdAt()

@@ -4,7 +4,7 @@ import { Nullable } from '../../core/typebox.ts'
 import { NotificationSchema, type NotificationView } from './schemas.ts'
 
 const ChosenSchema = Type.Object({
-  ids: Nullable(Type.Array(Type.Integer(), { description: 'Null stands for all of the inbox' }))
+  ids: Nullable(Type.Array(Type.Integer(), { description: 'Null for the whole inbox' }))
 }, { title: 'ChosenNotifications' })
 type Chosen = Static<typeof ChosenSchema>
 
@@ -17,7 +17,7 @@ declare module '../../core/sockets/sockets.ts' {
 }
 
 export const notificationEvents: EventDescriptions<ServerEvents> = {
-  'notifications:new': { summary: 'Something came to the inbox', schema: NotificationSchema },
-  'notifications:read': { summary: 'Notifications were read in another place', schema: ChosenSchema },
-  'notifications:dismissed': { summary: 'Notifications were dismissed in another place', schema: ChosenSchema }
+  'notifications:new': { summary: 'A notification arrived in the inbox', schema: NotificationSchema },
+  'notifications:read': { summary: 'Notifications were read in another client', schema: ChosenSchema },
+  'notifications:dismissed': { summary: 'Notifications were dismissed in another client', schema: ChosenSchema }
 }

@@ -13,7 +13,7 @@ interface Install {
   reason: string | null
 }
 
-/** What the text of each kind is made from, by clients in their language and here in English. */
+/** Data of each kind, from which clients make text in their language and the server makes English text. */
 interface KindData {
   scan_completed: ScanStats
   scan_failed: { error: string }
@@ -33,7 +33,7 @@ interface Kind<Data> {
   topic: Topic
   title (data: Data): string
   body (data: Data): string
-  /** What to open for more, inside the service. */
+  /** Returns a path inside the service with more information. */
   path (data: Data): string | null
 }
 
@@ -110,18 +110,18 @@ const KINDS: { [K in BuiltInKind]: Kind<KindData[K]> } = {
   }
 }
 
-/** Something the server has to say, of each kind with its own data. */
+/** An occasion for a notification, with the data of its kind. */
 export type Occasion<K extends BuiltInKind = BuiltInKind> = { [P in K]: { kind: P, data: KindData[P] } }[K]
 
-/** A notification before it has a recipient. */
+/** A notification without recipients. */
 export interface Draft {
   kind: string
   level: NotificationLevel
-  /** The sender's own words and links; null where clients make them from the kind and its data. */
+  /** The sender's own text and link; null if clients make them from the kind and its data. */
   own: { title: string | null, body: string | null, link: string | null, icon: string | null }
   data: Record<string, unknown>
   topic: Topic
-  /** What channels send, in English. */
+  /** English text for channels. */
   text: { title: string, body: string, path: string | null }
 }
 

@@ -1,6 +1,6 @@
-/** One slash, and nothing that a browser drops or takes for a slash. */
+/** One leading slash, and no character that browsers drop or treat as a slash. */
 const PATH = /^\/(?!\/)[^\\\p{Cc}\p{Cs}]*$/u
-/** Segments `.` and `..`, which browsers know encoded too: they would lead out of the path that the server is under. */
+/** Dot segments, also encoded as browsers understand them. They would lead out of the base path of the server. */
 const DOTS = /\/(?:\.|%2e){1,2}(?:\/|$)/i
 
 function isPath (text: string): boolean {
@@ -16,7 +16,7 @@ function decode (text: string): string | null {
   }
 }
 
-/** Whether a link stays inside the service wherever it is opened, also where it was decoded once on the way. */
+/** True if a link stays inside the service, even after it was decoded once. */
 export function isInternalLink (link: string): boolean {
   const decoded = decode(link)
   return !/\s/.test(link) && isPath(link) && decoded !== null && isPath(decoded)

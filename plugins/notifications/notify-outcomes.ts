@@ -6,7 +6,7 @@ import type { Task } from '../tasks/entities.ts'
 import { User } from '../users/entities.ts'
 import type { Notice } from './service.ts'
 
-/** Who asked for it; what a schedule or the watcher began is for those who run the server. */
+/** Returns the recipients: the user who started the task, or administrators for tasks of a schedule or the watcher. */
 const listenersOf = ({ user_id: userId }: Task): Notice['to'] => typeof userId === 'number' ? [userId] : 'admins'
 
 function noticeOfScan (task: Task, error: string): Notice | null {
@@ -25,15 +25,15 @@ function noticeOfTask (task: Task, error: string): Notice | null {
   return status === 'finished' && typeof userId === 'number' ? { kind: 'task_completed', to, data: { title } } : null
 }
 
-/** Only a scan itself: what asks for one on a schedule is a task like others. */
+/** True for a scan itself. A scheduled request for a scan is an ordinary task. */
 const isScan = ({ type, task_key: key }: Task) => type === 'scan' && typeof key !== 'string'
 
-/** Notifies of what other features did. */
+/** Sends notifications about results of other features. */
 export function followOutcomes (app: FastifyInstance, config: Config): void {
   const { notify } = app.notifications
   const mask = createPathMask(config)
 
-  /** What went wrong, with the machine's own paths for administrators alone. */
+  /** Returns the error of a task. Only administrators see the machine's own paths in it. */
   async function errorOf ({ error, user_id: userId }: Task): Promise<string> {
     const text = error ?? ''
     const isTold = typeof userId !== 'number' || await app.orm.em.fork().count(User, { id: userId, role: 'admin' }) > 0

@@ -18,7 +18,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'sendNotification',
       tags,
-      summary: 'Send a notification, to yourself or as an administrator to others; at most 60 in a minute',
+      summary: 'Send a notification to yourself, or as an administrator to others; at most 60 per minute',
       body: SendNotificationSchema,
       response: { 201: Type.Array(NotificationSchema, { description: 'One per recipient' }) }
     },
@@ -38,7 +38,7 @@ const routes: Routes = async (app) => {
 
   app.delete('/api/notifications/:notification_id', {
     schema: {
-      operationId: 'dismissNotification', tags, summary: 'Dismiss one', params: Type.Object({ notification_id: idOf('a notification') }),
+      operationId: 'dismissNotification', tags, summary: 'Dismiss one notification', params: Type.Object({ notification_id: idOf('a notification') }),
       response: { 200: Type.Null() }
     },
     config: { scopes: ['me.write'] }
@@ -49,7 +49,7 @@ const routes: Routes = async (app) => {
 
   app.delete('/api/notifications', {
     schema: {
-      operationId: 'dismissNotifications', tags, summary: 'Dismiss all of yours', response: { 200: Type.Null() }
+      operationId: 'dismissNotifications', tags, summary: 'Dismiss all of your notifications', response: { 200: Type.Null() }
     },
     config: { scopes: ['me.write'] }
   }, async (request) => {

@@ -4,7 +4,7 @@ import type { Notification } from './entities.ts'
 import type { Draft } from './kinds.ts'
 import { INBOX_MAX } from './entities.ts'
 
-/** Ids of users, or all of a sort; accounts that are switched off get nothing. */
+/** Ids of users, all administrators or all users; disabled accounts get nothing. */
 export type Recipients = readonly number[] | 'admins' | 'all'
 
 /** A row with the user who caused it. */
@@ -30,7 +30,7 @@ const COLUMNS = `n.id, n.user_id, n.kind, n.level, n.title, n.body, n.link, n.ic
 const LIST = `select ${COLUMNS} from notifications n left join users a on a.id = n.actor_id
   where n.user_id = $1 order by n.id desc limit $2`
 
-/** In one order: of two senders to the same people none waits for the other in a circle. */
+/** A fixed order of locks prevents deadlocks between two senders. */
 const LOCK = `select id from users where enabled and ($1 = 'all' or $1 = 'admins' and role = 'admin' or id = any($2))
   order by id for no key update`
 const INSERT = `with n as (
@@ -49,13 +49,16 @@ function fromRow (row: Row): StoredNotification {
   return { ...own, actor: id === null ? null : { id, username, avatar_path: avatar, updated_at: updatedAt } }
 }
 
-/** Whom it goes to. Until the transaction ends nobody else sends to them, so that inboxes keep their size. */
+/** Locks the recipients until the transaction ends, because concurrent sends could exceed the size of inboxes. */
 export async function lockRecipients (client: pg.PoolClient, to: Recipients): Promise<number[]> {
   const values = typeof to === 'string' ? [to, []] : ['', to]
   return (await client.query<{ id: number }>(LOCK, values)).rows.map(({ id }) => id)
 }
 
-/** Puts a notification into inboxes, whose oldest make room for it. The user who caused it is named to others alone. */
+/**
+ * Inserts a notification into inboxes and deletes their oldest ones. The actor is only stored in inboxes of other
+ * users.
+ */
 export async function insertNotifications (
   client: pg.PoolClient, { kind, level, own, data }: Draft, userIds: readonly number[], actorId: number | null
 ): Promise<StoredNotification[]> {
@@ -65,20 +68,20 @@ export async function insertNotifications (
   return rows.map(fromRow)
 }
 
-/** The inbox of each user. */
+/** Access to the inboxes of users. */
 export function createInbox (pool: pg.Pool) {
   return {
-    /** Newest first. */
+    /** Lists the inbox of a user, newest first. */
     async list (userId: number): Promise<StoredNotification[]> {
       return (await pool.query<Row>(LIST, [userId, INBOX_MAX])).rows.map(fromRow)
     },
 
-    /** @returns those that are the user's */
+    /** @returns the ids that belong to the user */
     async read (userId: number, chosen: readonly number[] | null): Promise<number[]> {
       return (await pool.query<{ id: number }>(READ, [userId, chosen])).rows.map(({ id }) => id)
     },
 
-    /** @returns whether it was the user's */
+    /** @returns true if the notification belonged to the user */
     async delete (userId: number, id: number): Promise<boolean> {
       return (await pool.query('delete from notifications where user_id = $1 and id = $2', [userId, id])).rowCount === 1
     },

@@ -12,7 +12,7 @@ export const NotificationSchema = Type.Object({
   id: Type.Integer(),
   kind: Type.String(),
   level: StringEnum(LEVELS),
-  title: Nullable(Type.String({ description: "Null for the server's own kinds, whose text is made from data" })),
+  title: Nullable(Type.String({ description: 'Null for built-in kinds, whose text is made from data' })),
   body: Nullable(Type.String()),
   link: Nullable(Type.String({ description: 'A path inside the service' })),
   icon: Nullable(Type.String({ description: 'A Material Design Icons name' })),
@@ -31,18 +31,18 @@ export const SendNotificationSchema = Type.Object({
     default: 'custom',
     maxLength: 64,
     pattern: '^[a-z0-9][a-z0-9_.:-]*$',
-    description: "A name of the sender's own; those of the server are refused"
+    description: 'A kind of your own; built-in kinds are refused'
   })),
   link: Type.Optional(Nullable(Type.String({ maxLength: 1_000, description: 'A path inside the service, such as /rom/7' }))),
   icon: Type.Optional(Nullable(Type.String({
     maxLength: 64, pattern: '^mdi-[a-z0-9-]+$', description: 'A Material Design Icons name'
   }))),
   data: Type.Optional(Type.Object({}, {
-    additionalProperties: true, description: 'At most 4096 characters as JSON; webhooks get it as it is'
+    additionalProperties: true, description: 'At most 4096 characters as JSON; webhooks get it unchanged'
   })),
   recipients: Type.Optional(Type.Union([
     Type.Null(), Type.Array(Id, { minItems: 1, maxItems: RECIPIENTS_MAX }), StringEnum(['admins', 'all'])
-  ], { description: 'Ids of users, `admins` or `all`; null for yourself. Others are for administrators with users.write' }))
+  ], { description: 'Ids of users, `admins` or `all`; null for yourself. Only administrators with users.write may send to others' }))
 }, { title: 'SendNotification' })
 export type SendNotification = Static<typeof SendNotificationSchema>
 

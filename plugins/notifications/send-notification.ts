@@ -7,7 +7,7 @@ import type { SendNotification } from './schemas.ts'
 import type { Recipients } from './rows.ts'
 
 const DATA_MAX = 4_096
-/** Deeper than anybody nests by hand, and shallow enough for every reader. */
+/** Maximum number of characters of a link that an error quotes. */
 const QUOTED_MAX = 100
 
 function readKind (kind: string): string {
@@ -24,7 +24,7 @@ function readLink (link: string | null): string | null {
 const invalidData = (problem: string) => invalid(['body', 'data'], `data ${problem}`)
 
 function checkValues (value: unknown): void {
-  // JSON can say numbers that are too large for anything but infinity.
+  // JSON may contain numbers that are too large for a double and become infinity.
   if (typeof value === 'number' && !Number.isFinite(value)) throw invalidData('holds a number that is too large; send it as text')
   if (typeof value !== 'object' || value === null) return
   for (const inner of Object.values(value)) checkValues(inner)
@@ -40,7 +40,7 @@ function readData (data: object): Record<string, unknown> {
   return { ...data }
 }
 
-/** What a client sends. @throws ApiError INVALID */
+/** Converts the input of a client to a draft. @throws ApiError INVALID */
 export function readDraft ({ title, body, level = 'info', kind = 'custom', link, icon, data = {} }: SendNotification): Draft {
   const own = {
     title: title.toWellFormed(), body: body?.toWellFormed() ?? null, link: readLink(link ?? null), icon: icon ?? null
@@ -55,7 +55,7 @@ export function readDraft ({ title, body, level = 'info', kind = 'custom', link,
   }
 }
 
-/** Whom a client may send to. @throws ApiError FORBIDDEN */
+/** Returns the recipients that a client may send to. @throws ApiError FORBIDDEN */
 export function readRecipients (caller: Caller, given: SendNotification['recipients']): Recipients {
   const to = given ?? [caller.id]
   const isOwn = typeof to !== 'string' && to.every((id) => id === caller.id)
@@ -63,7 +63,7 @@ export function readRecipients (caller: Caller, given: SendNotification['recipie
   throw forbidden('Only an administrator with the scope users.write may send to others; leave recipients out to send to yourself')
 }
 
-/** @throws ApiError NOT_FOUND unless everybody who was named is among those who get it */
+/** @throws ApiError NOT_FOUND unless all named users receive the notification */
 export function checkFound (to: Recipients, found: readonly number[]): void {
   const missing = typeof to === 'string' ? undefined : to.find((id) => !found.includes(id))
   if (missing !== undefined) throw notFound(`User with ID '${missing}' not found or disabled; nothing was sent`)

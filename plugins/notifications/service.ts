@@ -13,10 +13,10 @@ import { type Recipients, createInbox, insertNotifications, lockRecipients } fro
 
 const SENDS_PER_MINUTE = 60
 
-/** Something the server has to say, and to whom. */
+/** An occasion with its recipients. */
 export type Notice = Occasion & {
   to: readonly number[] | 'admins'
-  /** The user who caused it, when somebody did. */
+  /** The user who caused the notification, if any. */
   actor_id?: number | null
 }
 
@@ -27,7 +27,9 @@ export function createNotifications (app: FastifyInstance, config: Config) {
   const throttle = createThrottle(app.pg)
   const baseUrl = shareableBaseUrl(config)
 
-  /** Stored first, then shown to open clients, then sent through channels; a crash in between loses no row. */
+  /**
+   * Stores the notification, publishes it to open clients, then wakes the channels. A crash in between loses no row.
+   */
   async function deliver ({ draft, to, actorId, isStrict }: Delivery): Promise<NotificationView[]> {
     const rows = await transaction(app.pg, async (client) => {
       const userIds = await lockRecipients(client, to)
@@ -44,7 +46,7 @@ export function createNotifications (app: FastifyInstance, config: Config) {
   }
 
   return {
-    /** Tells users what happened. Never throws: what there is to tell has happened already. */
+    /** Notifies users of an event. Never throws, because the event already happened. */
     async notify (notice: Notice): Promise<void> {
       const { kind, to, actor_id: actorId = null } = notice
       try {
@@ -55,9 +57,9 @@ export function createNotifications (app: FastifyInstance, config: Config) {
     },
 
     /**
-     * Sends what a client wrote.
-     *
-     * @throws ApiError TOO_MANY_REQUESTS, INVALID, FORBIDDEN to others, NOT_FOUND for who is named and is not there.
+     * Sends a notification of a client.
+     * @throws ApiError TOO_MANY_REQUESTS, INVALID, FORBIDDEN for other recipients, NOT_FOUND for a named user who does
+     * not exist or is disabled.
      */
     async send (caller: Caller, input: SendNotification): Promise<NotificationView[]> {
       await throttle.spend({ key: `notifications:${caller.id}`, max: SENDS_PER_MINUTE, seconds: 60 })
@@ -65,10 +67,10 @@ export function createNotifications (app: FastifyInstance, config: Config) {
       return await deliver({ draft, to: readRecipients(caller, input.recipients), actorId: caller.id, isStrict: true })
     },
 
-    /** The caller's inbox, newest first. */
+    /** Lists the caller's inbox, newest first. */
     list: async (caller: Caller): Promise<NotificationView[]> => (await inbox.list(caller.id)).map(toView),
 
-    /** Marks some as read, or all. Ids of others' are ignored. */
+    /** Marks some notifications as read, or all. Ids of other users are ignored. */
     async read (caller: Caller, chosen: readonly number[] | null): Promise<void> {
       const ids = await inbox.read(caller.id, chosen)
       if (chosen === null) app.sockets.publish(userRoom(caller.id), 'notifications:read', { ids: null })

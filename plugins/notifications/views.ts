@@ -4,7 +4,7 @@ import type { Draft } from './kinds.ts'
 import type { StoredNotification } from './rows.ts'
 import type { NotificationView } from './schemas.ts'
 
-/** The notification as its owner sees it. */
+/** Returns the view of a notification for its owner. */
 export function toView ({ user_id: _owner, ...row }: StoredNotification): NotificationView {
   const { actor, read_at: readAt, created_at: createdAt } = row
   return {
@@ -15,7 +15,7 @@ export function toView ({ user_id: _owner, ...row }: StoredNotification): Notifi
   }
 }
 
-/** The notification as it leaves the server; links are absolute when the server has an address to share. */
+/** Returns the form of a notification for channels. Links are absolute if the server has an address to share. */
 export function toOutgoing (
   { id, actor, created_at: createdAt }: StoredNotification, draft: Draft, baseUrl: string | null
 ): OutgoingNotification {

@@ -29,14 +29,14 @@ const inbox = async (headers: Headers) => (await call('GET', '', headers)).json<
 const titles = async (headers: Headers) => (await inbox(headers)).map(({ title }) => title)
 const countAll = async () => (await app.pg.query('select 1 from notifications')).rowCount
 
-/** A user with the password of another: hashing is the slow part. */
+/** Adds a user with the password hash of another one, because hashing is slow. */
 async function make (username: string, role: 'admin' | 'user' = 'user', enabled = true) {
   const { rows: [row] } = await app.pg.query<{ id: number }>(`insert into users (username, role, enabled, password_hash)
     select $1, $2, $3, password_hash from users where username = 'model' returning id`, [username, role, enabled])
   return { id: row?.id ?? 0, username, headers: basic(username) }
 }
 
-t.test('what a client sends itself is in its inbox, and the open page is told the same', async (t) => {
+t.test('a sent notification is in the inbox and reaches the open page', async (t) => {
   const alice = await make('alice')
   const heard = await listen(t, app, alice)
   const given = {
@@ -58,7 +58,7 @@ t.test('what a client sends itself is in its inbox, and the open page is told th
   ], 'newest first')
 })
 
-t.test('what breaks a rule is refused with the field that does', async (t) => {
+t.test('an invalid field is refused by name', async (t) => {
   const { headers } = await make('rules')
   const refused: [field: string, payload: object][] = [
     ['title', {}], ['title', { title: '' }], ['title', { title: 'x'.repeat(256) }], ['title', { title: 'a\0b' }],
@@ -125,7 +125,7 @@ t.test('links that leave the service are refused', async (t) => {
   fc.assert(fc.property(path, isInternalLink), { numRuns: 300 })
 })
 
-t.test('only administrators with users.write send to others, who see them as the sender', async (t) => {
+t.test('only administrators with users.write send to others, who see the sender', async (t) => {
   const [ben, cleo, off] = [await make('ben'), await make('cleo'), await make('off', 'user', false)]
   const [root, retired] = [await make('root', 'admin'), await make('retired', 'admin', false)]
   const before = await countAll()
@@ -164,7 +164,7 @@ t.test('only administrators with users.write send to others, who see them as the
   t.match(await inbox(cleo.headers), [{ title: 'All', actor: null }, { title: 'Named', actor: null }], 'a sender may leave')
 })
 
-t.test('notifications are marked as read, some or all, and pages are told which', async (t) => {
+t.test('some or all notifications are marked as read, and open pages get an event', async (t) => {
   const [dora, eve] = [await make('dora'), await make('eve')]
   for (const title of ['1', '2', '3']) await send(dora.headers, { title })
   await send(eve.headers, { title: 'hers' })
@@ -194,7 +194,7 @@ t.test('notifications are marked as read, some or all, and pages are told which'
   t.ok(third)
 })
 
-t.test('notifications are dismissed, one or all, and pages are told which', async (t) => {
+t.test('one or all notifications are dismissed, and open pages get an event', async (t) => {
   const [finn, gus] = [await make('finn'), await make('gus')]
   for (const title of ['1', '2', '3']) await send(finn.headers, { title })
   await send(gus.headers, { title: 'his' })
@@ -213,7 +213,7 @@ t.test('notifications are dismissed, one or all, and pages are told which', asyn
   t.same(heard, [['notifications:dismissed', { ids: [second?.id] }], ['notifications:dismissed', { ids: null }]])
 })
 
-t.test('an inbox keeps the 200 newest, also of many that come at once', async (t) => {
+t.test('an inbox keeps the 200 newest notifications, even with concurrent sends', async (t) => {
   const [hugo, ida] = [await make('hugo'), await make('ida')]
   await app.pg.query(`insert into notifications (user_id, kind, level, title)
     select $1, 'custom', 'info', 'old ' || n from generate_series(1, 205) n`, [hugo.id])
@@ -231,7 +231,7 @@ t.test('an inbox keeps the 200 newest, also of many that come at once', async (t
   t.same(counts, counts.map((_, round) => [200, 3 * (round + 1)]))
 })
 
-t.test('of 100 sent at once by one user 60 are taken, and the rest are told when to come again', async (t) => {
+t.test('of 100 concurrent sends of a user 60 succeed, and the rest get Retry-After', async (t) => {
   const [jo, kim] = [await make('jo'), await make('kim')]
   const replies = await Promise.all(Array.from({ length: 100 }, (_, index) => send(jo.headers, { title: `${index}` })))
   t.equal(replies.filter(({ statusCode }) => statusCode === 201).length, 60)
@@ -242,7 +242,7 @@ t.test('of 100 sent at once by one user 60 are taken, and the rest are told when
   t.equal((await send(kim.headers, { title: 'x' })).statusCode, 201, 'others may')
 })
 
-t.test('what the inbox gets is queued with it for the channels that want it', async (t) => {
+t.test('a notification is queued for the channels that accept its topic', async (t) => {
   const [lou, mia] = [await make('lou', 'admin'), await make('mia')]
   for (const [name, topics] of [['all', null], ['some', ['custom']], ['scans', ['scans']]] as const) {
     await app.pg.query(`insert into notification_channels (user_id, type, name, topics, sealed, confirmed)
@@ -264,7 +264,7 @@ t.test('what the inbox gets is queued with it for the channels that want it', as
   t.match((await queued()).slice(2), [{ name: 'all', notification: failed }, { name: 'scans', notification: failed }])
 })
 
-t.test('what cannot be stored is logged and disturbs nobody', async (t) => {
+t.test('a notification that cannot be stored is logged and throws nothing', async (t) => {
   const lena = await make('lena')
   const notify = (to: number[]) => app.notifications.notify({ kind: 'scan_failed', to, data: { error: 'a\0b \ud800' } })
   await notify([])
@@ -275,7 +275,7 @@ t.test('what cannot be stored is logged and disturbs nobody', async (t) => {
   t.match(await inbox(lena.headers), [{ kind: 'scan_failed', data: { error: 'ab \ufffd' } }], 'what no column takes is left out')
 })
 
-t.test("the server's own kinds have English text and a link for channels, and none for clients", async (t) => {
+t.test('built-in kinds have English text and a link for channels, but not for clients', async (t) => {
   const row = { id: 7, user_id: 1, read_at: null, created_at: new Date('2026-01-02T03:04:05Z') }
   const install = { rom_id: 3, rom_name: 'Kirby', device_name: 'Deck', status: 'done', reason: null }
   const render = (occasion: Parameters<typeof draftOf>[0], home: string | null = 'https://games.example/svc') => {

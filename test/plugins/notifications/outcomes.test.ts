@@ -26,13 +26,13 @@ const told = async () =>
 const inbox = async (headers: { authorization: string }) =>
   (await app.inject({ url: '/api/notifications', headers })).json<NotificationView[]>()
 
-/** Who was told of what since the test began, once they were. */
+/** Waits for this many notifications and returns all since the test began. */
 async function toldOf (count: number): Promise<Told[]> {
   await until(async () => (await told()).length >= count, `${count} notifications`)
   return await told()
 }
 
-/** As a schedule and the watcher ask for one. */
+/** Requests a scan without a user, as a schedule and the watcher do. */
 const scanUnasked = async (userId: number | null = null): Promise<string> => {
   const payload: ScanPayload = {
     type: 'quick', platforms: [], platform_fs_slugs: [], roms_ids: [], apis: [], launchbox_remote_enabled: true
@@ -43,7 +43,7 @@ const scanUnasked = async (userId: number | null = null): Promise<string> => {
 const runByHand = async (name: string) =>
   (await app.inject({ method: 'POST', url: `/api/tasks/run/${name}`, headers: admin })).json<{ task_id: string }>().task_id
 
-/** As the queue does when the minute has come. @returns once the run has ended */
+/** Runs a scheduled task, as the queue does. @returns once the run ended */
 async function runScheduled (name: string): Promise<void> {
   const countEnded = async () =>
     (await sql('select 1 from tasks where task_key = $1 and user_id is null and ended_at is not null', [name])).length
@@ -64,7 +64,7 @@ t.beforeEach(async () => {
   await sql('delete from notifications')
 })
 
-t.test('whoever started a scan is told of its end, once, also on the open page', async (t) => {
+t.test('the user who started a scan gets one notification, also on the open page', async (t) => {
   const heard = await listen(t, app, { id: await idOf('admin'), username: 'admin' })
   await put({ 'roms/snes/A.sfc': 'a', 'roms/snes/B.sfc': 'b' })
   const { meta } = await scan({ apis: [] })
@@ -78,7 +78,7 @@ t.test('whoever started a scan is told of its end, once, also on the open page',
   t.same(await toldOf(2), [['admin', 'scan_completed'], ['admin', 'scan_completed']], 'a person is told although nothing is new')
 })
 
-t.test('administrators are told of a scan that nobody asked for when it found something', async (t) => {
+t.test('administrators are notified of an automatic scan that found games', async (t) => {
   await test.finished(await scanUnasked())
   await put({ 'roms/snes/C.sfc': 'c' })
   await test.finished(await scanUnasked())
@@ -86,7 +86,7 @@ t.test('administrators are told of a scan that nobody asked for when it found so
   t.match(await inbox(second), [{ data: { new_roms: 1 } }])
 })
 
-t.test('a scan that fails is told to who started it, or to administrators', async (t) => {
+t.test('a failed scan notifies the user who started it, or administrators', async (t) => {
   await withoutLibrary(async () => {
     const { task_id: id } = await scan({ apis: [] })
     t.same(await toldOf(1), [['admin', 'scan_failed']])
@@ -96,7 +96,7 @@ t.test('a scan that fails is told to who started it, or to administrators', asyn
   })
 })
 
-t.test('only administrators learn where the machine has its folders when a scan or task fails', async (t) => {
+t.test("only administrators see the machine's folders in errors of scans and tasks", async (t) => {
   const id = await idOf('reader')
   await sql("insert into permission_overrides (user_id, entity, action, granted) values ($1, 'tasks', 'write', true)", [id])
   t.teardown(() => sql('delete from permission_overrides'))
@@ -120,7 +120,7 @@ t.test('only administrators learn where the machine has its folders when a scan 
   }
 })
 
-t.test('a scan that is given up because its workers died is told once, however many look for it', async (t) => {
+t.test('a scan that is given up after its workers died notifies once', async (t) => {
   await sql(`insert into tasks (id, title, type, status, attempts, worker_id, user_id, started_at)
     values ($1, 'Quick Scan', 'scan', 'started', 3, 'a worker that is gone', $2, now())`, [crypto.randomUUID(), await idOf('second')])
   await Promise.all(Array.from({ length: 4 }, () => app.tasks.recover()))
@@ -128,7 +128,7 @@ t.test('a scan that is given up because its workers died is told once, however m
   t.match(await inbox(second), [{ data: { error: /Given up after 3 workers died at it/ } }])
 })
 
-t.test('nobody is told of a scan that was stopped', async (t) => {
+t.test('a stopped scan sends no notification', async (t) => {
   await put({ 'roms/snes/D.sfc': 'd' })
   const asked = Promise.withResolvers<void>()
   pictures.identify = () => {
@@ -143,7 +143,7 @@ t.test('nobody is told of a scan that was stopped', async (t) => {
   t.same(await toldOf(1), [['admin', 'scan_completed']], 'but of the next one')
 })
 
-t.test('a task is told to who ran it, and when nobody did only if it failed', async (t) => {
+t.test('a task notifies its user; an automatic one notifies only of failures', async (t) => {
   await test.finished(await runByHand('update_pictures_metadata'))
   t.same(await toldOf(1), [['admin', 'task_completed']])
   t.match(await inbox(admin), [{ level: 'success', data: { title: 'Scheduled Pictures metadata update' } }])
@@ -156,7 +156,7 @@ t.test('a task is told to who ran it, and when nobody did only if it failed', as
   t.same((await toldOf(4)).slice(2), [['admin', 'task_failed'], ['second', 'task_failed']])
 })
 
-t.test('an account is told of its new role, and who gave it', async (t) => {
+t.test('a user is notified of the new role and of the administrator who set it', async (t) => {
   const [id, adminId] = [await idOf('reader'), await idOf('admin')]
   const setRole = (role: string) => app.inject({ method: 'PUT', url: `/api/users/${id}`, headers: admin, payload: { role } })
   await setRole('admin')
@@ -170,7 +170,7 @@ t.test('an account is told of its new role, and who gave it', async (t) => {
   ])
 })
 
-t.test('administrators are told once that a provider refuses its credentials', async (t) => {
+t.test('administrators are notified once that a provider refuses its credentials', async (t) => {
   await put({ 'roms/snes/Key.sfc': 'key', 'roms/snes/Lock.sfc': 'lock' })
   pictures.identify = () => { throw new CredentialsRefusedError('the token is wrong') }
   const tellRefusals = async () => (await told()).filter(([, kind]) => kind === 'provider_refused')

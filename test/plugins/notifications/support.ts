@@ -7,7 +7,7 @@ import type { App } from '../../../core/typebox.ts'
 import { signIn } from '../auth/support.ts'
 import { until } from '../../until.ts'
 
-/** What the open page of a user is told about notifications, as `[event, payload]`. */
+/** Collects the notification events of a user's open page, as `[event, payload]`. */
 export async function listen (t: Pick<Test, 'teardown'>, app: App, { id, username }: { id: number, username: string }) {
   const { cookie } = await signIn(app, username)
   const socket = io(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`, {
