@@ -4,19 +4,19 @@ import { StringEnum } from '../../core/typebox.ts'
 
 export const MailSchema = Section({
   host: Type.Optional(Type.String({
-    minLength: 1, env: 'SMTP_HOST', description: 'Server that takes outgoing mail; without it nothing is mailed'
+    minLength: 1, env: 'SMTP_HOST', description: 'Server for outgoing mail; without it no mail is sent'
   })),
-  port: Type.Integer({ default: 587, minimum: 1, maximum: 65535, env: 'SMTP_PORT', description: 'Its port' }),
+  port: Type.Integer({ default: 587, minimum: 1, maximum: 65535, env: 'SMTP_PORT', description: 'Port of that server' }),
   security: StringEnum(['starttls', 'tls', 'none'], {
     default: 'starttls',
     env: 'SMTP_SECURITY',
     description: 'starttls is usual on port 587, tls on port 465; none sends passwords and mail readable'
   }),
-  username: Type.Optional(Type.String({ env: 'SMTP_USERNAME', description: 'Account at that server, when it asks for one' })),
+  username: Type.Optional(Type.String({ env: 'SMTP_USERNAME', description: 'Account on that server, if it requires one' })),
   password: Type.Optional(Type.String({
     writeOnly: true, env: 'SMTP_PASSWORD', description: 'Password of that account'
   })),
   from: Type.Optional(Type.String({
-    minLength: 3, env: 'SMTP_FROM', description: 'Sender of the mail, such as svc@example.org; without it the account'
+    minLength: 3, env: 'SMTP_FROM', description: 'Sender of the mail, such as svc@example.org; defaults to the account'
   }))
 }, 'Outgoing mail')

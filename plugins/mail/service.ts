@@ -4,10 +4,10 @@ import type { Config } from '../../core/config/config.ts'
 import { ApiError, badRequest } from '../../core/errors.ts'
 import { ADDRESS, createTransporter } from './transport.ts'
 
-/** One message to one person. */
+/** One message to one recipient. */
 export interface Mail { to: string, subject: string, text: string, html?: string }
 
-/** @throws ApiError BAD_REQUEST when a text could add a header or a further recipient. */
+/** @throws ApiError BAD_REQUEST if a text could add a header or another recipient. */
 function checkMail ({ to, subject }: Mail): void {
   if (!ADDRESS.test(to)) throw badRequest(`'${to.slice(0, 100)}' is not one email address; use name@example.org`)
   if (/[\r\n\0]/.test(subject)) throw badRequest('The subject of a mail is one line; leave line ends out')
@@ -21,16 +21,18 @@ export function createMail (config: Config, log: FastifyBaseLogger) {
   let transporter: Transporter | null = null
 
   return {
-    /** Whether mail can be sent at all. */
+    /** True if the settings for mail are complete. */
     isConfigured,
 
-    /** Hands a message to the mail server. @throws ApiError BAD_REQUEST, or UNAVAILABLE with what the server said. */
+    /**
+     * Sends a message to the mail server. @throws ApiError BAD_REQUEST, or UNAVAILABLE with the error of the server.
+     */
     async send (mail: Mail): Promise<void> {
       if (!isConfigured) throw new ApiError('UNAVAILABLE', 'No mail can be sent: set SMTP_HOST and SMTP_FROM')
       checkMail(mail)
       transporter ??= await createTransporter(config.mail)
       try {
-        // As an object an address is taken as it is, and not as a list of them.
+        // An address in an object is used as it is; a plain text would be parsed as a list.
         await transporter.sendMail({ ...mail, from: sender, to: { name: '', address: mail.to } })
       } catch (err) {
         throw new ApiError('UNAVAILABLE', `The mail server ${host}:${port} did not take the mail: ${(err as Error).message}. ` +

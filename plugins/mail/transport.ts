@@ -1,15 +1,15 @@
 import type { Transporter } from 'nodemailer'
 import type { Config } from '../../core/config/config.ts'
 
-/** For each step of the conversation; a mail server that says nothing for so long is as good as down. */
+/** Timeout for each step of the conversation with the mail server. */
 const TIMEOUT_MS = 15_000
 
-/** Exactly one address: a comma or a line end would make it more than that. */
+/** Matches exactly one address. A comma or a line end would add another one. */
 export const ADDRESS = /^[^\s@,;:<>()[\]\\"]{1,64}@[^\s@,;:<>()[\]\\"]{1,255}$/
 
-/** A way to the mail server of the configuration. */
+/** Creates a transporter to the configured mail server. */
 export async function createTransporter ({ host, port, security, username, password }: Config['mail']): Promise<Transporter> {
-  // Loaded with the first mail: most servers send none.
+  // Loaded with the first mail, because most servers send none.
   const { createTransport } = await import('nodemailer')
   return createTransport({
     ...(host === undefined ? {} : { host }),
@@ -22,7 +22,7 @@ export async function createTransporter ({ host, port, security, username, passw
     greetingTimeout: TIMEOUT_MS,
     socketTimeout: TIMEOUT_MS,
     dnsTimeout: TIMEOUT_MS,
-    // A message is text from us: no part of it names a file or an address to fetch.
+    // The server writes the message itself, so no part of it may name a file or URL to load.
     disableFileAccess: true,
     disableUrlAccess: true
   })

@@ -10,7 +10,7 @@ import { CERTIFICATE, CERTIFICATE_KEY } from '../fixtures/certificate.ts'
 
 interface Received { from: string, to: string[], content: string, isSecure: boolean, user: unknown }
 
-/** A mail server that keeps what it is sent. */
+/** A mail server that stores received mails. */
 async function startServer (t: Test, options: SMTPServerOptions = {}) {
   const received: Received[] = []
   const server = new SMTPServer({
@@ -31,7 +31,7 @@ async function startServer (t: Test, options: SMTPServerOptions = {}) {
       })
     }
   })
-  server.on('error', () => { /* A client that refuses our certificate hangs up on us. */ })
+  server.on('error', () => { /* A client that refuses the test certificate closes the connection. */ })
   await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
   t.teardown(() => new Promise<void>((resolve) => { server.close(() => { resolve() }) }))
   const { port } = server.server.address() as AddressInfo
@@ -44,7 +44,7 @@ const mailOf = (t: Test, env: Record<string, string>) => {
 }
 const MAIL = { to: 'alice@example.org', subject: 'Grüße', text: 'Hello\n' }
 
-t.test('without a server nothing can be sent, and the error says what is missing', async (t) => {
+t.test('without a server no mail is sent, and the error names the missing settings', async (t) => {
   t.equal(mailOf(t, {}).isConfigured, false)
   t.equal(mailOf(t, { SMTP_HOST: '127.0.0.1' }).isConfigured, false, 'nor without a sender')
   t.equal(mailOf(t, { SMTP_HOST: '127.0.0.1', SMTP_USERNAME: 'svc@example.org' }).isConfigured, true, 'which may be the account')
@@ -62,7 +62,7 @@ t.test('a mail arrives as text and as HTML', async (t) => {
   t.match(content, /text\/plain[^]*Hello[^]*text\/html[^]*<p>Hello<\/p>/)
 })
 
-t.test('nothing in a mail adds a header or a recipient', async (t) => {
+t.test('no field of a mail adds a header or a recipient', async (t) => {
   const { received, env } = await startServer(t, { disabledCommands: ['STARTTLS'] })
   const mail = mailOf(t, { ...env, SMTP_SECURITY: 'none' })
   const forged = ['a@b.org\r\nBcc: c@d.org', 'a@b.org, c@d.org', 'a@b.org;c@d.org', 'x <a@b.org>', '<a@b.org>', '"x" a@b.org', 'a', '']
@@ -74,7 +74,7 @@ t.test('nothing in a mail adds a header or a recipient', async (t) => {
   t.same(received, [])
 })
 
-t.test('a server that refuses says so in the error', async (t) => {
+t.test('the error contains the reason of a refusing server', async (t) => {
   const { env } = await startServer(t, { disabledCommands: ['STARTTLS'] })
   const wrong = mailOf(t, { ...env, SMTP_SECURITY: 'none', SMTP_USERNAME: 'svc', SMTP_PASSWORD: 'wrong' })
   await t.rejects(wrong.send(MAIL), { statusCode: 503, message: /no such account.*SMTP_/ })
@@ -94,7 +94,7 @@ t.test('STARTTLS and TLS are used only with a certificate that is trusted', asyn
   }
   await t.rejects(send(), { message: /self-signed certificate/ })
   const authorities = tls.getCACertificates()
-  // What NODE_EXTRA_CA_CERTS does at the start.
+  // Same effect as NODE_EXTRA_CA_CERTS at the start.
   tls.setDefaultCACertificates([...authorities, CERTIFICATE])
   t.teardown(() => { tls.setDefaultCACertificates(authorities) })
   await send()

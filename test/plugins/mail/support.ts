@@ -21,7 +21,7 @@ export async function startMail (baseUrl = 'https://games.example.org/svc') {
   return { mails, server, env }
 }
 
-/** The reset link in a mail. */
+/** Returns the reset link in a mail. */
 export function linkOf (mail: string): string | undefined {
   const [link] = /https:\/\/[\w./-]+\/reset-password\?token=[\w.-]+/
     .exec(mail.replace(/=\r?\n/g, '').replaceAll('=3D', '=')) ?? []
