@@ -1,18 +1,18 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/database/columns.ts'
 
-/** Where people play one game together. It is there while somebody is in it. */
+/** A room in which people play one game together. It exists while it has players. */
 export const NetplayRoom = defineEntity({
   name: 'NetplayRoom',
   tableName: 'netplay_rooms',
   properties: {
-    /** Chosen by who opened it. */
+    /** Chosen by the player who opened the room. */
     id: columns.text().primary(),
     name: columns.text(),
-    /** As it was sent: a ROM that was there when the room was opened. */
+    /** Game id as received: a ROM that existed when the room was opened. */
     game_id: columns.text().index(),
     domain: columns.text().nullable(),
-    /** Keyed, for the password itself is nobody's business; null for none. */
+    /** Keyed hash, because the password itself must stay secret; null for none. */
     password_mark: columns.text().nullable(),
     max_players: p.integer(),
     created_at: columns.createdAt()
@@ -20,7 +20,7 @@ export const NetplayRoom = defineEntity({
 })
 export type NetplayRoom = InferEntity<typeof NetplayRoom>
 
-/** Somebody in a room, in the order in which they came: the first of them is its owner. */
+/** A player in a room. Rows are in the order of joining, and the first player is the owner. */
 export const NetplayPlayer = defineEntity({
   name: 'NetplayPlayer',
   tableName: 'netplay_players',
@@ -32,7 +32,7 @@ export const NetplayPlayer = defineEntity({
     /** Chosen by the player. */
     player_id: columns.text(),
     player_name: columns.text(),
-    /** The web worker that holds the socket: when it dies, so does this. */
+    /** Web worker that holds the socket. The player counts as gone when the worker dies. */
     worker: columns.text()
   }
 })

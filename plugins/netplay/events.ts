@@ -7,12 +7,12 @@ import { type RoomData, RoomDataSchema, type Wish, readWish } from './schemas.ts
 import { Refusal, WrongPassword } from './service.ts'
 
 const PATH = '/netplay/socket.io'
-/** What players send each other as it is. */
+/** Events that are relayed between players unchanged. */
 const RELAYED = ['data-message', 'snapshot', 'input'] as const
-/** After so many a socket is closed: whoever guesses begins anew. */
+/** Wrong passwords after which the socket is closed; a guesser must reconnect. */
 const WRONG_PASSWORDS_MAX = 10
 
-/** A client chooses the id: with this before it, it is no other room's name. */
+/** Returns the socket room of a room id. The prefix keeps ids of clients apart from other socket rooms. */
 const roomNameOf = (id: string) => `netplay:${id}`
 
 type Acknowledge = (...answer: unknown[]) => void
@@ -20,7 +20,7 @@ type Act = (wish: Wish) => Promise<unknown[]>
 
 const read = createReader(RoomDataSchema)
 
-/** @throws Refusal when it is not what opens or joins a room */
+/** Parses the payload that opens or joins a room. @throws Refusal if the payload is invalid */
 function readRoomData (payload: unknown): Wish {
   const given = read(payload)
   if ('problem' in given) throw new Refusal(given.problem)
@@ -29,7 +29,7 @@ function readRoomData (payload: unknown): Wish {
   return wish
 }
 
-/** The last argument of an event, when its sender waits for an answer. */
+/** Returns the last argument of an event if it is a callback for the response. */
 function acknowledgementOf (args: readonly unknown[]): Acknowledge {
   const last = args.at(-1)
   return typeof last === 'function' ? last as Acknowledge : () => {}
@@ -52,11 +52,11 @@ function toSignal (sender: string, { requestRenegotiate: asks, candidate, offer,
   return { sender, candidate: candidate ?? null, offer: offer ?? null, answer: answer ?? null }
 }
 
-/** One thing after the other, until all that was begun is done. */
+/** Creates queues that run their work in order, and tracks all unfinished work. */
 function createTurns (app: FastifyInstance) {
   const open = new Set<Promise<void>>()
   return {
-    /** What takes turns of its own. */
+    /** Starts a queue with its own order. */
     start () {
       let last = Promise.resolve()
       return (work: () => Promise<void>): void => {
@@ -70,9 +70,9 @@ function createTurns (app: FastifyInstance) {
   }
 }
 
-/** The endpoint on which people meet to play one game together. */
+/** Opens the socket endpoint for netplay. */
 export function openNetplayEndpoint (app: FastifyInstance) {
-  /** The room that each socket of this process is in. */
+  /** The room of each socket in this process. */
   const seats = new Map<Socket, string>()
   const turns = createTurns(app)
   const io: Server = app.sockets.openEndpoint(PATH, serve)
@@ -92,7 +92,7 @@ export function openNetplayEndpoint (app: FastifyInstance) {
     await app.netplay.announce(roomId)
   }
 
-  /** Answers with the reason when it is refused, also for what nobody could foresee. */
+  /** Runs an action and acknowledges its result, or the reason of a failure, also of an unexpected one. */
   async function answer (act: Act, payload: unknown, acknowledge: Acknowledge): Promise<void> {
     try {
       acknowledge(...await act(readRoomData(payload)))
@@ -128,7 +128,7 @@ export function openNetplayEndpoint (app: FastifyInstance) {
     const roomId = seats.get(socket)
     if (roomId === undefined || !isSignal(payload)) return
     const { target } = payload
-    // Asked before it is a room's name: only a socket in the same room is one.
+    // Check the target before using it as a socket room: only a socket in the same netplay room is allowed.
     if (await app.netplay.isInRoom(roomId, target)) io.to(target).emit('webrtc-signal', toSignal(socket.id, payload))
   }
 
@@ -156,7 +156,10 @@ export function openNetplayEndpoint (app: FastifyInstance) {
   }
 
   const inTurn = turns.start()
-  /** Each worker tells its own: what is read in turn is never older than what was told before. */
+  /**
+   * Publishes the players of a room to the sockets of this worker. The queue prevents that older lists follow newer
+   * ones.
+   */
   function tell (roomId: string): void {
     const room = roomNameOf(roomId)
     inTurn(async () => {
@@ -165,7 +168,7 @@ export function openNetplayEndpoint (app: FastifyInstance) {
   }
 
   return {
-    /** Begins to tell players who is in their room. */
+    /** Starts to publish the players of rooms to their sockets. */
     hear: () => app.workers.hear(ROOMS_CHANNEL, tell),
     hasPlayers: () => seats.size > 0,
     settled: turns.settled

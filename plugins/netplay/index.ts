@@ -11,7 +11,7 @@ declare module 'fastify' {
 const CLEAN_UP = 'netplay_cleanup'
 const CLEAN_UP_CRON = '*/30 * * * *'
 const CLEAN_UP_SECONDS = 60
-/** How long those who are left may believe that somebody plays whose worker died. */
+/** Interval at which players of dead workers are removed. */
 const LOOK_MS = 10_000
 
 export default fp<FeatureOptions>(async (app, { role }) => {

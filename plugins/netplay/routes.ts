@@ -7,7 +7,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'listNetplayRooms',
       tags: ['netplay'],
-      summary: 'The rooms in which a game is played together and a place is free',
+      summary: 'Rooms of a game with a free place',
       description: 'Rooms are opened and joined on the socket endpoint `/netplay/socket.io`.',
       querystring: ListRoomsQuery,
       response: { 200: RoomListSchema, 404: ErrorSchema }

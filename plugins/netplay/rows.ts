@@ -3,10 +3,10 @@ import { transaction } from '../../core/database/transaction.ts'
 import type { NetplayRoom } from './entities.ts'
 import type { Wish } from './schemas.ts'
 
-/** The channel on which workers hear in which room something changed. */
+/** Channel of events that announce changed rooms to all workers. */
 export const ROOMS_CHANNEL = 'svc_netplay'
 
-/** Somebody in a room. */
+/** A player in a room. */
 export interface PlayerRow { socket_id: string, player_id: string, player_name: string }
 
 /** A room with a free place. */
@@ -19,7 +19,7 @@ export interface RoomRow extends Pick<NetplayRoom, 'id' | 'name' | 'max_players'
 /** A socket with the worker that holds it. */
 export interface Seat { socket_id: string, worker: string }
 
-/** The rooms of a game with a free place, as far as those in them are there; the oldest first. */
+/** Selects the rooms of a game with a free place, oldest first. Only players of live workers count. */
 export async function selectOpenRooms (pool: pg.Pool, gameId: string, workers: readonly string[]): Promise<RoomRow[]> {
   const { rows } = await pool.query<RoomRow>(`select r.id, r.name, r.max_players, count(*)::int as players,
       (array_agg(p.player_name order by p.id))[1] as owner, r.password_mark is not null as has_password
@@ -29,14 +29,14 @@ export async function selectOpenRooms (pool: pg.Pool, gameId: string, workers: r
   return rows
 }
 
-/** Those in a room, the owner first. */
+/** Selects the players of a room, the owner first. */
 export async function selectPlayers (client: pg.Pool | pg.ClientBase, roomId: string): Promise<PlayerRow[]> {
   const { rows } = await client.query<PlayerRow>(
     'select socket_id, player_id, player_name from netplay_players where room_id = $1 order by id', [roomId])
   return rows
 }
 
-/** What a room asks of those who want to be in it. */
+/** The conditions for joining a room. */
 export interface Entrance { game_id: string, password_mark: string | null }
 
 export async function selectEntrance (pool: pg.Pool, id: string): Promise<Entrance | null> {
@@ -49,7 +49,7 @@ async function insertPlayer (client: pg.ClientBase, wish: Wish, { socket_id: soc
     values ($1, $2, $3, $4, $5)`, [wish.id, socketId, wish.player_id, wish.player_name, worker])
 }
 
-/** @returns whether the room's id was free */
+/** @returns true if the room's id was free */
 export function insertRoom (pool: pg.Pool, wish: Wish, passwordMark: string | null, seat: Seat): Promise<boolean> {
   return transaction(pool, async (client) => {
     const { rowCount } = await client.query(`insert into netplay_rooms (id, name, game_id, domain, password_mark, max_players)
@@ -60,10 +60,10 @@ export function insertRoom (pool: pg.Pool, wish: Wish, passwordMark: string | nu
   })
 }
 
-/** How it went for somebody who wants to be in a room. */
+/** The result of joining a room: its players, or the reason of the refusal. */
 export type Entry = PlayerRow[] | 'gone' | 'taken' | 'full'
 
-/** Those who are in the room from now on, if there is a place. */
+/** Adds a player to a room if there is a place. @returns all players of the room */
 export function enterRoom (pool: pg.Pool, wish: Wish, seat: Seat): Promise<Entry> {
   return transaction(pool, async (client): Promise<Entry> => {
     const { rows: [room] } = await client.query<Pick<NetplayRoom, 'max_players'>>(
@@ -82,7 +82,7 @@ async function deleteEmptyRoom (client: pg.ClientBase, id: string): Promise<void
     '(select 1 from netplay_players p where p.room_id = r.id)', [id])
 }
 
-/** Takes a socket out of its room, and the room away when it was the last. */
+/** Removes a socket from its room, and the room if it is empty then. */
 export function deletePlayer (pool: pg.Pool, roomId: string, socketId: string): Promise<void> {
   return transaction(pool, async (client) => {
     await client.query('select 1 from netplay_rooms where id = $1 for update', [roomId])
@@ -91,16 +91,15 @@ export function deletePlayer (pool: pg.Pool, roomId: string, socketId: string): 
   })
 }
 
-/** The workers by which anybody is in a room. */
+/** Selects the workers that hold sockets of players. */
 export async function selectWorkers (pool: pg.Pool): Promise<string[]> {
   const { rows } = await pool.query<{ worker: string }>('select distinct worker from netplay_players')
   return rows.map(({ worker }) => worker)
 }
 
 /**
- * Takes out whoever was in a room by one of these workers, and rooms without anybody.
- *
- * @returns the rooms that changed
+ * Removes the players of these workers, and empty rooms.
+ * @returns the ids of changed rooms
  */
 export function deleteLost (pool: pg.Pool, workers: readonly string[]): Promise<string[]> {
   return transaction(pool, async (client) => {
@@ -116,14 +115,14 @@ export function deleteLost (pool: pg.Pool, workers: readonly string[]): Promise<
   })
 }
 
-/** Whether a socket is in a room. */
+/** True if a socket is in a room. */
 export async function isInRoom (pool: pg.Pool, roomId: string, socketId: string): Promise<boolean> {
   const { rowCount } = await pool.query('select 1 from netplay_players where socket_id = $1 and room_id = $2',
     [socketId, roomId])
   return rowCount === 1
 }
 
-/** Has every worker tell those in these rooms who is there now. */
+/** Makes every worker publish the players of these rooms. */
 export async function announceRooms (pool: pg.Pool, ids: readonly string[]): Promise<void> {
   await pool.query('select pg_notify($1, id) from unnest($2::text[]) as id', [ROOMS_CHANNEL, ids])
 }

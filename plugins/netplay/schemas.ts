@@ -5,12 +5,12 @@ const TEXT_MAX = 255
 const PLAYERS_DEFAULT = 4
 const PLAYERS_MAX = 100
 
-/** Apps send ids as text or as numbers, and leave things out in more than one way. */
+/** Apps send ids as text or numbers, and missing values in several ways. */
 const Text = Type.Optional(Nullable(Type.Union([StoredText({ maxLength: TEXT_MAX }), Type.Number()])))
 
 const Name = Type.Optional(Nullable(Type.Union([NameText({ maxLength: TEXT_MAX }), Type.Number()])))
 
-/** What opens or joins a room. Whatever else apps send is theirs. */
+/** Payload that opens or joins a room. Other fields of apps are ignored. */
 export const RoomDataSchema = Type.Object({
   extra: Type.Object({
     sessionid: Text,
@@ -27,7 +27,7 @@ export const RoomDataSchema = Type.Object({
 })
 export type RoomData = Static<typeof RoomDataSchema>
 
-/** A room, and who wants to be in it, as they were sent. */
+/** The room and the player of a request, with defaults applied. */
 export interface Wish {
   id: string
   player_id: string
@@ -44,7 +44,7 @@ const textOf = (value: string | number | null | undefined): string => value === 
 const readPlaces = (given: unknown): number =>
   typeof given === 'number' && Number.isInteger(given) && given >= 1 ? Math.min(given, PLAYERS_MAX) : PLAYERS_DEFAULT
 
-/** What is sent is filled up as apps expect it; null when it says neither which room nor who. */
+/** Applies the defaults that apps expect; returns null if the room or the player is missing. */
 export function readWish ({ extra, maxPlayers, password }: RoomData): Wish | null {
   const [id, player] = [textOf(extra.sessionid), textOf(extra.userid) || textOf(extra.playerId)]
   if (id === '' || player === '') return null
@@ -62,32 +62,32 @@ export function readWish ({ extra, maxPlayers, password }: RoomData): Wish | nul
 
 const ID = /^[1-9]\d{0,9}$/
 
-/** The ROM that a game's id names; null for none. */
+/** Returns the id of the ROM that a game id names; null for none. */
 export function readRomId (gameId: string): number | null {
   return ID.test(gameId) && Number(gameId) <= ID_MAX ? Number(gameId) : null
 }
 
-/** Somebody in a room, as the others are told. */
+/** A player as clients see it. */
 export interface Player { socketId: string, player_name: string, userid: string, playerId: string }
-/** By player id. */
+/** Players by player id. */
 export type Players = Record<string, Player>
 
 export const ListRoomsQuery = Type.Object({
-  game_id: StoredText({ maxLength: TEXT_MAX, description: 'The ROM' })
+  game_id: StoredText({ maxLength: TEXT_MAX, description: 'Id of the ROM' })
 })
 export type ListRoomsQuery = Static<typeof ListRoomsQuery>
 
 export const RoomListItemSchema = Type.Object({
   room_name: Type.String(),
-  current: Type.Integer({ description: 'Players in it' }),
-  max: Type.Integer({ description: 'Places' }),
-  player_name: Type.String({ description: "The owner's" }),
+  current: Type.Integer({ description: 'Number of players' }),
+  max: Type.Integer({ description: 'Maximum number of players' }),
+  player_name: Type.String({ description: "Name of the room's owner" }),
   hasPassword: Type.Boolean()
 }, { title: 'RoomListItem' })
 export type RoomListItem = Static<typeof RoomListItemSchema>
-/** By the id that the room's owner chose. */
+/** Rooms by the id that the owner chose. */
 export type RoomList = Record<string, RoomListItem>
-// A record's keys would be matched by a pattern, which leaves out those with line feeds.
+// Not a record type, because its key pattern would drop ids with line feeds.
 export const RoomListSchema = Type.Unsafe<RoomList>({
-  type: 'object', additionalProperties: RoomListItemSchema, description: 'By the id of the room'
+  type: 'object', additionalProperties: RoomListItemSchema, description: 'Rooms by their id'
 })

@@ -13,12 +13,12 @@ import {
 import { type Players, type RoomList, type Wish, readRomId } from './schemas.ts'
 import { toPlayersView, toRoomListView } from './views.ts'
 
-/** Why somebody is not let into a room, in words for a person. */
+/** A refusal to open or join a room, with a message for people. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
 }
 
-/** The wrong word for a room's password. */
+/** A wrong password for a room. */
 export class WrongPassword extends Refusal {}
 
 const MISSING = 'There is no such room any more; choose another one'
@@ -29,7 +29,7 @@ const REFUSED: Record<Extract<Entry, string>, string> = {
   full: 'The room is full; wait until somebody leaves it'
 }
 
-/** Rooms are rows that every web worker sees; players are there while the worker is that holds their socket. */
+/** Rooms are rows that every web worker sees. Players exist as long as the worker that holds their socket. */
 export function createNetplay (app: FastifyInstance) {
   const { id: worker } = app.workers
   const throttle = createThrottle(app.pg)
@@ -44,16 +44,16 @@ export function createNetplay (app: FastifyInstance) {
     return caller?.scopes.has('roms.read') === true && await maySee(app.orm.em.fork(), caller, gameId)
   }
 
-  /** Takes out of the rooms whoever was there by a worker that died, and tells those who are left. */
+  /** Removes the players of dead workers from rooms, and announces the changed rooms. */
   async function dropLost (): Promise<void> {
-    // Asked for in this order: one that starts meanwhile is none of those that are gone.
+    // This order matters: a worker that starts in between cannot look dead.
     const seated = await selectWorkers(app.pg)
     const alive = new Set(await app.workers.listAlive())
     const changed = await deleteLost(app.pg, seated.filter((one) => !alive.has(one)))
     if (changed.length > 0) await announceRooms(app.pg, changed)
   }
 
-  /** @throws WrongPassword, and Refusal while the network has to wait after wrong ones */
+  /** @throws WrongPassword, and Refusal while the network must wait after wrong ones */
   async function checkPassword (mark: string, wish: Wish, network: string): Promise<void> {
     const keys = passwordKeys(network, wish.id)
     await throttle.take(passwordLimits(keys)).catch((err: unknown) => {
@@ -67,9 +67,8 @@ export function createNetplay (app: FastifyInstance) {
     dropLost,
 
     /**
-     * The rooms of a game that one more can join.
-     *
-     * @throws ApiError NOT_FOUND for a ROM that the caller does not see
+     * Lists the rooms of a game that have a free place.
+     * @throws ApiError NOT_FOUND for a ROM that is not visible to the caller
      */
     async list (em: EntityManager, caller: Caller, gameId: string): Promise<RoomList> {
       if (!await maySee(em, caller, gameId)) throw notFound(`ROM with ID '${gameId}' not found`)
@@ -81,7 +80,7 @@ export function createNetplay (app: FastifyInstance) {
       if (!await mayPlay(caller, gameId)) throw new Refusal('Not authorized to open a room for this game')
     },
 
-    /** @throws Refusal when there is such a room */
+    /** Opens a room. @throws Refusal if the id is taken */
     async open (wish: Wish, socketId: string): Promise<void> {
       await dropLost()
       if (await insertRoom(app.pg, wish, markOf(wish.password), { socket_id: socketId, worker })) return
@@ -89,8 +88,9 @@ export function createNetplay (app: FastifyInstance) {
     },
 
     /**
-     * @throws Refusal when the room is gone or full, has that player or another password, or its game is not the
-     *   caller's to play, or its network guessed too often
+     * Joins a room.
+     * @throws Refusal if the room is gone or full, has this player or another password, its game is not visible to the
+     * caller, or the network guessed too often
      */
     async join (caller: Caller | null, wish: Wish, socketId: string, network: string): Promise<Players> {
       await dropLost()
@@ -106,7 +106,7 @@ export function createNetplay (app: FastifyInstance) {
 
     leave: (roomId: string, socketId: string): Promise<void> => deletePlayer(app.pg, roomId, socketId),
 
-    /** Has all workers tell those in a room who is there now. */
+    /** Makes all workers publish the players of a room. */
     announce: (roomId: string): Promise<void> => announceRooms(app.pg, [roomId]),
 
     listPlayers: async (roomId: string): Promise<Players> => toPlayersView(await selectPlayers(app.pg, roomId)),

@@ -39,14 +39,14 @@ const listRooms = async (gameId: number | string = game, headers: object = { aut
   await app.inject({ url: `/api/netplay/list?game_id=${gameId}`, headers: { ...headers } })
 const findRoom = async (id: string) => (await listRooms()).json<Record<string, unknown>>()[id]
 
-/** The ids of those of whom somebody was told last. */
+/** Returns the ids of players in the last event that a peer received. */
 const lastTold = (peer: Peer) => Object.keys(peer.heard('users-updated').at(-1) ?? {})
 
 async function untilTold (peer: Peer, players: string[]): Promise<void> {
   await until(() => lastTold(peer).join() === players.join(), `${players.join()} in the room`)
 }
 
-/** A room of alice with bob in it, on different workers. */
+/** Opens a room of alice and joins it with bob, on different workers. */
 async function openPair (t: Pick<Test, 'teardown'>, more: Record<string, unknown> = {}) {
   const [id, owner, guest] = [newRoom(), await peerOf(t, app, alice), await peerOf(t, other, bob)]
   await owner.ask('open-room', roomData(id, 'a', game, more))
@@ -55,7 +55,7 @@ async function openPair (t: Pick<Test, 'teardown'>, more: Record<string, unknown
   return { id, owner, guest }
 }
 
-t.test('two players on two workers meet, agree on a connection, exchange what they play and part, as EmulatorJS has them do', async (t) => {
+t.test('players on two workers meet, connect, exchange data and leave as in EmulatorJS', async (t) => {
   const id = newRoom()
   const owner = await peerOf(t, app, alice)
   t.same(await owner.ask('open-room', roomData(id, 'a', game)), [], 'no error')
@@ -103,7 +103,7 @@ t.test('two players on two workers meet, agree on a connection, exchange what th
   await until(async () => (await app.pg.query('select 1 from netplay_rooms where id = $1', [id])).rowCount === 0, 'the room is gone')
 })
 
-t.test('the first who is left owns the room', async (t) => {
+t.test('the longest remaining player owns the room', async (t) => {
   const { id, owner, guest } = await openPair(t, { maxPlayers: 3 })
   owner.socket.disconnect()
   await untilTold(guest, ['b'])
@@ -114,7 +114,7 @@ t.test('the first who is left owns the room', async (t) => {
   t.match(await findRoom(id), { player_name: 'Name of b' })
 })
 
-t.test('a room with a password lets in whoever knows it, without an account too, and nobody else', async (t) => {
+t.test('a room with a password admits exactly those who know it, even without an account', async (t) => {
   const [id, owner] = [newRoom(), await peerOf(t, app, alice)]
   await owner.ask('open-room', roomData(id, 'a', game, { password: 'Föhn', maxPlayers: 9 }))
   t.match(await findRoom(id), { hasPassword: true, max: 9 })
@@ -130,14 +130,14 @@ t.test('a room with a password lets in whoever knows it, without an account too,
   t.notOk(rows.some(({ row }) => row.includes('Föhn')), 'it is not stored')
 })
 
-t.test('who guesses passwords is sent away', async (t) => {
+t.test('a socket that guesses passwords is disconnected', async (t) => {
   const [id, owner, guest] = [newRoom(), await peerOf(t, app, alice), await peerOf(t, app, null)]
   await owner.ask('open-room', roomData(id, 'a', game, { password: 'secret' }))
   for (let count = 0; count < 11; count++) guest.socket.emit('join-room', roomData(id, 'b', game, { password: `${count}` }))
   await until(() => !guest.socket.connected, 'it is closed')
 })
 
-t.test('guesses at a password are counted by address and room, whatever socket they come from', async (t) => {
+t.test('password guesses are counted by network and room, across sockets', async (t) => {
   const [id, another, owner] = [newRoom(), newRoom(), await peerOf(t, app, alice)]
   await owner.ask('open-room', roomData(id, 'a', game, { password: 'secret' }))
   await (await peerOf(t, app, alice)).ask('open-room', roomData(another, 'a', game, { password: 'secret' }))
@@ -157,7 +157,7 @@ t.test('guesses at a password are counted by address and room, whatever socket t
   t.equal((await app.pg.query("select from throttles where key like 'netplay:%' and count > 0")).rowCount, 0, 'the right one forgives the wrong ones')
 })
 
-t.test('V9, netplay: nobody opens, joins or lists a room of a game that is not theirs to see', async (t) => {
+t.test('V9, netplay: rooms of a hidden game cannot be opened, joined or listed', async (t) => {
   const refusal = ['Not authorized to open a room for this game']
   const guest = await peerOf(t, app, null)
   t.same(await guest.ask('open-room', roomData(newRoom(), 'g', game)), refusal, 'without an account')
@@ -179,7 +179,7 @@ t.test('V9, netplay: nobody opens, joins or lists a room of a game that is not t
   t.match(await peer.ask('join-room', roomData('no such room', 'c', game)), [/no such room/])
 })
 
-t.test('a room has each player once, and no more than it has places', async (t) => {
+t.test('a room has each player once, and no more players than places', async (t) => {
   const { id } = await openPair(t, { maxPlayers: 3 })
   const third = await peerOf(t, app, alice)
   t.match(await third.ask('join-room', roomData(id, 'b', game)), [/player with this id/])
@@ -194,7 +194,7 @@ t.test('a room has each player once, and no more than it has places', async (t) 
   t.match(opened.flat(), [/room with this id already/])
 })
 
-t.test('who opens or joins a room leaves the one before', async (t) => {
+t.test('opening or joining a room leaves the previous one', async (t) => {
   const { owner, guest } = await openPair(t)
   await guest.ask('open-room', roomData(newRoom(), 'b', game))
   await untilTold(owner, ['a'])
@@ -203,7 +203,7 @@ t.test('who opens or joins a room leaves the one before', async (t) => {
     [guest.socket.id])).rowCount === 0, 'it is in none')
 })
 
-t.test('what is incomplete is told so, and what is left out has its default', async (t) => {
+t.test('incomplete requests are refused, and missing values have defaults', async (t) => {
   const peer = await peerOf(t, app, alice)
   for (const data of [undefined, null, 'text', [], {}, { extra: {} }, { extra: { sessionid: 'x' } }, { extra: { userid: 'x' } },
     { extra: { sessionid: '', userid: 'x' } }, { extra: { sessionid: { a: 1 }, userid: 'x' } },
@@ -218,7 +218,7 @@ t.test('what is incomplete is told so, and what is left out has its default', as
   t.match(await findRoom(odd), { max: 4 }, 'any id is a key')
 })
 
-t.test('nothing is passed on to others than those in the room', async (t) => {
+t.test('events are relayed only to players in the same room', async (t) => {
   const { owner, guest } = await openPair(t)
   const { rows: [row] } = await app.pg.query<{ id: number }>("select id from users where username = 'bob'")
   const outsider = await peerOf(t, app, alice)
@@ -228,7 +228,7 @@ t.test('nothing is passed on to others than those in the room', async (t) => {
   for (const target of [guest.socket.id, userRoom(row?.id ?? 0), `netplay:${strange.id}`, 7, null, {}]) {
     strange.owner.socket.emit('webrtc-signal', { target, offer: 'from outside' })
   }
-  // By hand: a client of the library cannot write it.
+  // Written directly to the socket, because the client library cannot serialize this depth.
   const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`
   owner.socket.io.engine.write(`2["data-message",${deep}]`)
   owner.socket.io.engine.write(`2["webrtc-signal",{"target":"${guest.socket.id}","offer":${deep}}]`)
@@ -240,14 +240,14 @@ t.test('nothing is passed on to others than those in the room', async (t) => {
   for (const one of [guest, strange.guest]) t.same([...one.heard('webrtc-signal'), ...one.heard('snapshot'), ...one.heard('input')], [])
 })
 
-t.test('a payload counts all that is in it', async (t) => {
+t.test('the size of a payload includes everything in it', async (t) => {
   t.doesNotThrow(() => fc.assert(fc.property(fc.jsonValue({ maxDepth: 8 }), (value) =>
     Number.isFinite(sizeOf(value)) && isRelayable(value)), { numRuns: 50 }))
   t.equal(isRelayable({ a: 'x'.repeat(1_000_000) }), false)
   t.equal(isRelayable([Buffer.alloc(999_999)]), true)
 })
 
-t.test('signing out ends what a person plays, at once and on every worker', async (t) => {
+t.test("signing out ends a user's game at once on every worker", async (t) => {
   const carol = await logIn('carol')
   const [id, guest] = [newRoom(), await peerOf(t, other, bob)]
   const [owner, second] = [await peerOf(t, app, carol), await peerOf(t, other, carol)]
@@ -261,7 +261,7 @@ t.test('signing out ends what a person plays, at once and on every worker', asyn
   t.ok(guest.socket.connected)
 })
 
-t.test('an account that is switched off loses its sockets, and one of which nobody said so can do nothing', async (t) => {
+t.test('a disabled account loses its sockets, and one disabled in the database has no rights', async (t) => {
   const [dora, peer] = [await logIn('dora'), await peerOf(t, app, bob)]
   const { owner, guest } = { owner: await peerOf(t, other, dora), guest: await peerOf(t, app, dora) }
   const id = newRoom()
@@ -269,7 +269,7 @@ t.test('an account that is switched off loses its sockets, and one of which nobo
   await peer.ask('join-room', roomData(id, 'b', game))
   await untilTold(peer, ['d', 'b'])
   await app.pg.query("update users set enabled = false where username = 'dora'")
-  // Who that is may be kept for a moment yet.
+  // The identity of a socket may be cached for a moment.
   await until(async () => /^Not authorized/.test(String((await guest.ask('open-room', roomData(newRoom(), 'd', game)))[0])), 'it is refused')
   await app.pg.query("update users set enabled = true where username = 'dora'")
   const { rows: [row] } = await app.pg.query<{ id: number }>("select id from users where username = 'dora'")
@@ -282,7 +282,7 @@ t.test('an account that is switched off loses its sockets, and one of which nobo
   await untilTold(peer, ['b'])
 })
 
-t.test('who was in a room by a worker that died is there no more', async (t) => {
+t.test('players of a dead worker are removed from their rooms', async (t) => {
   const { id, guest } = await openPair(t, { maxPlayers: 4 })
   const ghost = newRoom()
   await app.pg.query("insert into netplay_players (room_id, socket_id, player_id, player_name, worker) values ($1, 'lost', 'z', 'Z', 'of a dead one')", [id])
@@ -308,7 +308,7 @@ t.test('every half hour a worker drops rooms without players', async (t) => {
   t.equal((await web.pg.query('select 1 from netplay_rooms')).rowCount, 0)
 })
 
-t.test('rooms are listed to who may read ROMs or assets and sees the game', async (t) => {
+t.test('rooms are listed to callers with roms.read or assets.read who see the game', async (t) => {
   const tokenOf = async (scopes: string[]) => (await app.inject({
     method: 'POST', url: '/api/client-tokens', headers: { authorization: alice.authorization }, payload: { name: scopes.join(), scopes }
   })).json<{ raw_token: string }>().raw_token
@@ -320,7 +320,7 @@ t.test('rooms are listed to who may read ROMs or assets and sees the game', asyn
   t.equal((await listRooms(game, {})).statusCode, 401)
 })
 
-t.test('who floods the endpoint is sent away', async (t) => {
+t.test('a socket that floods the endpoint is disconnected', async (t) => {
   const noisy = await peerOf(t, app, alice)
   for (let count = 0; count < 300; count++) noisy.socket.emit('input', count)
   await until(() => !noisy.socket.connected, 'it is closed')

@@ -1,7 +1,7 @@
 import { type Socket, io } from 'socket.io-client'
 import type { Test } from 'tap'
 
-/** What a client of EmulatorJS says of a room. */
+/** Returns the payload of an EmulatorJS client for a room. */
 export const roomData = (
   sessionid: string, userid: string, gameId: number | string, more: Record<string, unknown> = {}
 ) => ({
@@ -13,12 +13,12 @@ export const roomData = (
   ...more
 })
 
-/** Somebody on the netplay endpoint: what is heard is kept. */
+/** A client of the netplay endpoint that records its events. */
 export interface Peer {
   socket: Socket
-  /** Payloads of an event, in the order in which they came. */
+  /** Payloads of an event, in the order of their arrival. */
   heard (event: string): unknown[]
-  /** The arguments of the acknowledgement. */
+  /** Returns the arguments of the acknowledgement. */
   ask (event: 'open-room' | 'join-room', data: unknown): Promise<unknown[]>
 }
 
