@@ -15,15 +15,15 @@ const SECOND_MS = 1_000
 const ANSWER_MAX_BYTES = 64 * 1_024
 const ANSWER_SHOWN_MAX = 200
 const REFUSALS_MAX = 20
-/** Whatever a broker answers is an answer, to be told of. */
+/** Accept all error statuses, because the caller evaluates every response of a broker. */
 const ANSWERS = Array.from({ length: 300 }, (_, index) => 300 + index)
 
-/** The broker answered, but not as it should have. */
+/** The broker responded, but with a failure or an invalid response. */
 export class BrokerRefusedError extends Error {
   override readonly name = 'BrokerRefusedError'
-  /** Why the emulator does not take what was brought along; null when that is not the reason. */
+  /** Reasons why the emulator refuses the player's files; null if that is not the cause. */
   readonly refusals: Refusal[] | null
-  /** How many more there were. */
+  /** Number of further refusals. */
   readonly truncated: number
 
   constructor (message: string, refusals: Refusal[] | null = null, truncated = 0) {
@@ -33,7 +33,7 @@ export class BrokerRefusedError extends Error {
   }
 }
 
-/** The broker did not answer. */
+/** The broker did not respond. */
 export class BrokerUnreachableError extends Error {
   override readonly name = 'BrokerUnreachableError'
 }
@@ -49,7 +49,7 @@ const ProgressSchema = Type.Object({
   core: Text,
   core_tier: Type.Optional(Nullable(StringEnum(CORE_TIERS)))
 })
-/** How far a launch is. */
+/** Progress of a launch. */
 export type Progress = Static<typeof ProgressSchema>
 
 const CardSchema = Type.Object({
@@ -68,7 +68,7 @@ export interface Launch {
   rom_name: string
   platform: string
   multiplayer: boolean
-  /** Files of the player, on the machine of the emulator. */
+  /** Paths of the player's files on the emulator's machine. */
   state_path?: string
   memory_card_path?: string
   card_import?: string
@@ -84,7 +84,7 @@ function readJson (text: string): unknown {
   }
 }
 
-/** What a broker says, fit to be shown. */
+/** Cleans and shortens text of a broker for display. */
 const cleanText = (text: string): string =>
   text.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim().slice(0, ANSWER_SHOWN_MAX).toWellFormed()
 
@@ -108,9 +108,12 @@ function read<T extends TSchema> (schema: T, answer: Answer): Static<T> {
 
 const Says = <Properties extends TObject['properties']>(properties: Properties) => Type.Object(properties)
 
-/** Asks what runs emulators on other machines. Each call throws one of the two errors above when it fails. */
+/**
+ * Client of the brokers, which run emulators on other machines. Each call throws one of the two errors above if it
+ * fails.
+ */
 export function createBroker (app: FastifyInstance, saveSeconds: () => number) {
-  /** Where an administrator has brokers: the client looks at it with every connection. */
+  /** Origins of the configured brokers; the HTTP client checks this list for every connection. */
   const trustedOrigins: string[] = []
   const http = createHttpClient({ name: 'streaming', userAgent: USER_AGENT, log: app.log, trustedOrigins })
   app.addHook('onClose', () => http.close())
@@ -147,23 +150,23 @@ export function createBroker (app: FastifyInstance, saveSeconds: () => number) {
     launch: async (container: UsableContainer, launch: Launch): Promise<Progress> =>
       read(ProgressSchema, await post(container, '/launch', launch, LAUNCH_MS)),
 
-    /** How far the last launch is. */
+    /** Returns the progress of the last launch. */
     follow: async (container: UsableContainer): Promise<Progress> =>
       read(ProgressSchema, await call(container, 'GET', '/launch')),
 
-    /** Ends what runs there, if anything does. Never throws. */
+    /** Stops a running game, if any. Never throws. */
     async stop (container: UsableContainer): Promise<void> {
       const answer = await call(container, 'DELETE', '/launch').catch(() => null)
       if (answer !== null && !isOk(answer)) app.log.info({ status: answer.status }, 'a streaming broker had nothing to end')
     },
 
-    /** A memory card that another game left behind. A broker that knows of none may have no such address. */
+    /** Returns a memory card that another game left behind. A broker without memory cards may lack this route. */
     async findCard (container: UsableContainer): Promise<Card> {
       const answer = await call(container, 'GET', '/memory-card')
       return answer.status === 404 ? { outcome: 'none' } : read(CardSchema, answer)
     },
 
-    /** @returns whether it was saved; false also when the broker does not say so in time */
+    /** @returns true if the game was saved; false also if the broker does not confirm it in time */
     async saveAndExit (container: UsableContainer, slot: number, waits: boolean): Promise<boolean> {
       const timeoutMs = waits ? saveSeconds() * SECOND_MS : SHORT_MS
       const answer = await post(container, '/save-and-exit', { slot, wait: waits }, timeoutMs).catch(() => null)
@@ -174,7 +177,7 @@ export function createBroker (app: FastifyInstance, saveSeconds: () => number) {
       read(Says({ status: Type.Literal('ok') }), await post(container, '/volume', { level }))
     },
 
-    /** @returns whether it is silent now; null when the broker does not say */
+    /** @returns true if the sound is muted now; null if the broker does not report it */
     async mute (container: UsableContainer, mute: boolean | null): Promise<boolean | null> {
       const answer = await post(container, '/mute', mute === null ? {} : { mute })
       return read(Says({ mute: Type.Optional(Nullable(Type.Boolean())) }), answer).mute ?? null
@@ -192,7 +195,7 @@ export function createBroker (app: FastifyInstance, saveSeconds: () => number) {
       read(Type.Unknown(), await post(container, '/swap-disc', { path }))
     },
 
-    /** @returns where to watch, when that is elsewhere than for the player */
+    /** @returns the address for the guest, if it differs from the player's */
     join: async (container: UsableContainer, username: string): Promise<string | null> =>
       read(Says({ host: Text }), await post(container, '/join', { username })).host ?? null,
 

@@ -16,12 +16,12 @@ import {
 } from './rows.ts'
 import type { Claim, DesktopSession, LaunchingSession } from './schemas.ts'
 
-/** More than a launch may take, for the process that follows it to end it by itself. */
+/** Added to the launch timeout, because the process that follows a launch must be able to end it first. */
 const LAUNCH_SLACK_SECONDS = 60
 
 export const noContainer = (platform: string) => notFound(`No streaming container configured for platform '${platform}'`)
 
-/** A failure of a broker as its caller is told. */
+/** Converts a failure of a broker to the error for the caller. */
 export function toBrokerError (err: unknown): unknown {
   if (err instanceof BrokerRefusedError) return new ApiError('BROKER_FAILED', err.message, { cause: err })
   if (err instanceof BrokerUnreachableError) return new ApiError('UNAVAILABLE', err.message, { cause: err })
@@ -36,7 +36,7 @@ export function createClaims (
   app: FastifyInstance, config: Config,
   { broker, endings, launch }: { broker: Broker, endings: Endings, launch: ReturnType<typeof createLauncher> }
 ) {
-  /** @throws ApiError CONFLICT with what is known of whoever has the machine */
+  /** @throws ApiError CONFLICT with details about the session that holds the machine */
   async function refuseBusy (em: EntityManager, caller: Caller, holder: SessionRow | null): Promise<never> {
     const isDraining = holder?.state === 'draining'
     const romId = holder === null || isDraining ? null : holder.rom_id
@@ -50,7 +50,7 @@ export function createClaims (
     })
   }
 
-  /** The first machine that is free. @throws ApiError CONFLICT */
+  /** Reserves the first free machine. @throws ApiError CONFLICT */
   async function claimFree (
     em: EntityManager, caller: Caller, containers: readonly UsableContainer[], wish: Omit<NewClaim, 'user_id' | 'device_id' | 'seconds'>
   ): Promise<{ container: UsableContainer, reserved: Reserved }> {
@@ -72,7 +72,7 @@ export function createClaims (
     return { container, reserved }
   }
 
-  /** Runs what a machine was reserved for; it is free again when that fails. */
+  /** Runs work on a reserved machine, and releases the machine if the work fails. */
   async function orRelease<T> (reserved: Reserved, work: () => Promise<T>): Promise<T> {
     try {
       return await work()
@@ -82,7 +82,7 @@ export function createClaims (
     }
   }
 
-  /** @throws ApiError DECISION_NEEDED when there is a card of another game that nobody decided about */
+  /** @throws ApiError DECISION_NEEDED if there is a memory card of another game and no decision about it */
   async function checkCard (container: UsableContainer, { card_import: decision }: Claim): Promise<void> {
     if (!container.memory_cards || (decision !== undefined && decision !== null)) return
     const { outcome, summary = null, reason = null } = await broker.findCard(container)
@@ -92,7 +92,9 @@ export function createClaims (
     })
   }
 
-  /** The files of the player that a game begins with, by their paths here. @throws ApiError NOT_FOUND */
+  /**
+   * Returns the paths of the player's files to start with, below the local assets folder. @throws ApiError NOT_FOUND
+   */
   async function findFiles (em: EntityManager, caller: Caller, claim: Claim): Promise<Files> {
     const { rom_id: romId, state_id: stateId, memory_card_id: cardId } = claim
     const find = (kind: 'state' | 'save', id: number) => app.assets.findContentPath(em, caller, kind, id, romId)
@@ -102,7 +104,7 @@ export function createClaims (
     }
   }
 
-  /** What the broker is asked to start, by paths on its own machine. */
+  /** Returns the launch request for the broker, with paths on the broker's machine. */
   function toLaunch (
     container: UsableContainer, libraryDir: string, game: GameRow, claim: Claim, files: Files
   ): Launch {
@@ -120,8 +122,7 @@ export function createClaims (
 
   return {
     /**
-     * Reserves a machine for a game and starts it; how that goes is told by events.
-     *
+     * Reserves a machine for a game and starts the game; events report the progress.
      * @throws ApiError NOT_FOUND, CONFLICT, DECISION_NEEDED, BROKER_FAILED or UNAVAILABLE
      */
     async claim (em: EntityManager, caller: Caller, claim: Claim): Promise<LaunchingSession> {
@@ -149,7 +150,6 @@ export function createClaims (
 
     /**
      * Reserves a machine for its desktop.
-     *
      * @throws ApiError NOT_FOUND, BAD_REQUEST, CONFLICT, BROKER_FAILED or UNAVAILABLE
      */
     async openDesktop (em: EntityManager, caller: Caller, id: string): Promise<DesktopSession> {

@@ -10,10 +10,10 @@ const Slot = (description: string) => Type.Optional(Type.Integer({ minimum: 0, m
 
 const ContainerSettings = Type.Object({
   platform: Type.Optional(Type.String({ description: 'Slug of the platform; one machine may have an entry for each of several' })),
-  host: Type.Optional(Type.String({ description: 'Where browsers watch, with its scheme' })),
+  host: Type.Optional(Type.String({ description: 'Address at which browsers watch, with its scheme' })),
   broker_host: Text('Where the server reaches the broker; default the host with port 8000'),
-  broker_secret: Type.Optional(Type.String({ writeOnly: true, description: 'What the broker asks for in X-Broker-Secret' })),
-  label: Type.Optional(Type.String({ description: 'What people are shown; default the slug in capitals' })),
+  broker_secret: Type.Optional(Type.String({ writeOnly: true, description: 'Secret that the broker expects in X-Broker-Secret' })),
+  label: Type.Optional(Type.String({ description: 'Name that users see; default the slug in capitals' })),
   emulator: Text('Which emulator runs there, such as retroarch'),
   library_path: Text('Where the library, of several the first, lies on that machine; default where it lies here, as the others do'),
   assets_path: Text('Where the folder assets of the data directory lies on that machine; default where it lies here'),
@@ -22,14 +22,14 @@ const ContainerSettings = Type.Object({
   desktop: Flag('Whether administrators may open its desktop'),
   joinable: Flag('Whether others can join a game that runs there'),
   memory_cards: Flag('Whether a memory card stays there between games'),
-  disc_swap: Type.Optional(StringEnum(DISC_SWAPS, { description: 'Who changes discs: the broker, or the player by hand' })),
-  import_kinds: Type.Optional(Type.Array(StringEnum(IMPORT_KINDS), { description: 'What of a player it can load' }))
+  disc_swap: Type.Optional(StringEnum(DISC_SWAPS, { description: 'Method to change discs: by the broker, or manually by the player' })),
+  import_kinds: Type.Optional(Type.Array(StringEnum(IMPORT_KINDS), { description: "Kinds of a player's files that it can load" }))
 })
 
 export const StreamingSchema = Section({
-  enabled: Type.Boolean({ default: false, description: 'Whether games are played on other machines and watched in the browser' }),
+  enabled: Type.Boolean({ default: false, description: 'Whether games can run on other machines and be watched in the browser' }),
   broker_secret: Type.Optional(Type.String({
-    writeOnly: true, env: 'STREAMING_BROKER_SECRET', description: 'The secret of every broker, in place of those of containers'
+    writeOnly: true, env: 'STREAMING_BROKER_SECRET', description: 'The secret of every broker; replaces those of containers'
   })),
   save_timeout_seconds: Type.Integer({
     default: 45, minimum: 1, env: 'STREAMING_SAVE_TIMEOUT', description: 'Seconds a broker may take to save before it stops'

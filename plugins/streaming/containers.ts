@@ -7,14 +7,14 @@ type Settings = Config['streaming']['containers'][number]
 const BROKER_PORT = '8000'
 const ID_LENGTH = 16
 
-/** A machine as it serves one platform. */
+/** A machine with the settings for one platform. */
 export interface Container {
-  /** The machine's, made of the broker's address: clients learn nothing by it. */
+  /** Id of the machine, a hash of the broker's address, which reveals nothing to clients. */
   id: string
   platform: string
   host: string
   label: string
-  /** Null for one that cannot be used: its address is not complete. */
+  /** Null if the address is incomplete, which makes the machine unusable. */
   broker: string | null
   secret: string | null
   emulator: string | null
@@ -28,7 +28,7 @@ export interface Container {
   import_kinds: NonNullable<Settings['import_kinds']>
 }
 
-/** One that can be used. */
+/** A machine with a complete broker address. */
 export interface UsableContainer extends Container { broker: string }
 
 const ADDRESS = /^https?:\/\//i
@@ -37,7 +37,7 @@ function originOf (address: string): string | null {
   return URL.canParse(address) ? address.replace(/\/+$/, '') : null
 }
 
-/** Where the broker of a machine is asked; null when nobody can tell. */
+/** Returns the address of a machine's broker; null if it cannot be derived. */
 function brokerOf (host: string, given: string | undefined): string | null {
   if (!ADDRESS.test(host) || !URL.canParse(host)) return null
   if (given !== undefined) return originOf(ADDRESS.test(given) ? given : `http://${given}`)
@@ -73,12 +73,12 @@ function readContainer (settings: Settings, secret: string | undefined): Contain
   }]
 }
 
-/** All that are set, in the order in which they are to be used; what has no platform or no address is none. */
+/** Lists all configured machines in the order of their use. Entries without platform or host are skipped. */
 export const listContainers = ({ streaming }: Config): Container[] =>
   streaming.containers.flatMap((settings) => readContainer(settings, streaming.broker_secret))
 
 const isUsable = (container: Container): container is UsableContainer => container.broker !== null
 
-/** Those that may be used now. */
+/** Lists the machines that may be used now. */
 export const listUsable = (config: Config): UsableContainer[] =>
   config.streaming.enabled ? listContainers(config).filter(isUsable) : []

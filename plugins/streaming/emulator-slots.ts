@@ -1,8 +1,8 @@
-/** The highest slot that any emulator has. */
+/** The highest slot of any emulator. */
 export const SLOT_MAX = 10
 
 export interface Slots {
-  /** People choose from 1 to this. */
+  /** Users choose a slot from 1 to this number. */
   max_slots: number
   /** 0 for none. */
   autosave_slot: number
@@ -13,9 +13,9 @@ const DOLPHIN: Slots = { max_slots: 7, autosave_slot: 8 }
 const TEN: Slots = { max_slots: 9, autosave_slot: 10 }
 const BY_PLATFORM: Readonly<Record<string, Slots>> = { ngc: DOLPHIN, wii: DOLPHIN, wiiu: DOLPHIN, ps2: TEN, xbox: TEN }
 
-/** What the emulators of a platform have where nothing else is set. */
+/** Returns the slots that emulators of a platform have by default. */
 export const slotsOf = (platform: string): Slots => BY_PLATFORM[platform] ?? NONE
 
-/** Whether a slot can be saved to and loaded from. */
+/** True if a slot can be saved to and loaded from. */
 export const hasSlot = ({ max_slots: max, autosave_slot: autosave }: Slots, slot: number): boolean =>
   (slot >= 1 && slot <= max) || (slot !== 0 && slot === autosave)

@@ -10,17 +10,17 @@ import { type Ending, toTerminationView } from './views.ts'
 
 const SECOND_MS = 1_000
 
-/** Why a session is over that nobody gave back. */
+/** Returns the reason why a session lapsed without a release. */
 export const lapseOf = ({ is_silent: isSilent }: SessionRow): Ending =>
   ({ by: null, reason: isSilent ? 'Nothing was heard of the player any more' : 'Its time was over' })
 
-/** What everybody has to hear and to keep when a session ends, whoever ended it. */
+/** Creates the common steps at the end of a session, for every way it can end. */
 export function createEndings (app: FastifyInstance, config: Config, broker: Broker) {
-  /** The machine of a session, when it is still one of ours. */
+  /** Returns the machine of a session, if it is still configured. */
   const machineOf = ({ container }: Pick<SessionRow, 'container'>): UsableContainer | null =>
     listUsable(config).find(({ id }) => id === container) ?? null
 
-  /** Keeps how long a game was played. */
+  /** Stores the time that a game was played. */
   async function storePlayTime (session: SessionRow): Promise<void> {
     const { started_at: start, rom_id: romId, user_id: userId, device_id: deviceId } = session
     const end = session.is_silent ? session.seen_at : Date.now()
@@ -39,7 +39,10 @@ export function createEndings (app: FastifyInstance, config: Config, broker: Bro
     }
   }
 
-  /** Tells a player whose session was not ended by himself, now and when his app asks the next time. */
+  /**
+   * Notifies a player whose session was ended by another cause. The ending is also stored for the next request of the
+   * app.
+   */
   async function tellPlayer (session: SessionRow, ending: Ending): Promise<void> {
     const termination = toTerminationView(session, ending, new Date())
     await storeEnding(app.pg, session.user_id, session.platform, termination)
@@ -68,7 +71,7 @@ export function createEndings (app: FastifyInstance, config: Config, broker: Bro
     machineOf,
     keepTime: storePlayTime,
 
-    /** What is left to do for one whose machine somebody else has already. */
+    /** Finishes a lapsed session whose machine another user has already. */
     async settle (session: SessionRow, ending: Ending): Promise<void> {
       if (session.state === 'draining') return
       await storePlayTime(session)
@@ -76,10 +79,9 @@ export function createEndings (app: FastifyInstance, config: Config, broker: Bro
     },
 
     /**
-     * Ends a session: its machine is free afterwards.
-     *
-     * @param ending null when its player does
-     * @returns whether it was still going on
+     * Ends a session and releases its machine.
+     * @param ending null if the player ends the session
+     * @returns true if the session was still running
      */
     async end (session: SessionRow, ending: Ending | null): Promise<boolean> {
       if (!await drain(app.pg, session)) return false

@@ -4,39 +4,39 @@ import { Device } from '../devices/entities.ts'
 import { Rom } from '../roms/entities.ts'
 import { User } from '../users/entities.ts'
 
-/** A machine that somebody has. There is one row for each at most, so that whoever inserts it has the machine. */
+/** A claimed machine. Each machine has at most one row: whoever inserts the row holds the machine. */
 export const StreamingSession = defineEntity({
   name: 'StreamingSession',
   tableName: 'streaming_sessions',
   indexes: [{ properties: ['user', 'platform'] }],
   properties: {
     container: columns.text().primary(),
-    /** Tells this claim from later ones of the same machine. */
+    /** Distinguishes this claim from later ones of the same machine. */
     claim: p.uuid(),
     user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id'),
-    /** On which it is watched, when that is known. */
+    /** Device that shows the stream, if it is known. */
     device: () => p.manyToOne(Device).deleteRule('set null').joinColumn('device_id').nullable().index(),
     platform: columns.text(),
-    /** None on a desktop. It may be gone from the library meanwhile. */
+    /** Null for a desktop. No foreign key, because the ROM may be gone from the library. */
     rom: () => p.manyToOne(Rom).createForeignKeyConstraint(false).joinColumn('rom_id').nullable(),
     rom_name: columns.text().nullable(),
-    /** `draining` belongs to nobody any more, and is still being ended. */
+    /** A `draining` session has no owner any more, and is still being ended. */
     state: p.enum(['launching', 'active', 'draining'] as const),
     phase: columns.text().nullable(),
     multiplayer: columns.flag(),
     claimed_at: columns.createdAt(),
-    /** When the game ran. */
+    /** Time when the game started to run. */
     started_at: columns.time().nullable(),
-    /** The last sign of its player. */
+    /** Time of the player's last sign of life. */
     seen_at: columns.createdAt(),
-    /** Whether its client gives signs by itself. */
+    /** True if the client sends heartbeats. */
     beats: columns.flag(),
     expires_at: columns.time()
   }
 })
 export type StreamingSession = InferEntity<typeof StreamingSession>
 
-/** What a player is to be told once about a session that somebody else ended. */
+/** The ending of a session by another cause, which its player gets once. */
 export const StreamingEnding = defineEntity({
   name: 'StreamingEnding',
   tableName: 'streaming_endings',

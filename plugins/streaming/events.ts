@@ -1,7 +1,7 @@
 import type { CORE_TIERS, Refusal, SessionTermination } from './schemas.ts'
 import '../../core/sockets/sockets.ts'
 
-/** Which claim of which machine an event is about: a page may still hear of an earlier one. */
+/** Identifies the claim and machine of an event, because a page may still receive events of an earlier claim. */
 interface About { platform: string, container: string, claimed_at: string }
 
 declare module '../../core/sockets/sockets.ts' {

@@ -9,19 +9,19 @@ import { activate, isLaunching, release, selectSessions, updatePhase } from './r
 
 const LOOK_MS = 500
 const SECOND_MS = 1_000
-/** A broker that is busy may miss some. */
+/** Number of failed polls in a row after which a broker counts as dead; a busy broker may miss some. */
 const SILENCES_MAX = 3
 const DETAIL_MAX = 500
 
 /** A machine that is reserved for a game. */
 export interface Reserved { container: string, claim: string, claimed_at: number, user_id: number, platform: string }
 
-/** Ended by somebody while it was starting. */
+/** The session was ended during its launch. */
 class LaunchGoneError extends Error {
   override readonly name = 'LaunchGoneError'
 }
 
-/** Starts games on machines and tells their players how that goes. */
+/** Starts games on machines and reports the progress to their players. */
 export function createLauncher (app: FastifyInstance, broker: Broker, launchSeconds: () => number) {
   const closing = new AbortController()
   const underWay = new Set<Promise<void>>()
@@ -34,7 +34,7 @@ export function createLauncher (app: FastifyInstance, broker: Broker, launchSeco
     app.sockets.publish(userRoom(reserved.user_id), 'streaming:launch-phase', { ...aboutOf(reserved), phase })
   }
 
-  /** How far it is; what is silent a few times is dead. */
+  /** Polls the progress. Returns the number of failed polls instead, until it reaches the limit. */
   async function look (container: UsableContainer, silences: number): Promise<Progress | number> {
     try {
       return await broker.follow(container)
@@ -83,7 +83,7 @@ export function createLauncher (app: FastifyInstance, broker: Broker, launchSeco
     return 'The server could not start it; see its log'
   }
 
-  /** The machine is free before its player hears of it. */
+  /** Releases the machine before its player gets the failure. */
   async function fail (container: UsableContainer, reserved: Reserved, err: unknown): Promise<void> {
     const wasOurs = await isLaunching(app.pg, reserved)
     if (wasOurs) await broker.stop(container)
@@ -97,7 +97,10 @@ export function createLauncher (app: FastifyInstance, broker: Broker, launchSeco
     })
   }
 
-  /** What was ended while it started was told of by whoever ended it, and may have begun to run only after that. */
+  /**
+   * The session was ended during its launch and its player was already notified. The game may have started since: stop
+   * it.
+   */
   async function leave (container: UsableContainer): Promise<void> {
     if ((await selectSessions(app.pg, [container.id])).length === 0) await broker.stop(container)
   }
@@ -107,7 +110,7 @@ export function createLauncher (app: FastifyInstance, broker: Broker, launchSeco
     await Promise.all(underWay)
   })
 
-  /** @param former whether something may still run there */
+  /** @param former true if a former game may still run on the machine */
   return function start (container: UsableContainer, reserved: Reserved, launch: Launch, former: boolean): void {
     const launching = run(container, reserved, launch, former).catch(async (err: unknown) => {
       if (err instanceof LaunchGoneError) await leave(container)

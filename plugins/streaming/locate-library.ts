@@ -2,10 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import type { UsableContainer } from './containers.ts'
 
 /**
- * Where a library lies on machines. The path that a machine has for the library is that of the first one; the others
- * lie there where they lie here.
- *
- * @throws ApiError NOT_FOUND for one that is not configured any more
+ * Returns a function that locates a library on a machine. The path in a machine's settings is that of the first
+ * library; other libraries have the same path as here.
+ * @throws ApiError NOT_FOUND for a library that is no longer configured
  */
 export async function locateLibrary (
   library: Pick<FastifyInstance['library'], 'get' | 'list'>, id: number

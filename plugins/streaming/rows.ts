@@ -10,11 +10,11 @@ import { isRomVisible } from '../roms/visibility.ts'
 import type { StreamingSession } from './entities.ts'
 import type { SessionTermination } from './schemas.ts'
 
-/** How long a machine stays somebody's of whom nothing is heard. */
+/** Lifetime of an active session without a sign of its player. */
 const LIFETIME = '6 hours'
-/** Clients that give signs do so every half minute. */
+/** Maximum silence of a client with heartbeats, which come every half minute. */
 const SILENCE = '90 seconds'
-/** More than the longest call by which a session is ended. */
+/** Longer than the longest call that ends a session. */
 const DRAIN_SECONDS = 120
 
 /** A session with its player. Times are milliseconds since 1970. */
@@ -33,9 +33,9 @@ export interface SessionRow {
   claimed_at: number
   started_at: number | null
   seen_at: number
-  /** Whether nobody has it any more, though nobody gave it back. */
+  /** True if the session lapsed without a release. */
   is_over: boolean
-  /** Whether that is because its player fell silent. */
+  /** True if the session lapsed because its heartbeats stopped. */
   is_silent: boolean
 }
 
@@ -46,19 +46,19 @@ const SESSION = `s.container, s.claim, s.user_id, u.username, s.device_id, s.pla
   s.multiplayer, ${time('claimed_at')}, ${time('started_at')}, ${time('seen_at')}, ${OVER} as is_over, ${SILENT} as is_silent`
 const FROM = 'streaming_sessions s join users u on u.id = s.user_id'
 
-/** The sessions of these machines that are still somebody's, or being ended. */
+/** Selects the sessions of these machines that have not lapsed, draining ones included. */
 export async function selectSessions (pool: pg.Pool, containers: readonly string[]): Promise<SessionRow[]> {
   const { rows } = await pool.query<SessionRow>(
     `select ${SESSION} from ${FROM} where s.container = any($1) and not ${OVER}`, [containers])
   return rows
 }
 
-/** All of them, the oldest first. */
+/** Selects all sessions, oldest first. */
 export async function selectAllSessions (pool: pg.Pool): Promise<SessionRow[]> {
   return (await pool.query<SessionRow>(`select ${SESSION} from ${FROM} order by s.claimed_at, s.container`)).rows
 }
 
-/** Those that are over and were given back by nobody. */
+/** Selects the sessions that lapsed without a release. */
 export async function selectOver (pool: pg.Pool): Promise<SessionRow[]> {
   return (await pool.query<SessionRow>(`select ${SESSION} from ${FROM} where ${OVER}`)).rows
 }
@@ -70,11 +70,11 @@ export interface NewClaim {
   rom_id: number | null
   rom_name: string | null
   multiplayer: boolean
-  /** How long it may take until the game runs. */
+  /** Maximum number of seconds until the game runs. */
   seconds: number
 }
 
-/** A machine that is the caller's from now on, and whose it was though nobody gave it back; or else who has them. */
+/** A reserved machine with the lapsed session it replaces, or else the session that holds the machine. */
 export type Reservation =
   { container: string, claim: string, claimed_at: number, former: SessionRow | null } | { taken_by: SessionRow | null }
 
@@ -90,11 +90,11 @@ async function tryContainer (client: pg.ClientBase, container: string, wish: New
     on conflict (container) do nothing returning ${time('claimed_at')}`,
   [container, claim, wish.user_id, wish.device_id, wish.platform, wish.rom_id, wish.rom_name, wish.multiplayer,
     wish.seconds])
-  // Somebody else was faster, and who that is shows when it is committed.
+  // Another transaction was faster; its session becomes visible after its commit.
   return row === undefined ? { taken_by: null } : { container, claim, claimed_at: row.claimed_at, former }
 }
 
-/** The first of these machines that is free; one for each platform and user. */
+/** Reserves the first free machine of these. A user has at most one session per platform. */
 export function reserve (pool: pg.Pool, containers: readonly string[], wish: NewClaim): Promise<Reservation> {
   return transaction(pool, async (client) => {
     await client.query('select 1 from users where id = $1 for no key update', [wish.user_id])
@@ -113,7 +113,7 @@ export function reserve (pool: pg.Pool, containers: readonly string[], wish: New
 type Claimed = Pick<SessionRow, 'container' | 'claim'>
 const IS_CLAIM = 'container = $1 and claim = $2'
 
-/** @returns whether it still is that claim's, and the phase is another one than before */
+/** @returns true if the claim still holds the machine and the phase changed */
 export async function updatePhase (
   pool: pg.Pool, { container, claim }: Claimed, phase: string | null
 ): Promise<boolean> {
@@ -129,40 +129,40 @@ export async function isLaunching (pool: pg.Pool, { container, claim }: Claimed)
   return rowCount === 1
 }
 
-/** The game runs. @returns whether it still is that claim's */
+/** Marks the game as running. @returns true if the claim still holds the machine */
 export async function activate (pool: pg.Pool, { container, claim }: Claimed): Promise<boolean> {
   const { rowCount } = await pool.query(`update streaming_sessions set state = 'active', phase = null, started_at = now(),
     seen_at = now(), expires_at = now() + interval '${LIFETIME}' where ${IS_CLAIM} and state = 'launching'`, [container, claim])
   return rowCount === 1
 }
 
-/** A sign of the player. */
+/** Stores a sign of life of the player. */
 export async function renew (pool: pg.Pool, { container, claim }: Claimed, beats = false): Promise<void> {
   await pool.query(`update streaming_sessions set seen_at = now(), beats = beats or $3, expires_at = case state
       when 'active' then now() + interval '${LIFETIME}' else expires_at end
     where ${IS_CLAIM} and state <> 'draining'`, [container, claim, beats])
 }
 
-/** Nobody's from now on, while it is being ended. @returns whether it was that claim's until now */
+/** Marks a session as draining while it is being ended. @returns true if the claim held the machine until now */
 export async function drain (pool: pg.Pool, { container, claim }: Claimed): Promise<boolean> {
   const { rowCount } = await pool.query(`update streaming_sessions set state = 'draining',
     expires_at = now() + interval '${DRAIN_SECONDS} seconds' where ${IS_CLAIM} and state <> 'draining'`, [container, claim])
   return rowCount === 1
 }
 
-/** Free again. @returns whether it was that claim's until now */
+/** Releases a machine. @returns true if the claim held the machine until now */
 export async function release (pool: pg.Pool, { container, claim }: Claimed): Promise<boolean> {
   const { rowCount } = await pool.query(`delete from streaming_sessions where ${IS_CLAIM}`, [container, claim])
   return rowCount === 1
 }
 
-/** Free again after a while. */
+/** Releases a machine after this many seconds. */
 export async function releaseLater (pool: pg.Pool, { container, claim }: Claimed, seconds: number): Promise<void> {
   await pool.query(`update streaming_sessions set expires_at = now() + $3 * interval '1 second' where ${IS_CLAIM}`,
     [container, claim, seconds])
 }
 
-/** What a player is to be told the next time. */
+/** Stores the ending for the next request of the player. */
 export async function storeEnding (
   pool: pg.Pool, userId: number, platform: string, termination: SessionTermination
 ): Promise<void> {
@@ -171,14 +171,14 @@ export async function storeEnding (
     on conflict (user_id, platform) do update set termination = excluded.termination`, [userId, platform, JSON.stringify(termination)])
 }
 
-/** What a player was to be told, once. */
+/** Returns the stored ending of a player's session and deletes it. */
 export async function consumeEnding (pool: pg.Pool, userId: number, platform: string): Promise<SessionTermination | null> {
   const { rows: [row] } = await pool.query<{ termination: SessionTermination }>(
     'delete from streaming_endings where user_id = $1 and platform = $2 returning termination', [userId, platform])
   return row?.termination ?? null
 }
 
-/** A ROM to be played. */
+/** A ROM to play. */
 export interface GameRow {
   id: number
   library_id: number
@@ -195,14 +195,14 @@ export async function selectGame (em: EntityManager, caller: AnyCaller, id: numb
   return row ?? null
 }
 
-/** Those of some ROMs that a viewer sees. */
+/** Selects the ids of these ROMs that are visible to the caller. */
 export async function selectVisible (em: EntityManager, caller: AnyCaller, ids: readonly number[]): Promise<Set<number>> {
   const { rows } = await sql<{ id: number }>`select r.id from roms r join platforms p on p.id = r.platform_id
     where r.id = any(${ids}::int[]) and ${isRomVisible(caller)}`.execute(em.getKysely())
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Those of some platforms that are hidden from a viewer. */
+/** Selects the slugs of these platforms that are hidden from the caller. */
 export async function selectHiddenPlatforms (
   em: EntityManager, caller: AnyCaller, slugs: readonly string[]
 ): Promise<Set<string>> {
@@ -212,7 +212,7 @@ export async function selectHiddenPlatforms (
   return new Set(rows.map(({ slug }) => slug))
 }
 
-/** A file of a ROM that a game is played from. */
+/** A file of a ROM that is part of the game. */
 export interface DiscRow { library_id: number, file_path: string, file_name: string }
 
 export async function selectDisc (em: EntityManager, romId: number, fileId: number): Promise<DiscRow | null> {
@@ -222,7 +222,7 @@ export async function selectDisc (em: EntityManager, romId: number, fileId: numb
   return row ?? null
 }
 
-/** A session that others can join, with what it is about. Times are milliseconds since 1970. */
+/** A session that other users can join, with its ROM and platform. Times are milliseconds since 1970. */
 export interface JoinableRow {
   container: string
   platform: string
@@ -238,7 +238,7 @@ export interface JoinableRow {
   rom_updated_at: number
 }
 
-/** Those on these machines whose game the viewer sees, the oldest first. */
+/** Selects joinable sessions on these machines whose ROM is visible to the caller, oldest first. */
 export async function selectJoinable (
   em: EntityManager, caller: AnyCaller, containers: readonly string[], romId: number | null
 ): Promise<JoinableRow[]> {

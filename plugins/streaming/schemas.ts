@@ -11,22 +11,22 @@ export const IMPORT_KINDS = ['save', 'state'] as const
 export const DISC_SWAPS = ['none', 'broker', 'manual'] as const
 export const CORE_TIERS = ['default', 'vetted', 'untested', 'blocked'] as const
 export const CARD_IMPORTS = ['adopt', 'discard'] as const
-/** What becomes of looking for a memory card that another game left behind. */
+/** States of a memory card that another game left behind. */
 export const CARD_OUTCOMES = ['found', 'unreadable'] as const
 
 const Text = Type.String()
 const NullableText = Nullable(Text)
 const NullableTime = Nullable(DateTime)
 const NullableId = Nullable(Type.Integer())
-const Container = Type.String({ description: 'Names the machine; nothing about where it is' })
+const Container = Type.String({ description: 'Id of the machine; does not reveal its address' })
 const Slot = (minimum: number, usual: number) => Type.Integer({ minimum, maximum: SLOT_MAX, default: usual })
 
 export const PlatformParams = Type.Object({
-  platform: StoredText({ maxLength: PLATFORM_MAX, description: 'Slug of the platform, in any case' })
+  platform: StoredText({ maxLength: PLATFORM_MAX, description: 'Slug of the platform, in upper or lower case' })
 })
 
 export const CapabilitiesSchema = Type.Object({
-  max_slots: Type.Integer({ description: 'Save states to choose from, from 1 on' }),
+  max_slots: Type.Integer({ description: 'Number of save states to choose from, starting at 1' }),
   has_autosave: Type.Boolean(),
   autosave_slot: Type.Integer({ description: '0 for none' }),
   has_memory_card: Type.Boolean(),
@@ -47,7 +47,7 @@ export const StreamingContainerSchema = Type.Object({
 export const StreamingConfigSchema = Type.Object({
   enabled: Type.Boolean(),
   containers: Type.Array(StreamingContainerSchema),
-  emulator_labels: Type.Record(Text, Text, { description: 'Emulator → its name' })
+  emulator_labels: Type.Record(Text, Text, { description: 'Names of emulators by their id' })
 }, { title: 'StreamingConfig' })
 export type StreamingConfigView = Static<typeof StreamingConfigSchema>
 
@@ -56,7 +56,7 @@ export const ClaimSchema = Type.Object({
   state_id: Type.Optional(Nullable(Id)),
   memory_card_id: Type.Optional(Nullable(Id)),
   card_import: Type.Optional(Nullable(StringEnum(CARD_IMPORTS))),
-  multiplayer: Type.Optional(Type.Boolean({ default: false, description: 'Whether others may join' }))
+  multiplayer: Type.Optional(Type.Boolean({ default: false, description: 'Whether other users may join' }))
 }, { title: 'StreamingClaim' })
 export type Claim = Static<typeof ClaimSchema>
 
@@ -66,11 +66,11 @@ export const LaunchingSessionSchema = Type.Object({
   label: Text,
   rom_name: Text,
   claimed_at: DateTime,
-  host: Type.String({ description: 'Where to watch, once streaming:launch-ready says so' })
+  host: Type.String({ description: 'Address to watch the game, available after streaming:launch-ready' })
 }, { title: 'LaunchingSession' })
 export type LaunchingSession = Static<typeof LaunchingSessionSchema>
 
-/** Why a machine is not to be had. */
+/** Details about a machine that is in use. */
 export const BusySchema = Type.Object({
   detail: Type.Union([Text, Type.Object({
     message: Text, rom_name: NullableText, claimed_at: NullableTime, draining: Type.Boolean()
@@ -96,22 +96,22 @@ export const SwapDiscSchema = Type.Object({ file_id: Id })
 export const DesktopSchema = Type.Object({ container: StoredText({ minLength: 1, maxLength: CONTAINER_MAX }) })
 
 export const ReleaseQuery = Type.Object({
-  reason: Type.Optional(StoredText({ maxLength: REASON_MAX, description: 'What the player is told' })),
-  container: Type.Optional(StoredText({ maxLength: CONTAINER_MAX, description: 'Which machine, where you mean one' })),
-  save: Type.Boolean({ default: false, description: 'Whether the game is saved first, as far as the emulator can' })
+  reason: Type.Optional(StoredText({ maxLength: REASON_MAX, description: 'Reason that the player sees' })),
+  container: Type.Optional(StoredText({ maxLength: CONTAINER_MAX, description: 'Id of the machine, to select one of several' })),
+  save: Type.Boolean({ default: false, description: 'Whether the game is saved first, if the emulator supports it' })
 })
 export type Release = Static<typeof ReleaseQuery>
 export const ReleaseAllQuery = Type.Pick(ReleaseQuery, ['reason'])
 export const JoinQuery = Type.Pick(ReleaseQuery, ['container'])
 export const JoinableQuery = Type.Object({
-  rom_id: Type.Optional({ ...Id, description: 'Only those of this ROM' })
+  rom_id: Type.Optional({ ...Id, description: 'Only sessions of this ROM' })
 })
 
 export const SavedSchema = Type.Object({
   status: Type.Literal('ok'),
   saved: Type.Boolean(),
   platform: Text,
-  released: Type.Boolean({ description: 'Whether the machine is free already' })
+  released: Type.Boolean({ description: 'Whether the machine is already free' })
 }, { title: 'SavedAndExited' })
 export const VolumeSetSchema = Type.Object({ status: Type.Literal('ok'), level: Type.Integer(), platform: Text }, { title: 'StreamingVolume' })
 export const MuteSetSchema = Type.Object({ status: Type.Literal('ok'), mute: Nullable(Type.Boolean()), platform: Text }, { title: 'StreamingMute' })
@@ -168,7 +168,7 @@ export const AdminContainerSchema = Type.Object({
   host: Text,
   platforms: Type.Array(Text),
   supports_desktop: Type.Boolean(),
-  configured: Type.Boolean({ description: 'Whether it can be used as it is set' }),
+  configured: Type.Boolean({ description: 'Whether its settings are complete' }),
   draining: Type.Boolean({ description: 'Whether its last game is still being ended' }),
   session: Nullable(Type.Object(AdminSession, { title: 'AdminContainerSession' }))
 }, { title: 'AdminContainer' })
@@ -206,7 +206,7 @@ export type DesktopSession = Static<typeof DesktopSessionSchema>
 
 const REFUSAL_TEXT_MAX = 500
 const RefusalText = Type.Optional(Type.String({ maxLength: REFUSAL_TEXT_MAX }))
-/** Why an emulator does not take what a player brought along. */
+/** The reason why an emulator refuses a file of the player. */
 export const RefusalSchema = Type.Object({
   reason: Type.String({ maxLength: REFUSAL_TEXT_MAX }),
   member: RefusalText,

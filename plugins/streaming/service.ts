@@ -23,12 +23,12 @@ import {
   type Ending, toAdminContainerView, toAdminSessionView, toJoinableView, toStreamingConfigView
 } from './views.ts'
 
-/** How long a machine is nobody's after a save that was not waited for. */
+/** Seconds until a machine is free after a save without waiting. */
 const DRAIN_SECONDS = 5
 const CLAIMED = 'Session is claimed by another user'
 const BY_ADMIN = 'Ended by an administrator'
 
-/** A session with the machine it is on. */
+/** A session with its machine. */
 interface Held { session: SessionRow, container: UsableContainer }
 
 export function createStreaming (app: FastifyInstance, config: Config) {
@@ -37,13 +37,13 @@ export function createStreaming (app: FastifyInstance, config: Config) {
   const launch = createLauncher(app, broker, () => config.streaming.launch_timeout_seconds)
   const claims = createClaims(app, config, { broker, endings, launch })
 
-  /** The machines of a platform, as a path names it. */
+  /** Lists the machines of a platform, given as a path parameter. */
   const listOf = (named: string): UsableContainer[] => {
     const platform = named.toLowerCase()
     return listUsable(config).filter((container) => container.platform === platform)
   }
 
-  /** The sessions of a platform with their machines. */
+  /** Lists the sessions of a platform with their machines. */
   async function listHeld (named: string): Promise<Held[]> {
     const containers = listOf(named)
     const sessions = await selectSessions(app.pg, containers.map(({ id }) => id))
@@ -56,9 +56,8 @@ export function createStreaming (app: FastifyInstance, config: Config) {
   const isOwn = (caller: Caller) => ({ session }: Held) => session.user_id === caller.id && session.state !== 'draining'
 
   /**
-   * The session of a platform that is the caller's to control; any for an administrator without one.
-   *
-   * @throws ApiError NOT_FOUND, or FORBIDDEN when it is somebody else's
+   * Returns the caller's own session on a platform; for an administrator without one, any session.
+   * @throws ApiError NOT_FOUND, or FORBIDDEN if another user has the session
    */
   async function findHeld (caller: Caller, platform: string): Promise<Held> {
     if (listOf(platform).length === 0) throw noContainer(platform)
@@ -70,7 +69,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
       : notFound(`No active session for platform '${platform}'`)
   }
 
-  /** Has the broker of a session do something, which is a sign of its player when it does. */
+  /** Runs a broker action on a session. Success counts as a sign of life of the player. */
   async function control<T> (
     caller: Caller, platform: string, act: (held: Held) => Promise<T>
   ): Promise<T> {
@@ -81,7 +80,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
       return result
     } catch (err) {
       const told = toBrokerError(err)
-      // A machine that does not answer is no fault of the server's.
+      // An unreachable machine is an error of the broker, not of the server.
       throw told instanceof ApiError && told.code === 'UNAVAILABLE' ? new ApiError('BROKER_FAILED', told.message) : told
     }
   }
@@ -90,7 +89,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
     if (!hasSlot(container.slots, slot)) throw new ApiError('INVALID', `Slot ${slot} is not available for platform '${platform}'`)
   }
 
-  /** What the caller's session of a platform is like now, or how the last one ended. */
+  /** Returns the state of the caller's session on a platform, or how the last one ended. */
   async function describe (caller: Caller, platform: string, own: Held | undefined): Promise<SessionStatus> {
     if (own !== undefined) {
       const { session, container } = own
@@ -106,14 +105,14 @@ export function createStreaming (app: FastifyInstance, config: Config) {
     return (await listHeld(platform)).find(isOwn(caller))
   }
 
-  /** Others see the player play. */
+  /** Shows the player's game to other users. */
   async function tellActivity (em: EntityManager, caller: Caller, { session }: Held): Promise<void> {
     if (caller.device_id === null || session.rom_id === null || session.state !== 'active') return
     try {
       const beat = { rom_id: session.rom_id, device_id: caller.device_id }
       await app.activity.beat(em, caller, beat, { socket_id: null, starts: false })
     } catch (err) {
-      // The device or the ROM is gone, or hidden by now: then there is nothing to show.
+      // The device or the ROM is gone or hidden by now, so there is nothing to show.
       if (!(err instanceof ApiError)) throw err
     }
   }
@@ -123,7 +122,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
     if (userId === caller.id && deviceId !== null) await app.activity.stop(em, caller, deviceId)
   }
 
-  /** Null for a player who ends his own. */
+  /** Returns null if players end their own session. */
   const endingOf = (caller: Caller, session: SessionRow, reason = BY_ADMIN): Ending | null =>
     session.user_id === caller.id ? null : { by: { id: caller.id, username: caller.username }, reason }
 
@@ -131,7 +130,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
     claim: claims.claim,
     openDesktop: claims.openDesktop,
 
-    /** What is set up, as far as the caller sees its platforms. */
+    /** Returns the settings with the platforms that are visible to the caller. */
     async describeConfig (em: EntityManager, caller: Caller): Promise<StreamingConfigView> {
       const containers = listContainers(config)
       const hidden = await selectHiddenPlatforms(em, caller, [...new Set(containers.map(({ platform }) => platform))])
@@ -139,9 +138,9 @@ export function createStreaming (app: FastifyInstance, config: Config) {
     },
 
     /**
-     * Saves, and gives the machine back whether or not that worked. Without waiting it is free a little later.
-     *
-     * @returns whether it was saved
+     * Saves the game and releases the machine, even if saving fails. Without waiting, the release happens a little
+     * later.
+     * @returns true if the game was saved
      */
     async saveAndExit (
       em: EntityManager, caller: Caller, platform: string, slot: number, waits: boolean
@@ -178,7 +177,9 @@ export function createStreaming (app: FastifyInstance, config: Config) {
         await broker.loadState(held.container, slot)
       }),
 
-    /** @throws ApiError BAD_REQUEST unless it is a disc of the game, CONFLICT where the broker changes none */
+    /**
+     * @throws ApiError BAD_REQUEST unless the file is a disc of the game, CONFLICT if the broker cannot change discs
+     */
     swapDisc: (em: EntityManager, caller: Caller, platform: string, fileId: number): Promise<void> =>
       control(caller, platform, async ({ session, container }) => {
         if (session.rom_id === null) throw conflict('No game is played there; start one first')
@@ -190,9 +191,8 @@ export function createStreaming (app: FastifyInstance, config: Config) {
       }),
 
     /**
-     * Keeps a picture of the game as a screenshot of it.
-     *
-     * @throws ApiError CONFLICT on a desktop, BAD_REQUEST unless it is a PNG
+     * Stores a picture of the game as a screenshot.
+     * @throws ApiError CONFLICT on a desktop, BAD_REQUEST unless the picture is a PNG
      */
     keepFrame: (em: EntityManager, caller: Caller, platform: string, picture: Readable): Promise<void> =>
       control(caller, platform, async ({ session }) => {
@@ -201,10 +201,9 @@ export function createStreaming (app: FastifyInstance, config: Config) {
       }),
 
     /**
-     * Gives a machine back without saving, unless that is wanted.
-     *
-     * @returns false when there is nothing to give back
-     * @throws ApiError FORBIDDEN when it is somebody else's
+     * Releases a machine; saves the game first only on request.
+     * @returns false if there is no session to end
+     * @throws ApiError FORBIDDEN if another user has the session
      */
     async release (
       em: EntityManager, caller: Caller, platform: string, { reason, container, save }: Release
@@ -220,7 +219,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
       return isOver
     },
 
-    /** Gives all machines back. @returns them */
+    /** Releases all machines. @returns the ids of released machines */
     async releaseAll (caller: Caller, reason: string | undefined): Promise<string[]> {
       const released: string[] = []
       for (const session of await selectAllSessions(app.pg)) {
@@ -232,7 +231,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
       return released
     },
 
-    /** A sign of life of the caller's session. */
+    /** Stores a sign of life of the caller's session. */
     async beat (em: EntityManager, caller: Caller, platform: string): Promise<SessionStatus> {
       const own = await findOwn(caller, platform)
       if (own !== undefined) {
@@ -250,7 +249,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
       return (await selectAllSessions(app.pg)).map((session) => toAdminSessionView(session, containers))
     },
 
-    /** Every machine that is set up, and those that are still somebody's though they are not any more. */
+    /** Lists every configured machine, and machines with a session that are no longer configured. */
     async listMachines (): Promise<AdminContainer[]> {
       const containers = listContainers(config)
       const sessions = await selectAllSessions(app.pg)
@@ -259,7 +258,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
         containers.filter((container) => container.id === id), sessions.find(({ container }) => container === id)))
     },
 
-    /** The games of others that the caller may join. */
+    /** Lists the games of other users that the caller may join. */
     async listJoinable (em: EntityManager, caller: Caller, romId: number | undefined): Promise<JoinableSession[]> {
       const joinable = listUsable(config).filter((container) => container.joinable)
       const rows = await selectJoinable(em, caller, joinable.map(({ id }) => id), romId ?? null)
@@ -270,10 +269,9 @@ export function createStreaming (app: FastifyInstance, config: Config) {
     },
 
     /**
-     * Where to watch a game of somebody else.
-     *
-     * @throws ApiError NOT_FOUND, FORBIDDEN when it is not open to others, CONFLICT where nobody can join, or
-     *   BROKER_FAILED
+     * Joins a game of another user; returns its address.
+     * @throws ApiError NOT_FOUND, FORBIDDEN if the game is not open for joining, CONFLICT if the machine does not allow
+     * joining, or BROKER_FAILED
      */
     async join (
       em: EntityManager, caller: Caller, platform: string, containerId: string | undefined
@@ -296,7 +294,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
       return { platform, host: host ?? container.host, label: container.label, rom_id: romId, rom_name: romName }
     },
 
-    /** Ends sessions that are over and that nobody gave back. */
+    /** Ends sessions that lapsed without a release. */
     async reap (): Promise<void> {
       for (const session of await selectOver(app.pg)) {
         if (session.state === 'draining') await release(app.pg, session)

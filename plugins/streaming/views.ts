@@ -4,7 +4,7 @@ import type { Container } from './containers.ts'
 import type { JoinableRow, SessionRow } from './rows.ts'
 import type { AdminContainer, AdminSession, JoinableSession, SessionTermination, StreamingConfigView } from './schemas.ts'
 
-/** Emulators as they are called. */
+/** Names of emulators by their id. */
 const EMULATORS: Readonly<Record<string, string>> = {
   retroarch: 'RetroArch',
   dolphin: 'Dolphin',
@@ -46,7 +46,7 @@ export function toStreamingConfigView (enabled: boolean, containers: readonly Co
   }
 }
 
-/** What somebody else did to a session. */
+/** The cause of an ended session, other than its player. */
 export interface Ending { by: { id: number, username: string } | null, reason: string }
 
 export const toTerminationView = (session: SessionRow, ending: Ending, at: Date): SessionTermination => ({
@@ -61,7 +61,7 @@ export const toTerminationView = (session: SessionRow, ending: Ending, at: Date)
   desktop: session.rom_id === null
 })
 
-/** One that is being ended is nobody's. */
+/** A draining session has no owner. */
 function toAdminSession (session: SessionRow): Omit<AdminSession, 'container' | 'label'> {
   const isDraining = session.state === 'draining'
   return {
@@ -80,7 +80,10 @@ export function toAdminSessionView (session: SessionRow, containers: readonly Co
   return { container: session.container, label: container?.label ?? null, ...toAdminSession(session) }
 }
 
-/** A machine with all that it serves; one that is not set any more is known by its session alone. */
+/**
+ * Returns the view of a machine with all its platforms. A machine that is no longer configured is described by its
+ * session alone.
+ */
 export function toAdminContainerView (
   id: string, entries: readonly Container[], session: SessionRow | undefined
 ): AdminContainer {

@@ -14,14 +14,14 @@ const createAdminRoutes = (isEnabled: () => boolean): Routes => async (app) => {
 
   app.get('/api/streaming/sessions', {
     schema: {
-      operationId: 'listStreamingSessions', tags, summary: 'Who plays on which machine', response: { 200: AdminSessionsSchema }
+      operationId: 'listStreamingSessions', tags, summary: 'List current players and their machines', response: { 200: AdminSessionsSchema }
     },
     config: reads
   }, async () => ({ sessions: await streaming.listSessions() }))
 
   app.delete('/api/streaming/sessions', {
     schema: {
-      operationId: 'releaseStreamingSessions', tags, summary: 'End all games and give their machines back',
+      operationId: 'releaseStreamingSessions', tags, summary: 'End all games and release their machines',
       querystring: ReleaseAllQuery, response: { 200: AllReleasedSchema }
     },
     config: writes
@@ -31,7 +31,7 @@ const createAdminRoutes = (isEnabled: () => boolean): Routes => async (app) => {
 
   app.get('/api/streaming/containers', {
     schema: {
-      operationId: 'listStreamingContainers', tags, summary: 'The machines and who has each', response: { 200: AdminContainersSchema }
+      operationId: 'listStreamingContainers', tags, summary: 'List the machines and their sessions', response: { 200: AdminContainersSchema }
     },
     config: reads
   }, async () => ({ enabled: isEnabled(), containers: await streaming.listMachines() }))

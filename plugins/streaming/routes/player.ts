@@ -20,7 +20,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/streaming/config', {
     schema: {
-      operationId: 'getStreamingConfig', tags, summary: 'The machines on which games can be played, and what each can do',
+      operationId: 'getStreamingConfig', tags, summary: 'List the machines for games and their capabilities',
       response: { 200: StreamingConfigSchema }
     },
     config: reads
@@ -51,7 +51,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/streaming/sessions/joinable', {
     schema: {
-      operationId: 'listJoinableStreamingSessions', tags, summary: 'Games of others that are open for joining',
+      operationId: 'listJoinableStreamingSessions', tags, summary: 'List games of other users that are open for joining',
       querystring: JoinableQuery, response: { 200: JoinableSessionsSchema }
     },
     config: reads
@@ -63,7 +63,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'saveAndExitStreamingSession',
       tags,
-      summary: 'Save the game and give the machine back, whether or not it could be saved',
+      summary: 'Save the game and release the machine, even if saving fails',
       params: PlatformParams,
       body: SaveAndExitSchema,
       response: { 200: SavedSchema, ...OWNER }
@@ -77,7 +77,7 @@ const routes: Routes = async (app) => {
 
   app.post('/api/streaming/sessions/:platform/volume', {
     schema: {
-      operationId: 'setStreamingVolume', tags, summary: 'How loud the game is', params: PlatformParams, body: VolumeSchema,
+      operationId: 'setStreamingVolume', tags, summary: 'Set the volume of the game', params: PlatformParams, body: VolumeSchema,
       response: { 200: VolumeSetSchema, ...CONTROL }
     },
     config: plays
@@ -89,7 +89,7 @@ const routes: Routes = async (app) => {
 
   app.post('/api/streaming/sessions/:platform/mute', {
     schema: {
-      operationId: 'muteStreamingSession', tags, summary: 'Silence the game or let it be heard', params: PlatformParams,
+      operationId: 'muteStreamingSession', tags, summary: 'Mute or unmute the game', params: PlatformParams,
       body: MuteSchema, response: { 200: MuteSetSchema, ...CONTROL }
     },
     config: plays
@@ -125,7 +125,7 @@ const routes: Routes = async (app) => {
 
   app.delete('/api/streaming/sessions/:platform', {
     schema: {
-      operationId: 'releaseStreamingSession', tags, summary: 'End a game and give the machine back', params: PlatformParams,
+      operationId: 'releaseStreamingSession', tags, summary: 'End a game and release the machine', params: PlatformParams,
       querystring: ReleaseQuery, response: { 200: ReleasedSchema, 403: ErrorSchema }
     },
     config: plays
@@ -139,8 +139,8 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'sendStreamingHeartbeat',
       tags,
-      summary: 'Say that you still play',
-      description: 'Who begins to say so and falls silent for 90 seconds loses the machine to whoever wants it next.',
+      summary: 'Report that you still play',
+      description: 'A client that sent a heartbeat and then none for 90 seconds loses the machine to the next claim.',
       params: PlatformParams,
       response: { 200: SessionStatusSchema, 404: ErrorSchema }
     },
@@ -157,7 +157,7 @@ const routes: Routes = async (app) => {
 
   app.post('/api/streaming/sessions/:platform/join', {
     schema: {
-      operationId: 'joinStreamingSession', tags, summary: "Join somebody's game that is open for it", params: PlatformParams,
+      operationId: 'joinStreamingSession', tags, summary: 'Join a game of another user that is open for joining', params: PlatformParams,
       querystring: JoinQuery, response: { 200: JoinedSessionSchema, ...CONTROL, 409: ErrorSchema }
     },
     config: reads
@@ -166,7 +166,7 @@ const routes: Routes = async (app) => {
 
   app.post('/api/streaming/sessions/:platform/swap-disc', {
     schema: {
-      operationId: 'swapStreamingDisc', tags, summary: 'Put another disc of the game in', params: PlatformParams,
+      operationId: 'swapStreamingDisc', tags, summary: 'Insert another disc of the game', params: PlatformParams,
       body: SwapDiscSchema, response: { 200: DiscSwappedSchema, ...CONTROL, 400: ErrorSchema, 409: ErrorSchema }
     },
     config: plays
@@ -179,14 +179,14 @@ const routes: Routes = async (app) => {
   await app.register(frames)
 }
 
-/** The body is the picture itself. */
+/** Routes whose body is the picture itself. */
 const frames: Routes = async (app) => {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request: FastifyRequest, payload, done) => { done(null, payload) })
 
   app.post('/api/streaming/sessions/:platform/state-frame', {
     schema: {
-      operationId: 'addStreamingFrame', tags, summary: 'Keep a picture of the game as a screenshot of it', params: PlatformParams,
+      operationId: 'addStreamingFrame', tags, summary: 'Store a picture of the game as a screenshot', params: PlatformParams,
       consumes: ['image/png'],
       response: {
         200: FrameKeptSchema, ...OWNER, 400: ErrorSchema, 409: ErrorSchema, 413: ErrorSchema, 507: ErrorSchema

@@ -13,7 +13,7 @@ import { openPage, setContainers } from './support.ts'
 const MAIN = fileURLToPath(new URL('../../../examples/streaming-broker/main.ts', import.meta.url))
 const HOST = 'https://stream.example'
 
-/** In the place of RetroArch: notes what it is told by its network commands, and ends when it is told to. */
+/** Replaces RetroArch: logs the network commands that it gets, and ends when told to. */
 const EMULATOR = `
 import { createSocket } from 'node:dgram'
 import { appendFileSync } from 'node:fs'
@@ -29,7 +29,7 @@ process.on('SIGTERM', () => { note('ends'); process.exit(0) })
 `
 const NOTE = "import { appendFileSync } from 'node:fs'; const [file, ...words] = process.argv.slice(2); appendFileSync(file, words.join(' ') + '\\n')"
 
-/** A port that nobody has. */
+/** Returns a free port. */
 async function findPort (): Promise<number> {
   const socket = createSocket('udp4').bind(0, '127.0.0.1')
   await once(socket, 'listening')
@@ -42,7 +42,7 @@ const test = await buildTestApp(t, { library: { roms: { snes: { 'Quest.sfc': 'a 
 const { app, config, libraryDir } = test
 await app.listen({ port: 0, host: '127.0.0.1' })
 
-/** Runs the example with the programs in a folder; resolves with the port it listens on. */
+/** Runs the example with the programs in a folder; returns the port it listens on. */
 async function runBroker (t: Pick<Test, 'teardown'>, folder: string): Promise<number> {
   const notes = join(folder, 'notes.txt')
   const commandPort = await findPort()
@@ -72,7 +72,7 @@ async function runBroker (t: Pick<Test, 'teardown'>, folder: string): Promise<nu
   return Number(await until(() => /port (\d+)/.exec(output)?.[1], 'the broker listens'))
 }
 
-t.test('the example plays a game that the server asks for, is controlled by its player, and ends it', async (t) => {
+t.test("the example starts a requested game, obeys its player's controls and ends it", async (t) => {
   const folder = t.testdir({ 'emulator.mjs': EMULATOR, 'note.mjs': NOTE, states: {} })
   const readNotes = async () => (await readFile(join(folder, 'notes.txt'), 'utf8')).split('\n').filter(Boolean)
   const port = await runBroker(t, folder)

@@ -22,7 +22,7 @@ const SNES = {
 type Method = NonNullable<InjectOptions['method']>
 interface Answer { status: number, body: Record<string, unknown> & { detail?: unknown } }
 
-/** A server with a machine, a game and two people. */
+/** Sets up a server with a machine, a game and two users. */
 async function setUp (t: Test, containers: Record<string, unknown>[] = [SNES], more: Record<string, unknown> = {}) {
   const test = await fresh(t)
   const { app } = test
@@ -40,7 +40,7 @@ async function setUp (t: Test, containers: Record<string, unknown>[] = [SNES], m
   const act = (headers: object, action: string, body: object = {}, platform = 'snes') =>
     call('POST', `${CLAIM}/${platform}/${action}`, headers, body)
   const status = async (headers: object) => (await call('GET', `${CLAIM}/snes/status`, headers)).body
-  /** Claims, and waits until the game runs. */
+  /** Claims a machine and waits until the game runs. */
   async function play (headers: object, more: object = {}): Promise<Answer> {
     const answer = await claim(headers, more)
     await until(async () => (await status(headers)).host === HOST, 'the game runs')
@@ -53,7 +53,7 @@ async function setUp (t: Test, containers: Record<string, unknown>[] = [SNES], m
 const openPageOf = (t: Test, { test, alice }: Awaited<ReturnType<typeof setUp>>): Promise<Page> =>
   openPage(t, test, alice.authorization)
 
-t.test('a claim reserves a machine, the broker starts the game, and the page is told where to watch', async (t) => {
+t.test('a claim reserves a machine, starts the game and tells the page where to watch', async (t) => {
   const server = await setUp(t, [{ ...SNES, library_path: '/roms' }])
   const { app, rom, claim, status } = server
   const page = await openPageOf(t, server)
@@ -74,7 +74,7 @@ t.test('a claim reserves a machine, the broker starts the game, and the page is 
   t.match((await app.pg.query('select rom_id, state from streaming_sessions')).rows, [{ rom_id: rom, state: 'active' }])
 })
 
-t.test('of fifty who want a machine at once, one gets it', async (t) => {
+t.test('of fifty concurrent claims for a machine, one succeeds', async (t) => {
   const { app, claim } = await setUp(t)
   const tokens = Array.from({ length: 50 }, (_, index) => `svc_${String(index).padStart(64, '0')}`)
   await app.pg.query(`with people as (insert into users (username) select 'person' || n from generate_series(1, 50) n returning id)
@@ -87,13 +87,13 @@ t.test('of fifty who want a machine at once, one gets it', async (t) => {
   t.match(busy[0]?.body, { detail: { message: 'Session in use', rom_name: 'Quest', claimed_at: /\+00:00$/, draining: false } })
 })
 
-t.test('one person does not get two machines for a platform, however fast', async (t) => {
+t.test('concurrent claims of one user get one machine per platform', async (t) => {
   const { claim, alice } = await setUp(t, [SNES, { ...SNES, broker_host: second.address }])
   const answers = await Promise.all(Array.from({ length: 8 }, () => claim(alice)))
   t.same(answers.map(({ status }) => status).sort(), [202, ...Array<number>(7).fill(409)])
 })
 
-t.test('of several machines the first that is free is taken, in the order in which they are set', async (t) => {
+t.test('the first free machine is taken, in the configured order', async (t) => {
   const { claim, alice, bob, chief } = await setUp(t, [SNES, { ...SNES, broker_host: second.address, label: '' }])
   t.match(await claim(alice), { status: 202, body: { label: 'Parlour' } })
   t.match(await claim(bob), { status: 202, body: { label: '' } })
@@ -101,7 +101,7 @@ t.test('of several machines the first that is free is taken, in the order in whi
   await until(() => second.askedFor('POST /launch').length === 1, 'the second one starts it')
 })
 
-t.test('how far a launch is comes phase by phase, each once', async (t) => {
+t.test('the progress of a launch is reported once per phase', async (t) => {
   const server = await setUp(t)
   const page = await openPageOf(t, server)
   let looks = 0
@@ -151,7 +151,7 @@ for (const [what, [set, detail]] of Object.entries(FAULTS)) {
   })
 }
 
-t.test('a game that does not start in time is given up', async (t) => {
+t.test('a game that does not start in time fails', async (t) => {
   const server = await setUp(t, [SNES], { launch_timeout_seconds: 1 })
   const page = await openPageOf(t, server)
   broker.when('POST /launch', replies.ok({ status: 'launching' }))
@@ -162,7 +162,7 @@ t.test('a game that does not start in time is given up', async (t) => {
   t.equal(broker.askedFor('DELETE /launch').length, 1, 'what may run is ended')
 })
 
-t.test('why an emulator does not take what a player brings along is told, as far as there is room', async (t) => {
+t.test('the reasons why an emulator refuses a file are reported, up to a limit', async (t) => {
   const server = await setUp(t, [{ ...SNES, import_kinds: ['state'] }])
   const page = await openPageOf(t, server)
   const refusal = { reason: 'wrong_core', member: 'quest.state', expected: 'snes9x', suggest_emulator: 'retroarch' }
@@ -174,7 +174,7 @@ t.test('why an emulator does not take what a player brings along is told, as far
   t.same(told?.refusals.slice(0, 2), [refusal, { reason: 'more' }], 'nothing but what is known')
 })
 
-t.test('a game begins with a state of the player, and of nobody else and no other game', async (t) => {
+t.test('a game starts only with a state of the same player and game', async (t) => {
   const server = await setUp(t, [{ ...SNES, assets_path: '/assets', memory_cards: true, import_kinds: ['state', 'save'] }])
   const { app, rom, alice, bob, test, claim } = server
   const page = await openPageOf(t, server)
@@ -198,7 +198,7 @@ t.test('a game begins with a state of the player, and of nobody else and no othe
   t.equal((await claim(bob)).status, 409)
 })
 
-t.test('a memory card on the machine needs a decision, and until then nobody has it', async (t) => {
+t.test('a memory card on the machine needs a decision before a claim succeeds', async (t) => {
   const { claim, alice, isFree, play } = await setUp(t, [{ ...SNES, memory_cards: true }])
   const summary = { file_count: 2, total_bytes: 8_192, game_codes: ['SLUS-1'] }
   broker.when('GET /memory-card', replies.ok({ outcome: 'found', summary }))
@@ -218,7 +218,7 @@ t.test('a memory card on the machine needs a decision, and until then nobody has
   t.match(broker.askedFor('POST /launch'), [{ body: { card_import: 'discard' } }])
 })
 
-t.test('the player controls the game, others do not, and each answer is of the broker', async (t) => {
+t.test('only the player controls the game, and responses come from the broker', async (t) => {
   const { act, alice, bob, chief, play, app, claim, isFree } = await setUp(t, [{ ...SNES, autosave_slot: 10 }])
   t.match(await act(alice, 'volume', { level: 5 }), { status: 404, body: { detail: "No active session for platform 'snes'" } })
   t.match(await act(alice, 'mute', {}, 'Xbox'), { status: 404, body: { detail: "No streaming container configured for platform 'Xbox'" } })
@@ -260,7 +260,7 @@ t.test('the player controls the game, others do not, and each answer is of the b
   t.notOk(await isFree())
 })
 
-t.test('save and exit saves, gives the machine back whether or not that worked, and keeps how long it was played', async (t) => {
+t.test('save-and-exit saves, always releases the machine and stores the play time', async (t) => {
   const { act, alice, bob, claim, play, app, isFree, call } = await setUp(t)
   await play(alice)
   await app.pg.query("update streaming_sessions set started_at = now() - interval '10 minutes'")
@@ -283,7 +283,7 @@ t.test('save and exit saves, gives the machine back whether or not that worked, 
   await play(bob)
 })
 
-t.test('a machine that does not say whether it saved is given back after a time', async (t) => {
+t.test('a machine that does not confirm a save is released after a timeout', async (t) => {
   const { act, alice, play, isFree } = await setUp(t, [SNES], { save_timeout_seconds: 1 })
   await play(alice)
   broker.when('POST /save-and-exit', replies.silence)
@@ -291,7 +291,7 @@ t.test('a machine that does not say whether it saved is given back after a time'
   t.ok(await isFree())
 })
 
-t.test('a player gives the machine back without saving, unless asked for', async (t) => {
+t.test('a release by the player saves only on request', async (t) => {
   const { alice, bob, call, play, isFree } = await setUp(t)
   t.same(await call('DELETE', `${CLAIM}/snes`, alice), { status: 200, body: { status: 'not_found', platform: 'snes' } })
   t.same(await call('DELETE', `${CLAIM}/Nothing`, alice), { status: 200, body: { status: 'not_found', platform: 'Nothing' } })
@@ -306,7 +306,7 @@ t.test('a player gives the machine back without saving, unless asked for', async
   t.equal(broker.askedFor('POST /save-and-exit').length, 1)
 })
 
-t.test('an administrator ends the game of another, who is told by whom, at once, in the inbox and once when asking', async (t) => {
+t.test("an ended player gets the administrator's name at once, in the inbox and once on request", async (t) => {
   const server = await setUp(t)
   const { chief, call, play, status, isFree, rom } = server
   const page = await openPageOf(t, server)
@@ -331,7 +331,7 @@ t.test('an administrator ends the game of another, who is told by whom, at once,
   t.match(await status(page.headers), { status: 'ended', termination: null }, 'once')
 })
 
-t.test('who falls silent loses the machine to the next, who never gave signs does not', async (t) => {
+t.test('only a session whose heartbeats stopped loses its machine to the next claim', async (t) => {
   const server = await setUp(t)
   const { app, act, alice, bob, claim, play, call, rom } = server
   const page = await openPageOf(t, server)
@@ -342,7 +342,7 @@ t.test('who falls silent loses the machine to the next, who never gave signs doe
   t.match((await call('GET', '/api/activity', alice)).body, { length: 1, 0: { rom_id: rom, username: 'alice' } })
   await app.pg.query("update streaming_sessions set seen_at = now() - interval '60 seconds'")
   t.equal((await claim(bob)).status, 409, 'a little late')
-  // Both at once: what is played is the time between them.
+  // Both times together: the play time is the time between them.
   await app.pg.query("update streaming_sessions set seen_at = now() - interval '5 minutes', started_at = now() - interval '10 minutes'")
   await play(bob)
   await until(() => page.heard('streaming:session-ended').length === 1, 'the first one is told')
@@ -353,7 +353,7 @@ t.test('who falls silent loses the machine to the next, who never gave signs doe
   t.equal((await act(alice, 'heartbeat', {}, 'ps2')).status, 404)
 })
 
-t.test('what nobody gave back is ended by itself', async (t) => {
+t.test('a session that was not released ends by itself', async (t) => {
   const server = await setUp(t)
   const { app, play, isFree } = server
   const page = await openPageOf(t, server)
@@ -367,7 +367,7 @@ t.test('what nobody gave back is ended by itself', async (t) => {
   t.equal(broker.askedFor('DELETE /launch').length, 1)
 })
 
-t.test('a game that is ended while it starts does not come back', async (t) => {
+t.test('a game that is ended during its launch does not come back', async (t) => {
   const server = await setUp(t)
   const { call, claim, isFree } = server
   const page = await openPageOf(t, server)
@@ -382,7 +382,7 @@ t.test('a game that is ended while it starts does not come back', async (t) => {
   t.same([...page.heard('streaming:launch-ready'), ...page.heard('streaming:launch-failed')], [])
 })
 
-t.test('the settings say what each machine can do, and nothing about where its broker is', async (t) => {
+t.test('the config lists the capabilities of each machine and hides its broker', async (t) => {
   const { alice, call, app } = await setUp(t, [
     { ...SNES, emulator: 'retroarch', memory_cards: true, disc_swap: 'manual', import_kinds: ['state'] },
     { platform: 'PS2', host: 'https://b.example', label: '' }, { platform: 'gc', host: 'no-scheme.example' },
@@ -412,7 +412,7 @@ t.test('the settings say what each machine can do, and nothing about where its b
   t.notOk((less.containers as { platform: string }[]).some(({ platform }) => platform === 'snes'), 'what is hidden is not told of')
 })
 
-t.test('while it is switched off nothing is used, and the settings are shown', async (t) => {
+t.test('disabled streaming shows its config and accepts no claim', async (t) => {
   const { alice, call, claim, app } = await setUp(t, [SNES], { enabled: false })
   t.match(await call('GET', '/api/streaming/config', alice), { body: { enabled: false, containers: { length: 1 } } })
   t.match(await claim(alice), { status: 404 })
@@ -420,7 +420,7 @@ t.test('while it is switched off nothing is used, and the settings are shown', a
   await app.streaming.reap()
 })
 
-t.test('what is hidden from somebody is neither started, nor named, nor offered', async (t) => {
+t.test('hidden games are neither started, nor named, nor offered', async (t) => {
   const { test, app, alice, bob, call, claim, play } = await setUp(t, [{ ...SNES, joinable: true }])
   const adults = await addRom(test, { fs_name: 'Mature.sfc', fields: { min_age: 18 } })
   const joinable = async (headers: object, query = '') =>
@@ -434,7 +434,7 @@ t.test('what is hidden from somebody is neither started, nor named, nor offered'
   t.match(await call('POST', `${CLAIM}/snes/join`, bob), { status: 404 })
 })
 
-t.test('others join a game that is open for it', async (t) => {
+t.test('users join a game that is open for joining', async (t) => {
   const { alice, bob, call, play, rom } = await setUp(t, [{ ...SNES, joinable: true }])
   const join = (query = '') => call('POST', `${CLAIM}/snes/join${query}`, bob)
   t.equal((await join()).status, 404)
@@ -456,14 +456,14 @@ t.test('others join a game that is open for it', async (t) => {
   t.match(await join(), { status: 403 })
 })
 
-t.test('nobody joins on a machine that cannot be shared', async (t) => {
+t.test('a machine that is not joinable refuses to join', async (t) => {
   const { alice, bob, call, play } = await setUp(t)
   await play(alice, { multiplayer: true })
   t.equal((await call('POST', `${CLAIM}/snes/join`, bob)).status, 409)
   t.match((await call('GET', `${CLAIM}/joinable`, bob)).body, { sessions: { length: 0 } })
 })
 
-t.test('discs of the game are changed, and no other file', async (t) => {
+t.test('only discs of the game can be inserted', async (t) => {
   const { test, app, alice, act, play, call } = await setUp(t, [{ ...SNES, disc_swap: 'broker', library_path: '/roms' }])
   const set = await addRom(test, { fs_name: 'Set', files: ['a.cue', 'b.cue'] })
   const { rows } = await app.pg.query<{ id: number, rom_id: number, file_name: string }>('select id, rom_id, file_name from rom_files order by id')
@@ -481,7 +481,7 @@ t.test('discs of the game are changed, and no other file', async (t) => {
   t.equal((await act(alice, 'swap-disc', { file_id: disc })).status, 409)
 })
 
-t.test('a game of a further library is played from where that lies; the path of a machine is that of the first', async (t) => {
+t.test('the path of a machine applies to the first library; others keep their own path', async (t) => {
   const { test, app, alice, chief, act, play, call } = await setUp(t, [{ ...SNES, disc_swap: 'broker', library_path: '/roms' }])
   const dir = join(test.config.data_dir, 'further')
   await mkdir(dir, { recursive: true })
@@ -512,7 +512,7 @@ t.test('a picture of the game becomes a screenshot of the player', async (t) => 
   t.equal((await call('GET', '/api/users/me', alice)).status, 200)
 })
 
-t.test('administrators see machines and sessions, open desktops and end everything; others do not', async (t) => {
+t.test('only administrators see all sessions, open desktops and end games of others', async (t) => {
   const { alice, chief, bob, call, play, test, isFree, act } = await setUp(t, [{ ...SNES, desktop: true }, { platform: 'ps2', host: 'https://b.example', broker_host: second.address }])
   const { body: { container } } = await play(alice)
   const ROUTES: [Method, string, object?][] = [['GET', CLAIM], ['DELETE', CLAIM], ['GET', '/api/streaming/containers'], ['POST', '/api/streaming/desktop', { container }]]
@@ -548,7 +548,7 @@ t.test('administrators see machines and sessions, open desktops and end everythi
   t.same((await call('DELETE', CLAIM, chief)).body, { status: 'released', platforms: [container] }, 'also what is not set up any more')
 })
 
-t.test('V8, streaming: who may only look neither takes a machine nor takes one over, and no grant makes an administrator', async (t) => {
+t.test('V8, streaming: a read scope takes no machine, and no grant makes an administrator', async (t) => {
   const { app, alice, bob, call, play, claim } = await setUp(t)
   const { body: { raw_token: raw } } = await call('POST', '/api/client-tokens', bob, { name: 'x', scopes: ['roms.read'] })
   const reader = { authorization: `Bearer ${String(raw)}` }
@@ -564,7 +564,7 @@ t.test('V8, streaming: who may only look neither takes a machine nor takes one o
   t.equal((await claim(bob)).status, 409)
 })
 
-t.test("a narrow token of an administrator neither sees nor ends other people's games", async (t) => {
+t.test('a narrow token of an administrator neither sees nor ends games of other users', async (t) => {
   const { alice, chief, call, play, act, isFree } = await setUp(t, [{ ...SNES, desktop: true }])
   const tokenOf = async (scopes: string[]) =>
     bearer(String((await call('POST', '/api/client-tokens', chief, { name: 'x', scopes })).body.raw_token))
@@ -580,13 +580,13 @@ t.test("a narrow token of an administrator neither sees nor ends other people's 
   t.equal((await call('DELETE', `${CLAIM}/snes`, manager)).status, 200)
 })
 
-t.test('STREAMING_BROKER_SECRET goes before what a machine has of its own', async (t) => {
+t.test('STREAMING_BROKER_SECRET takes precedence over the secret of a machine', async (t) => {
   const { alice, play } = await setUp(t, [SNES], { broker_secret: 'for all' })
   await play(alice)
   t.equal(broker.askedFor('POST /launch')[0]?.secret, 'for all')
 })
 
-t.test('a broker that is moved is asked where it is now, and only there', async (t) => {
+t.test('after a change of its address, a broker is called only at the new one', async (t) => {
   const { test, alice, bob, call, play } = await setUp(t)
   await play(alice)
   await call('DELETE', `${CLAIM}/snes`, alice)

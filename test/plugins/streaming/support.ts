@@ -11,7 +11,7 @@ import { userRoom } from '../../../core/sockets/sockets.ts'
 import type { TestApp } from '../../support.ts'
 import { until } from '../../until.ts'
 
-/** What a broker was asked. */
+/** A request that a broker received. */
 export interface Asked { call: string, body: Record<string, unknown>, secret: string | undefined }
 
 type Reply = (response: ServerResponse, body: Record<string, unknown>) => void
@@ -20,14 +20,14 @@ const json = (status: number, answer: unknown): Reply => (response) => {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
 }
 
-/** How a broker may answer, and how it may fail to. */
+/** Possible responses and failures of a broker. */
 export const replies = {
   json,
   ok: (answer: object = {}) => json(200, answer),
   text: (status: number, body: string): Reply => (response) => { response.writeHead(status).end(body) },
-  /** It takes the request and says nothing. */
+  /** The broker accepts the request and does not respond. */
   silence: (() => {}) as Reply,
-  /** It dies. */
+  /** The broker closes the connection. */
   cut: ((response) => { response.destroy() }) as Reply
 }
 
@@ -69,10 +69,10 @@ export async function startBroker (t: Pick<Test, 'teardown'>) {
   return {
     address: `127.0.0.1:${port}`,
     asked,
-    /** What was asked by this method and path. */
+    /** Returns the requests with this method and path. */
     askedFor: (call: string) => asked.filter((one) => one.call === call),
     when (call: string, reply: Reply): void { script.set(call, reply) },
-    /** Answers well again, and forgets. */
+    /** Restores the default responses and clears the requests. */
     reset (): void {
       script.clear()
       asked.length = 0
@@ -82,17 +82,17 @@ export async function startBroker (t: Pick<Test, 'teardown'>) {
 }
 export type TestBroker = Awaited<ReturnType<typeof startBroker>>
 
-/** Sets the machines up, as an administrator does. */
+/** Configures the machines, as an administrator does. */
 export async function setContainers (
   { config }: TestApp, containers: Record<string, unknown>[], more: Record<string, unknown> = {}
 ): Promise<void> {
   await writeFile(join(config.data_dir, 'config.yml'), stringify({ streaming: { enabled: true, containers, ...more } }))
 }
 
-/** Somebody's page that listens. */
+/** An open page of a user that records its events. */
 export interface Page { headers: Record<string, string>, id: number, heard (event: string): Record<string, unknown>[] }
 
-/** Signs in as a browser does, with a socket that hears what is for that person. */
+/** Signs in as a browser does, with a socket that receives the events of the user. */
 export async function openPage (t: Pick<Test, 'teardown'>, { app }: TestApp, authorization: string): Promise<Page> {
   const login = await app.inject({ method: 'POST', url: '/api/login', headers: { authorization } })
   const cookies = new Map(login.cookies.map(({ name, value }) => [name, value]))
