@@ -11,7 +11,10 @@ export function createRefresh (app: FastifyInstance) {
   let pending: Promise<void> | null = null
   const wait = () => pause(EVERY_MS, undefined, { signal: closing.signal })
 
-  /** Waits for a second. Returns false if another worker already waits, because its refresh also covers this one. */
+  /**
+   * Returns true after a second. Returns false at once if another worker already waits, because its refresh also covers
+   * this one.
+   */
   async function isOurs (): Promise<boolean> {
     try {
       return await transaction(app.pg, async (client) => {

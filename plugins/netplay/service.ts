@@ -89,8 +89,8 @@ export function createNetplay (app: FastifyInstance) {
 
     /**
      * Joins a room.
-     * @throws Refusal if the room is gone or full, has this player or another password, its game is not visible to the
-     * caller, or the network guessed too often
+     * @throws Refusal if the room is gone or full, has this player or another password, the caller may not play its
+     * game, or the network guessed too often
      */
     async join (caller: Caller | null, wish: Wish, socketId: string, network: string): Promise<Players> {
       await dropLost()

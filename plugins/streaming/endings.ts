@@ -71,7 +71,9 @@ export function createEndings (app: FastifyInstance, config: Config, broker: Bro
     machineOf,
     keepTime: storePlayTime,
 
-    /** Finishes a lapsed session whose machine another user has already. */
+    /**
+     * Stores the play time and notifies the player, for a session whose machine is already released or claimed again.
+     */
     async settle (session: SessionRow, ending: Ending): Promise<void> {
       if (session.state === 'draining') return
       await storePlayTime(session)

@@ -17,7 +17,7 @@ export default fp<FeatureOptions>(async (app, { config }) => {
   app.tasks.define({
     name: 'cleanup_sync_sessions',
     title: 'Scheduled cleanup of sync sessions',
-    description: 'Fails sync sessions that a device did not complete within a day, and deletes sessions that ended 30 days ago',
+    description: 'Fails sync sessions that a device did not complete within a day, and deletes those that ended 30 days ago',
     type: 'cleanup',
     group: 'scheduled',
     enabled: config.tasks.cleanup_sync_sessions,

@@ -14,7 +14,7 @@ const readsSessions = { scopes: ['devices.read'], orScopes: ['devices.write'] } 
 const routes: Routes = async (app) => {
   app.post('/api/sync/negotiate', {
     schema: {
-      operationId: 'negotiateSync', tags, summary: 'Decide the operations for the saves and states of a device; opens a session',
+      operationId: 'negotiateSync', tags, summary: 'Decide what a device does with its saves and states; opens a session',
       body: NegotiateSchema, response: { 200: NegotiateResponseSchema }
     },
     bodyLimit: BODY_MAX_BYTES,

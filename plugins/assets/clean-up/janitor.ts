@@ -14,7 +14,7 @@ import { deleteOlderThan, deleteThinned } from './retention-rows.ts'
 import { noteRecovered } from './janitor-rows.ts'
 import { listUploads, loadNamed, requireOwnUploads } from '../stored-files.ts'
 
-/** Age at which an incoming file counts as abandoned. A younger one may be an upload whose row is not committed yet. */
+/** Age at which a file without a row counts as abandoned, because the row of a younger one may not be committed yet. */
 const STRAY_AFTER_MS = 86_400_000
 const CRON = '40 4 * * *'
 /** Maximum number of unknown files that a report names; it always includes their count. */

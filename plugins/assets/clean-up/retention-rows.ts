@@ -13,7 +13,7 @@ interface Former { version_id: number | null, asset_id: number }
  * Selects former contents to delete, grouped by their asset. In a slot, the contents of all its saves form one group,
  * with the saves that auto-cleanup deleted.
  * Beyond the newest contents, the last one of each hour stays for two days and the last one of each day for 30 days.
- * The last one of each week stays without an age limit.
+ * The last one of each week stays until ASSET_VERSIONS_KEPT_DAYS.
  */
 const beyond = ({ ofUser, kept, isYoungKept }: Thinning) => sql<Former>`with lines as (
     select id, deleted_at, deleted_by, case when slot is null or (deleted_at is not null and deleted_by <> 'cleanup')

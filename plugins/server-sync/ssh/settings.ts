@@ -78,7 +78,10 @@ async function readKey (
   return null
 }
 
-/** Reads the connection settings of a device. The first available key is used: pasted, then from a file. */
+/**
+ * Reads the connection settings of a device, with its password and the first available key: a pasted one, a named file,
+ * or the file of the device.
+ */
 export async function readSshSettings (
   config: Config, secrets: Secrets, device: Device, isAdmin: boolean
 ): Promise<SshSettings> {

@@ -216,7 +216,7 @@ t.test('changing a channel that is deleted meanwhile answers that it is gone', a
   mail.before.take = async () => {}
 })
 
-t.test('one code per minute goes to a user and to an address, even with concurrent requests', async (t) => {
+t.test('one code per minute goes to a user and to an address, even if sent at once', async (t) => {
   await waitAMinute()
   const before = mail.mails.length
   const add = (address: string, headers: typeof alice) => call('POST', '', { type: 'email', name: 'x', address }, headers)
@@ -377,7 +377,7 @@ t.test('after a change of the key, settings are unreadable and can be entered ag
   await app.pg.query('delete from notification_channels')
 })
 
-t.test('secrets of a service that only the Apprise server knows stay until another change', async (t) => {
+t.test('secrets of a service that only the Apprise server knows stay until a change', async (t) => {
   const fields = { host: 'mq.example.org', password: 'verysecretkey', topic: 'games' }
   const channel = await create({ type: 'apprise', service: 'mqtts', fields })
   t.match(channel, { service_name: 'MQTT', target: 'mqtts://mq.example.org/***', stored_secrets: ['password', 'topic'] })
@@ -410,7 +410,7 @@ t.test('no secret is in the log or in the queue', async (t) => {
   for (const secret of ['topsecret', 'verysecretpath', 'AbCdEfGhIjKlMnO', 'key=hidden']) t.notMatch(written, secret)
 })
 
-t.test('without complete mail settings there are no email channels, and nobody is notified', async (t) => {
+t.test('without complete mail settings there are no email channels and no message', async (t) => {
   const { app, admin } = await buildTestApp(t, { env: { SMTP_HOST: 'mail.example.org', SMTP_USERNAME: 'svc@example.org' } })
   t.match((await app.inject({ url: '/api/heartbeat' })).json(), { NOTIFICATIONS: { EMAIL_ENABLED: false } })
   const payload = { type: 'email', name: 'x', address: 'a@example.org' }

@@ -221,7 +221,7 @@ t.test('one user has few concurrent deliveries, which leaves room for others', a
   await until(async () => (await app.pg.query('select 1 from channel_deliveries')).rowCount === 0, 'all')
 })
 
-t.test('ten failures in a row disable a channel with one event; enabling resets the count', async (t) => {
+t.test('ten failures in a row disable a channel with one event, and enabling resets it', async (t) => {
   t.teardown(removeAll)
   const receiver = await startReceiver(t, (_arrival, response) => response.writeHead(410).end('gone'))
   const { id } = await create({ type: 'webhook', url: receiver.url, name: 'Old' })
@@ -239,7 +239,7 @@ t.test('ten failures in a row disable a channel with one event; enabling resets 
   t.match((await call('PATCH', `/${id}`, { enabled: true })).json(), { enabled: true, consecutive_failures: 0 })
 })
 
-t.test("deliveries beyond a channel's rate limit are folded into one with the latest texts", async (t) => {
+t.test("deliveries beyond a channel's rate limit are folded into one with the newest", async (t) => {
   t.teardown(removeAll)
   const receiver = await startReceiver(t)
   const { id } = await create({ type: 'webhook', url: receiver.url })

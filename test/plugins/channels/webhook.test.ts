@@ -86,7 +86,7 @@ const RECEIVERS: Receiver[] = [
     name: 'answers without end',
     answer: (response) => {
       response.writeHead(200)
-      const pour = () => { while (!response.destroyed && response.write(Buffer.alloc(65_536, 'x'))) { /* until the buffer is full */ } }
+      const pour = () => { while (!response.destroyed && response.write(Buffer.alloc(65_536, 'x'))) { /* until full */ } }
       response.on('drain', pour)
       pour()
     },

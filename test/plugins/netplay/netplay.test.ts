@@ -261,7 +261,7 @@ t.test("signing out ends a user's game at once on every worker", async (t) => {
   t.ok(guest.socket.connected)
 })
 
-t.test('a disabled account loses its sockets, and one disabled in the database has no rights', async (t) => {
+t.test('a disabled account has no rights, and its sockets are closed', async (t) => {
   const [dora, peer] = [await logIn('dora'), await peerOf(t, app, bob)]
   const { owner, guest } = { owner: await peerOf(t, other, dora), guest: await peerOf(t, app, dora) }
   const id = newRoom()

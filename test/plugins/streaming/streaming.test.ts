@@ -306,7 +306,7 @@ t.test('a release by the player saves only on request', async (t) => {
   t.equal(broker.askedFor('POST /save-and-exit').length, 1)
 })
 
-t.test("an ended player gets the administrator's name at once, in the inbox and once on request", async (t) => {
+t.test('a player whose game an administrator ends gets the reason at once and once later', async (t) => {
   const server = await setUp(t)
   const { chief, call, play, status, isFree, rom } = server
   const page = await openPageOf(t, server)
@@ -548,7 +548,7 @@ t.test('only administrators see all sessions, open desktops and end games of oth
   t.same((await call('DELETE', CLAIM, chief)).body, { status: 'released', platforms: [container] }, 'also what is not set up any more')
 })
 
-t.test('V8, streaming: a read scope takes no machine, and no grant makes an administrator', async (t) => {
+t.test('V8, streaming: a read scope claims no machine, and no grant makes an admin', async (t) => {
   const { app, alice, bob, call, play, claim } = await setUp(t)
   const { body: { raw_token: raw } } = await call('POST', '/api/client-tokens', bob, { name: 'x', scopes: ['roms.read'] })
   const reader = { authorization: `Bearer ${String(raw)}` }

@@ -71,7 +71,7 @@ t.test('the paired example carries saves between devices and reports play sessio
   for (const folder of [deck, phone]) t.same(await run('sync', folder), { code: 0, output: '0 done, 0 failed' })
 })
 
-t.test('the example skips a save with an ambiguous game and sends unconfirmed plays first', async (t) => {
+t.test('the example skips a save with an unknown game and first sends unconfirmed plays', async (t) => {
   const deck = join(folders, 'deck')
   for (const platform of ['snes', 'gba']) await addRom(server, { fs_name: 'Twin.zip', platform })
   await writeFile(join(deck, 'Twin.srm'), 'whose?')

@@ -24,7 +24,7 @@ async function prepare (test: TestApp) {
   return { alice: createClient(test, headers), admin, rom: await addRom(test, { fs_name: 'Game.sfc' }) }
 }
 
-t.test('deleting a token while it is paired, exchanged or renewed never leaves half of it', async (t) => {
+t.test('a token deleted during pairing, exchange or renewal is gone or whole, never half', async (t) => {
   const test = await fresh(t)
   const { alice } = await prepare(test)
   for (let round = 0; round < ROUNDS; round++) {
@@ -87,7 +87,7 @@ t.test('completing sessions of a deleted device succeeds or answers that it is g
   }
 })
 
-t.test('setting rules for a concurrently deleted user or group conflicts or is undone', async (t) => {
+t.test('rules for a concurrently deleted user or group conflict or are deleted with it', async (t) => {
   const test = await fresh(t)
   const { admin, rom } = await prepare(test)
   for (let round = 0; round < ROUNDS; round++) {

@@ -319,7 +319,7 @@ t.test('an invalid negotiation is refused with advice', async (t) => {
   t.match(both.body, { session_id: /^[0-9a-f-]{36}$/, total_upload: undefined })
 })
 
-t.test('a body of many megabytes is read, and an invalid one reports its first error only', async (t) => {
+t.test('a body of many megabytes is read, and an invalid one gets its first error only', async (t) => {
   const { user, device } = await begin()
   const roms = Array.from({ length: 60_000 }, (_, i) => ({ rom_id: 1_000_000 + i, saves: [] }))
   t.match(await user.post(NEGOTIATE, { device_id: device.id, roms }), { status: 200, body: { operations: [] } })
