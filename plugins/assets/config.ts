@@ -12,8 +12,8 @@ export const AssetsSchema = Section({
     default: 10,
     minimum: 0,
     env: 'ASSET_VERSIONS_KEPT',
-    description: 'The newest former contents of each save, state and slot, which are all kept; older ones are thinned out to ' +
-      'one an hour, a day and a week, but none of the last day below the quota'
+    description: 'Number of newest former contents of each save, state and slot that are all kept. Older ones are thinned out to ' +
+      'one per hour, day and week; those of the last day stay unless the quota is exceeded'
   }),
   versions_kept_days: Type.Integer({
     default: 90, minimum: 1, env: 'ASSET_VERSIONS_KEPT_DAYS', description: 'Number of days that former contents and deleted files are kept'

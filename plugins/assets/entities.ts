@@ -8,7 +8,7 @@ import { User } from '../users/entities.ts'
 export const ASSET_KINDS = ['save', 'state', 'screenshot'] as const
 export type AssetKind = typeof ASSET_KINDS[number]
 /**
- * Who deleted an asset: its owner, or the limit on the history of its slot. Devices delete only assets that the owner
+ * The cause of a deletion: the owner, or the limit on the history of a slot. Devices delete only assets that the owner
  * deleted.
  */
 export const DELETED_BY = ['owner', 'cleanup'] as const

@@ -46,8 +46,8 @@ export const UpdateChannelSchema = Type.Object({
 }, {
   title: 'UpdateChannel',
   additionalProperties: true,
-  description: 'With the settings to change. What is left out or null stays, but null in topics means all, and null or an ' +
-    'empty text in a secret drops it'
+  description: 'With the settings to change. A missing or null field stays, but null in topics means all topics, and null or an ' +
+    'empty text in a secret deletes it'
 })
 export type UpdateChannel = Static<typeof UpdateChannelSchema>
 

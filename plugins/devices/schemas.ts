@@ -33,7 +33,7 @@ const fields = {
   sync_mode: Type.Optional(Nullable(StringEnum(SYNC_MODES, { default: 'push_pull' }))),
   sync_config: Type.Optional(Nullable(Type.Object({
     ssh_password: text(4_096, {
-      description: `Shown as ${SECRET_MASK}, and kept when it comes back as that for the same host, port and user`
+      description: `Shown as ${SECRET_MASK}; this mask as a value keeps the secret for the same host, port and user`
     }),
     ssh_private_key: text(16_384, { description: 'In PEM or OpenSSH format; masked in the same way' }),
     ssh_passphrase: text(4_096, { description: 'Of the private key; masked in the same way' }),

@@ -11,7 +11,7 @@ export const SyncSchema = Section({
   push_pull_cron: Formatted('cron', {
     default: '*/30 * * * *', env: 'SYNC_PUSH_PULL_CRON', description: 'Schedule of these syncs, in UTC'
   }),
-  folder_watcher: Switch('ENABLE_SYNC_FOLDER_WATCHER', 'Takes in the saves that devices put into their folder incoming'),
+  folder_watcher: Switch('ENABLE_SYNC_FOLDER_WATCHER', 'Imports the saves that devices put into their folder incoming'),
   folder_scan_delay: Type.Number({
     default: 2,
     minimum: 0.005,

@@ -11,9 +11,9 @@ const createRoutes = (serverSync: ServerSync): Routes => async (app) => {
       operationId: 'syncDevice',
       tags: ['sync'],
       summary: 'Let the server sync one of your devices over SSH',
-      description: 'For a device with the sync mode `push_pull` and an `ssh_host` in its `sync_config`. The answer is the ' +
-        'session, which waits to be carried out; how that goes is told by the events `sync:*` and `GET /api/sync/sessions/{session_id}`. ' +
-        'The key that the host shows first is kept as `ssh_host_key`, and has to be shown from then on.',
+      description: 'For a device with the sync mode `push_pull` and an `ssh_host` in its `sync_config`. The response is ' +
+        'the pending session; the events `sync:*` and `GET /api/sync/sessions/{session_id}` report its progress. ' +
+        'The first key of the host is stored as `ssh_host_key`, and the host must present it from then on.',
       params: DeviceParams,
       response: { 200: SyncSessionSchema, 400: ErrorSchema, 404: ErrorSchema, 503: ErrorSchema }
     },

@@ -27,7 +27,7 @@ export interface Run {
 /** Counts and errors of a run. */
 export interface RunResult extends Counts { errors: string[] }
 
-/** Whether a transfer was done, left a conflict to a person, or had nothing to do. */
+/** Result of a transfer: done, left to a person as a conflict, or nothing to do. */
 type TransferResult = 'done' | 'disputed' | 'nothing'
 
 const ERRORS_MAX = 20

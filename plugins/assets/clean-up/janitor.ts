@@ -109,7 +109,7 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
     name: 'cleanup_assets',
     title: 'Cleanup saves and states',
     description: 'Deletes former contents and deleted saves, states and screenshots that are no longer kept, also those of ' +
-      'deleted accounts, and remains of broken uploads; lists files that the database does not know, and puts them aside under assets/lost when run with set_aside',
+      'deleted accounts, and remains of broken uploads; lists files that the database does not know, and with set_aside moves them to assets/lost',
     type: 'cleanup',
     group: 'scheduled',
     enabled: true,

@@ -36,7 +36,7 @@ const routes: Routes = async (app) => {
       operationId: 'restoreDeletedAccount',
       tags,
       summary: 'Give the saves of a deleted account to another one',
-      description: 'For administrators, within 30 days. What the other account has under the same name stays current; the ' +
+      description: 'For administrators, within 30 days. A save that the other account has under the same name stays current; the ' +
         'restored one is then among its deleted saves.',
       params: IdParams,
       body: RestoreSchema,

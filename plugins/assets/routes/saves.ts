@@ -23,8 +23,8 @@ const createSaveRoutes = ({ read }: Forms): Routes => async (app) => {
       operationId: 'addSave',
       tags,
       summary: 'Upload a save',
-      description: 'A form with the parts `saveFile` and, if there is a picture, `screenshotFile`; what the query may say ' +
-        'is read from fields of the form as well.',
+      description: 'A form with the parts `saveFile` and, if there is a picture, `screenshotFile`. Query parameters may ' +
+        'also be sent as form fields.',
       consumes: forms,
       form: SaveForm,
       querystring: SaveUploadQuery,
@@ -123,7 +123,7 @@ const createSaveRoutes = ({ read }: Forms): Routes => async (app) => {
   })
 
   for (const [name, isTracked, summary] of [
-    ['track', true, 'Let a device sync a save again'], ['untrack', false, 'Have a device leave a save alone']
+    ['track', true, 'Let a device sync a save again'], ['untrack', false, 'Stop a device from syncing a save']
   ] as const) {
     app.post(`/api/saves/:id/${name}`, {
       schema: {

@@ -22,8 +22,8 @@ const createStateRoutes = ({ read }: Forms): Routes => async (app) => {
       operationId: 'addState',
       tags,
       summary: 'Upload a state',
-      description: 'A form with the parts `stateFile` and, if there is a picture, `screenshotFile`; what the query may say ' +
-        'is read from fields of the form as well.',
+      description: 'A form with the parts `stateFile` and, if there is a picture, `screenshotFile`. Query parameters may ' +
+        'also be sent as form fields.',
       consumes: forms,
       form: StateForm,
       querystring: StateUploadQuery,

@@ -36,7 +36,7 @@ const createVersionRoutes = ({ read }: Forms): Routes => async (app) => {
       schema: {
         operationId: `add${Name}Version`,
         tags,
-        summary: `Keep content as a former one of a ${kind}, which stays as it is`,
+        summary: `Add a former content to a ${kind}, whose current content stays`,
         description: `A form with the part \`${part}\`.`,
         consumes: ['multipart/form-data'],
         form: sent,
@@ -84,7 +84,7 @@ const createVersionRoutes = ({ read }: Forms): Routes => async (app) => {
 
     app.post(`${prefix}/:id/restore`, {
       schema: {
-        operationId: `restore${Name}`, tags, summary: `Bring a deleted ${kind} back`,
+        operationId: `restore${Name}`, tags, summary: `Restore a deleted ${kind}`,
         params: IdParams, response: { 200: schema, 404: ErrorSchema, 409: ErrorSchema }
       },
       config: writes

@@ -31,8 +31,8 @@ const routes: Routes = async (app) => {
       operationId: 'claimStreamingSession',
       tags,
       summary: 'Reserve a machine for a game and start it there',
-      description: 'How the start goes is told by the events `streaming:launch-phase`, `streaming:launch-ready` and ' +
-        '`streaming:launch-failed`.',
+      description: 'The events `streaming:launch-phase`, `streaming:launch-ready` and `streaming:launch-failed` report the ' +
+        'progress.',
       body: ClaimSchema,
       response: {
         202: LaunchingSessionSchema,

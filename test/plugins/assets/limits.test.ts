@@ -113,7 +113,7 @@ t.test('a state has no slot, whatever slot the client sends', async (t) => {
   await app.pg.query("delete from assets where file_name = 'Slot.state'")
 })
 
-t.test('form fields replace query parameters, and any part may be the file', async (t) => {
+t.test('query parameters may be form fields, and any part may be the file', async (t) => {
   const fields = Object.entries({ rom_id: String(rom), slot: 'form', emulator: 'x', overwrite: 'yes', autocleanup: '1', autocleanup_limit: '-5' })
   for (const first of [true, false]) {
     const parts = fields.map(([name, content]) => ({ name, content }))

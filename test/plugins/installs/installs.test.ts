@@ -83,7 +83,7 @@ for (const [status, kind, level] of [
   ['done', 'device_install_completed', 'success'], ['already_installed', 'device_install_completed', 'success'],
   ['failed', 'device_install_failed', 'error']
 ] as const) {
-  t.test(`who asked is notified when it ended as ${status}`, async (t) => {
+  t.test(`the requester is notified of an installation that ended as ${status}`, async (t) => {
     const [device, rom] = [await makeDevice(), await makeGame()]
     await alice.put(`/api/devices/${device.id}`, { name: 'Handheld' })
     const { body: { id } } = await alice.post(device.installs, { rom_id: rom })
