@@ -68,7 +68,7 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
   const deliveries = createDeliveries(app.pg, app.workers.id, limits)
   const count = app.metrics.counter({
     name: 'svc_deliveries_total',
-    help: 'Deliveries to channels by outcome: arrived, retried, or failed for good',
+    help: 'Deliveries to channels by what came of them: arrived, retried, or failed for good',
     labelNames: ['type', 'outcome']
   })
   const closing = new AbortController()

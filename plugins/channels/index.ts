@@ -28,7 +28,7 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
     onDisabled (listener) { listeners.push(listener) }
   })
   await app.register(routes)
-  app.metrics.commonGauge({ name: 'svc_deliveries_waiting', help: 'Deliveries that are waiting or running', labelNames: ['type'] },
+  app.metrics.commonGauge({ name: 'svc_deliveries_waiting', help: 'Deliveries that wait or are under way', labelNames: ['type'] },
     async () => (await countDeliveries(app.pg)).map(({ type, count }) => ({ labels: { type }, value: count })))
 
   if (role !== 'worker') return
