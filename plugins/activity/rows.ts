@@ -66,8 +66,9 @@ export async function findPlayed (em: EntityManager, userId: number, deviceId: n
 /**
  * Creates or extends the entry of a device. A single statement prevents that another request ends the entry before it
  * is read.
+ *
  * @returns the entry, and the ROM of the former live one; `undefined` if the ROM is missing or not visible to the
- * player
+ *   player
  */
 export async function upsertEntry (
   em: EntityManager, player: NonNullable<AnyCaller>, beat: Beat

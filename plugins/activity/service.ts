@@ -56,6 +56,7 @@ export function createActivity (app: FastifyInstance) {
 
     /**
      * Stores that the caller plays a ROM on a device, until the entry expires.
+     *
      * @throws ApiError NOT_FOUND for a device of another user or a ROM that is not visible to the caller
      */
     async beat (

@@ -29,8 +29,9 @@ export interface StagedFile {
   head: Buffer
   path: string
   /**
-   * Moves the file to its final name, in a folder below the folder of its user. @returns its path below the assets
-   * folder
+   * Moves the file to its final name, in a folder below the folder of its user.
+   *
+   * @returns its path below the assets folder
    */
   publish (folder: string, fileName: string): Promise<string>
   /** Deletes the staged file, unless it was published. */
@@ -102,6 +103,7 @@ export function createFiles (config: Config) {
 
     /**
      * Writes an upload to the staging folder of a user while the content arrives.
+     *
      * @throws ApiError TOO_LARGE, NO_FREE_SPACE; the staged file is deleted first.
      */
     async stage (userFolder: string, name: string, content: Readable): Promise<StagedFile> {

@@ -44,6 +44,7 @@ function check (name: string, given: string): string {
 /**
  * Returns the stored name of a client's file: the last part of a path, without characters that file systems of devices
  * refuse.
+ *
  * @throws ApiError BAD_REQUEST if no usable name remains
  */
 export function cleanFileName (given: string): string {

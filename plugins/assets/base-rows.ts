@@ -14,9 +14,9 @@ export const nameKey = (fileName: string) => NAME_KEY_START + untagged(fileName)
 export const slotKey = (slot: string) => SLOT_KEY_START + slot
 
 /**
- * Returns the keys under which a device and the server store their base: the file name, and the slot if there is one.
- * A device that lists by name looks the base up by name, whatever slot the newest file of that name is in. A device
- * that lists by slot looks it up by slot.
+ * Returns the keys under which a device and the server store their base: the file name, and the slot if there is one. A
+ * device that lists by name looks the base up by name, whatever slot the newest file of that name is in. A device that
+ * lists by slot looks it up by slot.
  */
 export function baseKeysOf ({ slot, file_name: fileName }: { slot?: string | null, file_name: string }): string[] {
   const name = nameKey(fileName)

@@ -212,6 +212,7 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
 
     /**
      * Returns the path of the content of the caller's asset, below the assets folder.
+     *
      * @throws ApiError NOT_FOUND if the asset does not exist or belongs to another ROM
      */
     async findContentPath (

@@ -52,6 +52,7 @@ async function holdsForeign (config: Config, pool: pg.Pool): Promise<boolean> {
 /**
  * Checks that the data directory and the database belong together. If one of them has no identity yet, they belong
  * together unless uploads exist and the database names none of them.
+ *
  * @throws StartError with the way out if they do not belong together.
  */
 export const requireOwnUploads = (config: Config, pool: pg.Pool): Promise<void> => requirePair({

@@ -11,6 +11,7 @@ const stem = (column: string) => sql`regexp_replace(${sql.ref(column)}, '\\.[^.]
 /**
  * Selects the picture of a user's newest save of a ROM that has one, as a {@link Thumbnail}. Selects no row if no save
  * has one.
+ *
  * @param condition over the picture, aliased `t`
  */
 export const newestThumbnail = (

@@ -55,9 +55,8 @@ const ELSEWHERE = 'an administrator finds the reason in the log of the server'
 
 /**
  * Returns a replacement for an error that reveals the server's network to somebody who is not an administrator; null to
- * show the error.
- * Such errors contain the address of a name, or the response of a service that the settings do not name, which is the
- * server's own.
+ * show the error. Such errors contain the address of a name, or the response of a service that the settings do not
+ * name, which is the server's own.
  */
 function hideNetwork (err: unknown, { settings, is_admin: isAdmin }: Subject): string | null {
   if (isAdmin) return null

@@ -5,6 +5,7 @@ export const TRIES_MAX = 5
 
 /**
  * Counts a try before the code is compared, because concurrent tries must all count.
+ *
  * @returns the hash to compare with; null if there is no valid code
  */
 export async function countTry (pool: pg.Pool, channelId: number): Promise<string | null> {

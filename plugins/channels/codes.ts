@@ -57,9 +57,10 @@ export function createCodes (app: FastifyInstance, calls: Calls) {
 
     /**
      * Confirms a channel by its code.
+     *
      * @param address network address of the caller
      * @throws ApiError BAD_REQUEST for a code that is wrong, expired or tried too often; TOO_MANY_REQUESTS after many
-     * such tries, of one code or several
+     *   such tries, of one code or several
      */
     async confirm (channel: ToConfirm, code: string, address: string): Promise<void> {
       const { id, user, target } = channel

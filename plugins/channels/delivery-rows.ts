@@ -133,7 +133,9 @@ const toValues = (busy: readonly Busy[]) => [busy.map((one) => one.channel_id), 
 /** Access to the rows of deliveries, which are the only truth about them. Only one process at a time uses them. */
 export function createDeliveries (pool: pg.Pool, workerId: string, limits: ReadonlyMap<string, number>) {
   /**
-   * Folds all deliveries of a channel without a try into one. @returns the delivery to start, or null if all are gone
+   * Folds all deliveries of a channel without a try into one.
+   *
+   * @returns the delivery to start, or null if all are gone
    */
   async function fold (client: pg.PoolClient, channelId: number): Promise<Folded | null> {
     const { rows: [burst] } = await client.query<{ ids: string[] | null, rank: number }>(BURST, [channelId])

@@ -39,8 +39,8 @@ export function listSecrets ({ settings, secret_keys: keys }: Subject, definitio
 
 /**
  * Returns the addresses that a channel may reach besides the public internet. A channel of an administrator may reach
- * the host and port of its own addresses.
- * An admin-only channel type builds its addresses itself, and is trusted with them.
+ * the host and port of its own addresses. An admin-only channel type builds its addresses itself, and is trusted with
+ * them.
  */
 function rulesOf ({ definition, trust }: Loaded<ChannelDefinition>, subject: Subject): AddressRules {
   const { settings, is_admin: isAdmin } = subject

@@ -23,6 +23,7 @@ const toLine = ({ title, body }: OutgoingNotification) =>
 
 /**
  * Folds many notifications into one, with the id and time of the newest and the most severe level.
+ *
  * @param latest newest first
  * @param count total number of notifications
  */

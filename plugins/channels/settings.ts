@@ -105,6 +105,7 @@ function listLeft (definition: ChannelDefinition, given: Given, kept: StoredSett
 
 /**
  * Checks that no stored secret moves to another destination than the one it was entered for.
+ *
  * @throws ApiError BAD_REQUEST
  */
 export function checkMove (definition: ChannelDefinition, given: Given, kept: StoredSettings, next: StoredSettings): void {

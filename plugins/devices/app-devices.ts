@@ -8,6 +8,7 @@ export const appDevices = {
   /**
    * Returns the user's device for an installation: the existing one, updated, or a new one. The transaction must hold
    * the lock on the user's row.
+   *
    * @throws ApiError BAD_REQUEST if the user has the maximum number of devices
    */
   async admit (em: EntityManager, userId: number, app: Installation): Promise<AppDevice> {

@@ -49,6 +49,7 @@ interface Visit { userId: number, userAgent: string, address: string }
 /**
  * Returns the device of a user's browser at an address; the first sign-in from there creates it. If the user has the
  * maximum number of devices, the browser that was unused for longest is replaced.
+ *
  * @returns null if there is no free place and no such browser
  */
 export async function findBrowserDevice (

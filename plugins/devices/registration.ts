@@ -93,8 +93,9 @@ async function findOrAdd (
 /**
  * Registers a device of the caller, or returns a known one. The caller's token is bound to the device, unless the token
  * is bound already or the device has a token.
+ *
  * @throws ApiError CONFLICT if the device is known and allow_existing is false, FORBIDDEN for settings that need more
- * scopes
+ *   scopes
  */
 export async function registerDevice (
   em: EntityManager, secrets: Secrets, caller: Caller, input: RegisterDevice

@@ -69,6 +69,7 @@ export async function deleteSyncs (em: EntityManager, id: number): Promise<void>
 
 /**
  * Stores the first key that a device's host presents.
+ *
  * @returns the stored key; null if the device has another host by now
  */
 export async function pinHostKey (em: EntityManager, id: number, host: string, key: string): Promise<string | null> {

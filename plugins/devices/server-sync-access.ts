@@ -21,6 +21,7 @@ function startsServerSync (input: UpdateDevice, device: SyncSettings): boolean {
 /**
  * Checks that the caller may change how the server itself syncs a device. The server acts as the owner of the device,
  * so the caller needs the scopes for saves.
+ *
  * @returns the column to store with a change of the connection
  * @throws ApiError FORBIDDEN
  */

@@ -48,6 +48,7 @@ export function createDevices (app: FastifyInstance, publish: Publish<DeviceEven
     /**
      * Locks a device against deletion until the transaction ends. Call it before changing any dependent row, because a
      * deletion locks in the same order.
+     *
      * @throws ApiError NOT_FOUND if the device was deleted meanwhile
      */
     async hold (tx: EntityManager, { id, device_id: uuid }: Pick<Device, 'id' | 'device_id'>): Promise<void> {

@@ -65,8 +65,7 @@ export function openSyncSecrets (
 
 /**
  * Returns settings for storage, with sealed secrets. A mask keeps the stored secret only for the same host, port and
- * user, because a secret must not reach another host.
- * The host key stays for the same host and port.
+ * user, because a secret must not reach another host. The host key stays for the same host and port.
  */
 export function sealSyncConfig (secrets: Secrets, given: SyncConfig, stored: SyncConfig | null): SyncConfig {
   const isKept = given[HOST_KEY] === undefined && isSet(stored?.[HOST_KEY]) && isSameHost(given, stored)

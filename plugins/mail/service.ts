@@ -25,7 +25,9 @@ export function createMail (config: Config, log: FastifyBaseLogger) {
     isConfigured,
 
     /**
-     * Sends a message to the mail server. @throws ApiError BAD_REQUEST, or UNAVAILABLE with the error of the server.
+     * Sends a message to the mail server.
+     *
+     * @throws ApiError BAD_REQUEST, or UNAVAILABLE with the error of the server.
      */
     async send (mail: Mail): Promise<void> {
       if (!isConfigured) throw new ApiError('UNAVAILABLE', 'No mail can be sent: set SMTP_HOST and SMTP_FROM')

@@ -99,6 +99,7 @@ export async function selectWorkers (pool: pg.Pool): Promise<string[]> {
 
 /**
  * Removes the players of these workers, and empty rooms.
+ *
  * @returns the ids of changed rooms
  */
 export function deleteLost (pool: pg.Pool, workers: readonly string[]): Promise<string[]> {

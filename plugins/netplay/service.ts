@@ -68,6 +68,7 @@ export function createNetplay (app: FastifyInstance) {
 
     /**
      * Lists the rooms of a game that have a free place.
+     *
      * @throws ApiError NOT_FOUND for a ROM that is not visible to the caller
      */
     async list (em: EntityManager, caller: Caller, gameId: string): Promise<RoomList> {
@@ -89,8 +90,9 @@ export function createNetplay (app: FastifyInstance) {
 
     /**
      * Joins a room.
+     *
      * @throws Refusal if the room is gone or full, has this player or another password, the caller may not play its
-     * game, or the network guessed too often
+     *   game, or the network guessed too often
      */
     async join (caller: Caller | null, wish: Wish, socketId: string, network: string): Promise<Players> {
       await dropLost()

@@ -58,8 +58,9 @@ export function createNotifications (app: FastifyInstance, config: Config) {
 
     /**
      * Sends a notification of a client.
+     *
      * @throws ApiError TOO_MANY_REQUESTS, INVALID, FORBIDDEN for other recipients, NOT_FOUND for a named user who does
-     * not exist or is disabled.
+     *   not exist or is disabled.
      */
     async send (caller: Caller, input: SendNotification): Promise<NotificationView[]> {
       await throttle.spend({ key: `notifications:${caller.id}`, max: SENDS_PER_MINUTE, seconds: 60 })

@@ -50,8 +50,9 @@ function readSecond (entry: PlaySessionEntry, name: Dialect['start' | 'end'], pl
 }
 
 /**
- * Reads an entry. @throws ApiError INVALID if dialects are mixed, a field is missing, or the end is not after the
- * start.
+ * Reads an entry.
+ *
+ * @throws ApiError INVALID if dialects are mixed, a field is missing, or the end is not after the start.
  */
 export function readEntry (entry: PlaySessionEntry, place: BodyPath): Played {
   const dialect = findDialect(entry, place)

@@ -93,6 +93,7 @@ export function createIngest (app: FastifyInstance) {
 
   /**
    * Stores the play sessions of a user, each one once. An unknown or hidden ROM is stored as null.
+   *
    * @param placeOf returns the path of an entry in the request, for errors
    * @throws ApiError INVALID if an entry fits neither dialect
    */

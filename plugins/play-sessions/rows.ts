@@ -70,6 +70,7 @@ export interface NewSession extends Played { identity: string }
 
 /**
  * Inserts play sessions in the order of their identities, because two requests with the same entries must not deadlock.
+ *
  * @returns the ids of the new play sessions, by identity
  */
 export async function insertSessions (

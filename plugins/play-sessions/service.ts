@@ -16,8 +16,9 @@ const LIMIT_DEFAULT = 50
 const LIMIT_WITHIN_TIME = 10_000
 
 /**
- * Returns the user whose sessions are read. @throws ApiError FORBIDDEN for another user without the right to read
- * accounts
+ * Returns the user whose sessions are read.
+ *
+ * @throws ApiError FORBIDDEN for another user without the right to read accounts
  */
 function whoseOf (caller: Caller, userId: number | undefined): number {
   if (userId === undefined || userId === caller.id) return caller.id

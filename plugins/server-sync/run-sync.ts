@@ -48,8 +48,9 @@ export function createRunner (app: FastifyInstance) {
   })
 
   /**
-   * Writes the server's content to the device and stores it as their base. @returns false if the device has no folder
-   * for it
+   * Writes the server's content to the device and stores it as their base.
+   *
+   * @returns false if the device has no folder for it
    */
   async function give (
     em: EntityManager, { caller, device, transport }: Run, asset: AssetRow, to: Candidate, replaces: FoundSave | null
@@ -155,6 +156,7 @@ export function createRunner (app: FastifyInstance) {
 
   /**
    * Syncs the device's saves. If the transport supports it, missing saves are written to the device too.
+   *
    * @throws an error that ended the whole run
    */
   return async function run (run: Run, saves: readonly FoundSave[], platforms: readonly string[]): Promise<RunResult> {

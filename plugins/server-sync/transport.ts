@@ -29,7 +29,8 @@ export interface Transport {
   /** True if the file did not change since it was listed. */
   isSame (save: FoundSave): Promise<boolean>
   /**
-   * @returns false if the device has no folder for the content. @throws Error if the replaced file changed meanwhile
+   * @returns false if the device has no folder for the content.
+   * @throws Error if the replaced file changed meanwhile
    */
   give (gift: Gift, content: Readable): Promise<boolean>
   /** Called for a file whose content the server has or had. */

@@ -93,7 +93,9 @@ export function createClaims (
   }
 
   /**
-   * Returns the paths of the player's files to start with, below the local assets folder. @throws ApiError NOT_FOUND
+   * Returns the paths of the player's files to start with, below the local assets folder.
+   *
+   * @throws ApiError NOT_FOUND
    */
   async function findFiles (em: EntityManager, caller: Caller, claim: Claim): Promise<Files> {
     const { rom_id: romId, state_id: stateId, memory_card_id: cardId } = claim
@@ -123,6 +125,7 @@ export function createClaims (
   return {
     /**
      * Reserves a machine for a game and starts the game; events report the progress.
+     *
      * @throws ApiError NOT_FOUND, CONFLICT, DECISION_NEEDED, BROKER_FAILED or UNAVAILABLE
      */
     async claim (em: EntityManager, caller: Caller, claim: Claim): Promise<LaunchingSession> {
@@ -150,6 +153,7 @@ export function createClaims (
 
     /**
      * Reserves a machine for its desktop.
+     *
      * @throws ApiError NOT_FOUND, BAD_REQUEST, CONFLICT, BROKER_FAILED or UNAVAILABLE
      */
     async openDesktop (em: EntityManager, caller: Caller, id: string): Promise<DesktopSession> {

@@ -82,6 +82,7 @@ export function createEndings (app: FastifyInstance, config: Config, broker: Bro
 
     /**
      * Ends a session and releases its machine.
+     *
      * @param ending null if the player ends the session
      * @returns true if the session was still running
      */

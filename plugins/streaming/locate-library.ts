@@ -4,6 +4,7 @@ import type { UsableContainer } from './containers.ts'
 /**
  * Returns a function that locates a library on a machine. The path in a machine's settings is that of the first
  * library; other libraries have the same path as here.
+ *
  * @throws ApiError NOT_FOUND for a library that is no longer configured
  */
 export async function locateLibrary (

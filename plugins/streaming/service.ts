@@ -57,6 +57,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
 
   /**
    * Returns the caller's own session on a platform; for an administrator without one, any session.
+   *
    * @throws ApiError NOT_FOUND, or FORBIDDEN if another user has the session
    */
   async function findHeld (caller: Caller, platform: string): Promise<Held> {
@@ -140,6 +141,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
     /**
      * Saves the game and releases the machine, even if saving fails. Without waiting, the release happens a little
      * later.
+     *
      * @returns true if the game was saved
      */
     async saveAndExit (
@@ -192,6 +194,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
 
     /**
      * Stores a picture of the game as a screenshot.
+     *
      * @throws ApiError CONFLICT on a desktop, BAD_REQUEST unless the picture is a PNG
      */
     keepFrame: (em: EntityManager, caller: Caller, platform: string, picture: Readable): Promise<void> =>
@@ -202,6 +205,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
 
     /**
      * Releases a machine; saves the game first only on request.
+     *
      * @returns false if there is no session to end
      * @throws ApiError FORBIDDEN if another user has the session
      */
@@ -270,8 +274,9 @@ export function createStreaming (app: FastifyInstance, config: Config) {
 
     /**
      * Joins a game of another user; returns its address.
+     *
      * @throws ApiError NOT_FOUND, FORBIDDEN if the game is not open for joining, CONFLICT if the machine does not allow
-     * joining, or BROKER_FAILED
+     *   joining, or BROKER_FAILED
      */
     async join (
       em: EntityManager, caller: Caller, platform: string, containerId: string | undefined

@@ -140,9 +140,9 @@ function decideByContent (hash: string, server: ServerFile, situation: Situation
 }
 
 /**
- * Decides the action for one file or slot. If the device sends a hash, the decision compares contents with the base.
- * No side loses the only copy of any content: an upload turns the server's content into a version, and a download
- * replaces only content that the server has or had.
+ * Decides the action for one file or slot. If the device sends a hash, the decision compares contents with the base. No
+ * side loses the only copy of any content: an upload turns the server's content into a version, and a download replaces
+ * only content that the server has or had.
  */
 export function decide (situation: Situation): Decision {
   const { device, server } = situation

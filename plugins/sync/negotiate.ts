@@ -31,7 +31,9 @@ function directionOf ({ sync_mode: mode }: Device): Direction {
 }
 
 /**
- * Reads a listing in one of the dialects; `roms` wins if both are present. @throws ApiError INVALID if both are missing
+ * Reads a listing in one of the dialects; `roms` wins if both are present.
+ *
+ * @throws ApiError INVALID if both are missing
  */
 function readListing (body: NegotiateBody): Listing {
   if (body.roms !== undefined) return readByFile(body.roms)
@@ -41,6 +43,7 @@ function readListing (body: NegotiateBody): Listing {
 
 /**
  * Lists the content that the device holds after all operations.
+ *
  * @param resolution how the device resolves conflicts; null if the device decides itself
  */
 function listDownloads (pairs: readonly Pair[], resolution: Resolution | null): PlannedDownload[] {

@@ -32,8 +32,8 @@ export interface Listing {
   restores_unlisted: boolean
   /**
    * Returns the pairing key of an asset; null for an asset that is not paired. Files of a ROM with the same key are
-   * versions of one file or slot.
-   * The key is the name or slot alone, because prefixing `key_start` to thousands of keys takes time.
+   * versions of one file or slot. The key is the name or slot alone, because prefixing `key_start` to thousands of keys
+   * takes time.
    */
   keyOf (asset: Pick<AssetRow, 'file_name' | 'slot' | 'emulator' | 'conflict_of'>): string | null
   /** Prefix of such a key in the stored bases. */

@@ -14,6 +14,7 @@ export interface Counts { operations_completed: number, operations_failed: numbe
 /**
  * Returns the pending session in which the server syncs a device, or creates one. The row lock on the device makes
  * concurrent requests wait.
+ *
  * @returns its id; null if the device was deleted meanwhile
  */
 export async function upsertPending (tx: EntityManager, userId: number, deviceId: number): Promise<number | null> {

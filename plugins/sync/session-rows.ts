@@ -10,6 +10,7 @@ const DEVICE = "json_build_object('id', d.id, 'device_id', d.device_id, 'is_numb
 
 /**
  * Updates the time when a device was last seen. The row lock also serializes the requests of one device.
+ *
  * @returns false if the device was deleted meanwhile
  */
 export async function holdSeenDevice (tx: EntityManager, deviceId: number): Promise<boolean> {

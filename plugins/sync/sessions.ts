@@ -46,8 +46,8 @@ const isOpen = ({ status, completed_at: at }: SyncSession) =>
 
 /**
  * True if the device reports that it carried out all operations. Confirming a download that did not happen would make
- * the device's old file look like a change.
- * A download that happened but is not confirmed shows up in the next negotiation.
+ * the device's old file look like a change. A download that happened but is not confirmed shows up in the next
+ * negotiation.
  */
 const isWhole = ({ operations_planned: planned }: SyncSession, body: CompleteBody) =>
   body.operations_failed === 0 && body.operations_completed >= planned

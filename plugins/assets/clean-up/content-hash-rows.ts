@@ -5,6 +5,7 @@ export interface HashedSave { id: number, disk_path: string, content_hash: strin
 
 /**
  * Returns the next saves after an id, in the order of ids. Deleted saves are included, because they may be restored.
+ *
  * @param missingOnly only saves without a hash
  */
 export async function selectHashedSaves (

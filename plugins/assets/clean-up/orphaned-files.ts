@@ -60,6 +60,7 @@ export async function setAside (base: string, paths: readonly string[]): Promise
 
 /**
  * Restores missing files from the files that were set aside and have the same content.
+ *
  * @returns the paths that have their content again
  */
 export async function recover (base: string, missing: readonly Content[]): Promise<string[]> {

@@ -11,9 +11,8 @@ interface Former { version_id: number | null, asset_id: number }
 
 /**
  * Selects former contents to delete, grouped by their asset. In a slot, the contents of all its saves form one group,
- * with the saves that auto-cleanup deleted.
- * Beyond the newest contents, the last one of each hour stays for two days and the last one of each day for 30 days.
- * The last one of each week stays until ASSET_VERSIONS_KEPT_DAYS.
+ * with the saves that auto-cleanup deleted. Beyond the newest contents, the last one of each hour stays for two days
+ * and the last one of each day for 30 days. The last one of each week stays until ASSET_VERSIONS_KEPT_DAYS.
  */
 const beyond = ({ ofUser, kept, isYoungKept }: Thinning) => sql<Former>`with lines as (
     select id, deleted_at, deleted_by, case when slot is null or (deleted_at is not null and deleted_by <> 'cleanup')
@@ -59,6 +58,7 @@ async function deleteBeyond (tx: EntityManager, thinning: Thinning): Promise<str
 /**
  * Thins out the former contents of one user beyond the newest `kept`, including contents of the last day. Used when
  * space is short.
+ *
  * @returns the files that no row names any more
  */
 export const deleteForSpace = (tx: EntityManager, kept: number, userId: number): Promise<string[]> =>
@@ -66,6 +66,7 @@ export const deleteForSpace = (tx: EntityManager, kept: number, userId: number):
 
 /**
  * Thins out the former contents of all users beyond the newest `kept` by age. Contents of the last day stay.
+ *
  * @returns the files that no row names any more
  */
 export const deleteThinned = (em: EntityManager, kept: number): Promise<string[]> =>
@@ -73,6 +74,7 @@ export const deleteThinned = (em: EntityManager, kept: number): Promise<string[]
 
 /**
  * Deletes the rows of former contents and deleted assets that are older than this many days.
+ *
  * @returns the files that no row names any more
  */
 export async function deleteOlderThan (pool: pg.Pool, days: number): Promise<string[]> {

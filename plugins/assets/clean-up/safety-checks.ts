@@ -23,6 +23,7 @@ function judge ({ now, running, since_look: sinceLook }: Clock, known: number, u
 
 /**
  * Returns a reason against deleting files now, or null if there is none. Also stores the time of this check.
+ *
  * @param known number of files that a row names
  * @param unknown number of files that no row names
  */

@@ -61,8 +61,9 @@ export function createDeviceStamps (app: FastifyInstance) {
   return {
     /**
      * Finds the device that a request names, or else the device of its token; null if there is none.
+     *
      * @throws ApiError FORBIDDEN if the device is named without the scope for devices, NOT_FOUND if it is not the
-     * caller's
+     *   caller's
      */
     async find (
       em: EntityManager, caller: Caller, reference: number | string | undefined, scope: Scope

@@ -31,8 +31,7 @@ async function hashZip (path: string): Promise<string> {
 
 /**
  * Returns the hash by which devices compare content: the MD5 of the bytes. A zip is hashed by its entries, because two
- * zips of the same files differ in bytes.
- * Returns null for a zip that cannot be read within its limits.
+ * zips of the same files differ in bytes. Returns null for a zip that cannot be read within its limits.
  */
 export async function hashContent (path: string, head: Buffer, md5: string): Promise<string | null> {
   if (head.toString('latin1', 0, ZIP_MARK.length) !== ZIP_MARK) return md5

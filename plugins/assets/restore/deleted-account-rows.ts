@@ -42,8 +42,7 @@ export async function listDeletedAccounts (em: EntityManager): Promise<AccountRo
 
 /**
  * Restores rows with their ids, as rows of another account. A row whose name is taken there is restored as one that
- * auto-cleanup deleted.
- * The new owner can then choose, and no device treats the row as deleted by its owner.
+ * auto-cleanup deleted. The new owner can then choose, and no device treats the row as deleted by its owner.
  */
 async function putBack (tx: EntityManager, accountId: number, userId: number): Promise<number> {
   const db = tx.getKysely()
@@ -64,6 +63,7 @@ async function putBack (tx: EntityManager, accountId: number, userId: number): P
 
 /**
  * Gives all uploads of a deleted account to another account.
+ *
  * @returns the name of the deleted account, and the number of restored saves, states and screenshots
  * @throws ApiError NOT_FOUND
  */
@@ -84,6 +84,7 @@ export async function restoreUploads (
 
 /**
  * Deletes the archived rows of accounts whose retention is over.
+ *
  * @returns the files that no row names any more
  */
 export async function deleteExpiredAccounts (pool: pg.Pool): Promise<string[]> {

@@ -85,6 +85,7 @@ export function createChanges ({ writes, stamps, thumbnails }: {
 
     /**
      * Deletes assets of the caller: all, or none if one is missing. Deleted assets can be restored for a while.
+     *
      * @throws ApiError BAD_REQUEST, NOT_FOUND, INSUFFICIENT_PERMISSIONS
      */
     async delete (em: EntityManager, caller: Caller, kind: AssetKind, ids: readonly number[]): Promise<void> {

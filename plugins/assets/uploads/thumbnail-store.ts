@@ -12,8 +12,9 @@ import { type Lineage, type Writes, type Writing, ofGame } from './write-assets.
 export interface Picture { file: StagedFile, name: string, extension: string }
 
 /**
- * Reads the picture of a form; null for an empty part, which browsers send for an unused field. @throws ApiError
- * BAD_REQUEST if the file is not a picture
+ * Reads the picture of a form; null for an empty part, which browsers send for an unused field.
+ *
+ * @throws ApiError BAD_REQUEST if the file is not a picture
  */
 export async function readThumbnail (file: StagedFile | null): Promise<Picture | null> {
   if (file === null || (file.given_name === '' && file.file_size_bytes === 0)) return null

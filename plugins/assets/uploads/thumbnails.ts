@@ -15,6 +15,7 @@ export function isPictureOf (picture: string, fileName: string): boolean {
 /**
  * Finds the picture of a save or state: the newest screenshot of the same user and ROM with the same name, with or
  * without extension. A screenshot named after the whole file name takes precedence.
+ *
  * @param screenshots newest first
  */
 export function createThumbnails<Row extends Named> (screenshots: readonly Row[]): (of: Named) => Row | null {

@@ -122,6 +122,7 @@ export function createUploads (
 
   /**
    * Returns the asset that already has the uploaded content; null for new content.
+   *
    * @throws ApiError CONFLICT if the current content is not the expected one
    */
   async function findSame (writing: Writing, upload: Upload, peers: readonly Asset[]): Promise<Asset | null> {
@@ -226,6 +227,7 @@ export function createUploads (
   return {
     /**
      * Stores an upload. Clients rely on the order of these steps.
+     *
      * @returns the id of the asset that stores the upload
      */
     async upload (

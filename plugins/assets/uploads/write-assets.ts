@@ -71,6 +71,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
 
   /**
    * Deletes former contents if an upload exceeds the quota of the user.
+   *
    * @throws ApiError NO_FREE_SPACE if the quota is still exceeded.
    */
   async function makeRoom ({ tx, drop }: Writing, userId: number, bytes: number): Promise<void> {
@@ -84,8 +85,8 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
   return {
     /**
      * Runs `work` in one transaction, after all other writes to the same lineages. Published files are deleted if
-     * `work` throws.
-     * If the commit itself fails, the files stay, because nobody knows whether a row names them.
+     * `work` throws. If the commit itself fails, the files stay, because nobody knows whether a row names them.
+     *
      * @throws ApiError CONFLICT if a referenced row was deleted meanwhile
      */
     async run<T> (em: EntityManager, lineages: readonly Lineage[], work: (writing: Writing) => Promise<T>): Promise<T> {

@@ -61,6 +61,7 @@ const otherKey = (host: string, fingerprint: string) => badRequest(`The host '${
 
 /**
  * Opens an SFTP session.
+ *
  * @throws Error if the host is unreachable, refused, has another key or rejects the login
  */
 export async function connectSsh (
