@@ -118,6 +118,8 @@ export function createDevices (app: FastifyInstance, publish: Publish<DeviceEven
     describe (events: EventDescriptions<DeviceEvents>): void {
       app.sockets.describe<DeviceEvents>(events, DEVICE_NAMESPACE)
     },
+
+    /** Sends an event to the sockets of a device. */
     publish<Name extends keyof DeviceEvents> (id: number, event: Name, payload: DeviceEvents[Name]): void {
       publish(ownerRoom({ kind: 'device', id }), event, payload)
     }

@@ -410,7 +410,7 @@ t.test('no secret is in the log or in the queue', async (t) => {
   for (const secret of ['topsecret', 'verysecretpath', 'AbCdEfGhIjKlMnO', 'key=hidden']) t.notMatch(written, secret)
 })
 
-t.test('without complete mail settings there are no email channels and no message', async (t) => {
+t.test('email channels need complete mail settings; a refusal names the missing ones', async (t) => {
   const { app, admin } = await buildTestApp(t, { env: { SMTP_HOST: 'mail.example.org', SMTP_USERNAME: 'svc@example.org' } })
   t.match((await app.inject({ url: '/api/heartbeat' })).json(), { NOTIFICATIONS: { EMAIL_ENABLED: false } })
   const payload = { type: 'email', name: 'x', address: 'a@example.org' }

@@ -73,7 +73,7 @@ t.test('requests of a device that is deleted during a sync get a client error', 
   t.equal((await test.app.pg.query('select 1 from devices')).rowCount, 0)
 })
 
-t.test('completing sessions of a deleted device succeeds or answers that it is gone', async (t) => {
+t.test('completing a session of a deleted device succeeds or answers that it is gone', async (t) => {
   const test = await fresh(t)
   const { alice } = await prepare(test)
   for (let round = 0; round < ROUNDS; round++) {
@@ -87,7 +87,7 @@ t.test('completing sessions of a deleted device succeeds or answers that it is g
   }
 })
 
-t.test('rules for a concurrently deleted user or group conflict or are deleted with it', async (t) => {
+t.test('rules for a user or group deleted meanwhile conflict or are deleted with it', async (t) => {
   const test = await fresh(t)
   const { admin, rom } = await prepare(test)
   for (let round = 0; round < ROUNDS; round++) {

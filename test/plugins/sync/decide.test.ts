@@ -96,7 +96,7 @@ t.test('files without a hash are decided by time', async (t) => {
   t.equal(of({ device: device(null), is_deleted: true }).action, 'upload', 'deleted there, and nobody knows what this is')
 })
 
-t.test('one-way devices get no other operations, except conflicts that save content', async (t) => {
+t.test('one-way devices get no operations of the other direction, except conflicts', async (t) => {
   const decisions = ['upload', 'download', 'conflict', 'noop', 'delete'] as const
   const narrowed = (direction: 'pull' | 'push' | 'both') =>
     decisions.map((action) => narrow({ action, reason: '', agreed: null }, direction).action)
