@@ -6,11 +6,11 @@ import { vary } from '../../core/web/compression.ts'
 
 const deflate = promisify(deflateRaw)
 
-/** Ends at a whole byte, and refers to nothing before itself: other pieces may come before and after. */
+/** Each deflated piece ends at a whole byte and refers to no earlier bytes. Other pieces may come before and after. */
 const OPTIONS = { level: 4, finishFlush: constants.Z_SYNC_FLUSH }
 const deflatePiece = (bytes: Buffer) => deflate(bytes, OPTIONS)
 
-/** JSON that is sent again and again, such as the ids of a million ROMs: deflated once, when it is first asked for. */
+/** JSON that is sent many times, such as the ids of a million ROMs. The text is deflated once, at its first use. */
 export class CachedText {
   readonly bytes: Buffer
   #deflated: Promise<Buffer> | null = null
@@ -19,7 +19,7 @@ export class CachedText {
     this.bytes = Buffer.from(text)
   }
 
-  /** Of both kinds, when it is mostly digits. */
+  /** Estimated bytes of the plain and the deflated text together, if the text is mostly digits. */
   get size (): number {
     return this.bytes.length * 3 / 2
   }
@@ -30,9 +30,9 @@ export class CachedText {
   }
 }
 
-/** https://www.rfc-editor.org/rfc/rfc1952: deflate, no flags, no time, an unknown system. */
+/** A gzip header (https://www.rfc-editor.org/rfc/rfc1952): deflate, no flags, no time, unknown operating system. */
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff])
-/** The last block, which is empty. */
+/** The last deflate block, which is empty. */
 const END = Buffer.from([3, 0])
 
 interface Piece { bytes: Buffer, deflated: Promise<Buffer> }
@@ -51,7 +51,7 @@ async function gzipPieces (pieces: readonly (string | CachedText)[]): Promise<Bu
   return Buffer.concat([HEADER, ...await Promise.all(parts.map(({ deflated }) => deflated)), END, trailer])
 }
 
-/** Sends JSON in pieces. Those who can read gzip get what was kept as it is kept. */
+/** Sends JSON in pieces. Clients that accept gzip get the cached deflated pieces without another compression. */
 export async function sendPieces (
   { headers }: FastifyRequest, reply: FastifyReply, pieces: readonly (string | CachedText)[]
 ): Promise<FastifyReply> {

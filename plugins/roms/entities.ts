@@ -7,7 +7,7 @@ import { Platform } from '../platforms/entities.ts'
 import { User } from '../users/entities.ts'
 import { type GameFieldName, type ManualField, gameColumns } from './game-fields.ts'
 
-/** What the tags of an audio file say. */
+/** The tags of an audio file. */
 export interface TrackMeta {
   title: string | null
   artist: string | null
@@ -18,21 +18,23 @@ export interface TrackMeta {
   disc: number | null
   duration_seconds: number | null
   has_embedded_cover: boolean
-  /** In the resources folder. */
+  /** Path in the resources folder. */
   cover_path: string | null
 }
 
-/** What a person may say of a game instead of its providers; absent and null for what they say. */
+/**
+ * Values of a game that a person set, which replace those of providers. Absent and null keep the values of providers.
+ */
 export type ManualMetadata = { [Name in ManualField]?: GameFields[Name] | null | undefined }
 
-/** Where one piece of media came from, and where it lies in the resources folder once it was fetched. */
+/** One piece of media: the URL it came from, and its path in the resources folder once downloaded. */
 export interface StoredMedia { url: string, path: string | null }
 
 const TRANSITIONS = {
   insert: 'new table as added', update: 'old table as removed new table as added', delete: 'old table as removed'
 }
 
-/** What the database does once per statement. */
+/** Triggers that run a function once per statement. */
 const statementTriggers = (table: string, run: string) => (['insert', 'update', 'delete'] as const).map((event) => ({
   name: `${run}_${event}`,
   timing: 'after' as const,
@@ -42,21 +44,24 @@ const statementTriggers = (table: string, run: string) => (['insert', 'update', 
     `for each statement execute function ${run}()`
 }))
 
-/** What of a ROM decides which of a group is shown. */
+/** Columns of a ROM that decide which ROM of a group is shown. */
 const PLACE = ['platform_id', 'fs_name', 'fs_name_no_ext', 'regions']
 
-/** An index over a hash that few rows have. */
+/** Creates an index over a hash that few rows have. */
 const hashIndex = (table: string, column: string) => ({
   name: `${table}_${column}_index`,
   expression: `create index "${table}_${column}_index" on "${table}" ("${column}") where "${column}" is not null`
 })
 
-/** What lists of ROMs can be narrowed to, and the words inside of names. */
+/** Creates a GIN index, for the filters of ROM lists or for words inside names. */
 const ginIndex = (name: string, keys: readonly string[]) =>
   ({ name, expression: `create index "${name}" on "roms" using gin (${keys.join(', ')})` })
 const LISTS = ['genres', 'franchises', 'collections', 'companies', 'age_ratings', 'regions', 'languages', 'tags']
 
-/** With what says who sees a ROM, and some filters: lists need no rows. Of fixed length, as a name may be long. */
+/**
+ * Covers visibility and some filters, so lists read no rows. The covered columns have a fixed length, because names may
+ * be long.
+ */
 const BY_NAME = {
   name: 'roms_by_name',
   expression: 'create index "roms_by_name" on "roms" ("name_sort_key", "id") ' +
@@ -127,14 +132,14 @@ export const Rom = defineEntity({
     url_manual: columns.text().nullable(),
     path_manual: columns.text().nullable(),
     media: p.json<Partial<Record<MediaKind, StoredMedia>>>().defaultRaw("'{}'::jsonb"),
-    /** Names of the files in its folder of badges. */
+    /** Names of the files in the ROM's folder of badges. */
     badges: columns.texts(),
     is_identified: columns.flag(),
-    /** What a person set and scans leave alone: columns of this table, `<provider>_id`, `raw_<provider>_metadata`. */
+    /** Fields that a person set and scans keep: columns of this table, `<provider>_id`, `raw_<provider>_metadata`. */
     own_fields: columns.texts(),
-    /** Values that go before those of all providers. */
+    /** Values that precede those of all providers. */
     manual_metadata: p.json<ManualMetadata | null>().nullable(),
-    /** Counts what people changed, so that a scan that began before writes nothing over it. */
+    /** Counts changes by people. A scan that began before such a change does not overwrite it. */
     edits: p.integer().default(0),
     missing_from_fs: columns.flag(),
     created_at: columns.createdAt(),
@@ -142,15 +147,15 @@ export const Rom = defineEntity({
   }
 })
 export type Rom = InferEntity<typeof Rom>
-/** What providers fill in, as it is stored. */
+/** The fields that providers fill, as stored. */
 export type GameValues = { [Name in GameFieldName]: Exclude<Rom[Name], undefined> }
 
 /** Field locks of a ROM whose row was deleted: the locked columns, and the matches that a person chose or wrote. */
 export interface FormerLocks { rom: Record<string, unknown>, matches: Record<string, unknown>[] }
 
 /**
- * A file whose row was deleted. Written by the database. When the file is back, the row gets its id and its field locks
- * again, and with the id every row of a table whose `rom` has no foreign key.
+ * A file whose row was deleted. The database writes these rows. When the file returns, its row gets its id and field
+ * locks again. With the id it regains every row of a table whose `rom` has no foreign key.
  */
 export const FormerRom = defineEntity({
   name: 'FormerRom',
@@ -163,7 +168,7 @@ export const FormerRom = defineEntity({
     fs_name: columns.text(),
     fs_size_bytes: columns.bytes(),
     sha1_hash: columns.text().default('').index(),
-    /** Null when a person set nothing. */
+    /** Null if a person set nothing. */
     locks: p.json<FormerLocks | null>().nullable(),
     deleted_at: columns.createdAt()
   }
@@ -206,7 +211,7 @@ export const RomFile = defineEntity({
     archive_members: p.json<ArchiveMember[] | null>().nullable(),
     /** Null unless the tags could be read. */
     track_meta: p.json<TrackMeta | null>().nullable(),
-    /** `last_modified` of the file whose tags were read, or could not be. */
+    /** `last_modified` of the file when its tags were read, successfully or not. */
     tags_of: columns.time().nullable(),
     created_at: columns.createdAt(),
     updated_at: columns.updatedAt()
@@ -214,7 +219,7 @@ export const RomFile = defineEntity({
 })
 export type RomFile = InferEntity<typeof RomFile>
 
-/** A ROM that is being renamed on disk: after a crash it is known what its file is called. */
+/** A ROM whose rename on disk is in progress. After a crash this row tells the server the new file name. */
 export const RomRename = defineEntity({
   name: 'RomRename',
   tableName: 'rom_renames',
@@ -227,7 +232,7 @@ export const RomRename = defineEntity({
   }
 })
 
-/** What one provider says about a ROM. */
+/** The match of a ROM at one provider. */
 export const RomMatch = defineEntity({
   name: 'RomMatch',
   tableName: 'rom_matches',
@@ -239,9 +244,9 @@ export const RomMatch = defineEntity({
   properties: {
     rom: () => p.manyToOne(Rom).primary().deleteRule('cascade').joinColumn('rom_id'),
     provider: columns.text().primary(),
-    /** The id as text, whatever its type on the wire; null where a provider gives ids of others only. */
+    /** The id as text, whatever its type on the wire; null if the provider only gives ids of other providers. */
     provider_id: columns.text().nullable(),
-    /** The whole match as the provider gave it, raw record included. */
+    /** The whole match from the provider, raw record included. */
     match: p.json<Record<string, unknown>>(),
     updated_at: columns.updatedAt()
   }
@@ -249,8 +254,8 @@ export const RomMatch = defineEntity({
 export type RomMatch = InferEntity<typeof RomMatch>
 
 /**
- * Which game a ROM is, for all that a provider knows: what groups are made of, without reading more. Written by the
- * database with each change of matches and ROMs.
+ * The game that a ROM is, for each provider that knows it. Groups are computed from this table alone. The database
+ * writes these rows with each change of matches and ROMs.
  */
 export const RomGame = defineEntity({
   name: 'RomGame',
@@ -258,13 +263,13 @@ export const RomGame = defineEntity({
   properties: {
     rom: () => p.oneToOne(Rom).primary().deleteRule('cascade').joinColumn('rom_id'),
     platform_id: p.integer(),
-    /** `<provider>:<id>` of the providers that are trusted to tell games apart, most trusted first. */
+    /** `<provider>:<id>` of the providers that identify games reliably, most trusted first. */
     ids: columns.texts(),
-    /** The same of all others, by their names. */
+    /** `<provider>:<id>` of all other providers, ordered by provider key. */
     other_ids: columns.texts(),
-    /** A demo, a beta or the like. */
+    /** True for a demo, a beta or the like. */
     is_early: columns.flag(),
-    /** The first of the file name. */
+    /** The first region of the file name. */
     region: columns.text().nullable(),
     fs_name_no_ext: columns.text()
   }
@@ -272,7 +277,10 @@ export const RomGame = defineEntity({
 
 export const PLAY_STATUSES = ['incomplete', 'finished', 'completed_100', 'retired', 'never_playing'] as const
 
-/** The version of those whose marks a statement changed; each event names its rows otherwise. */
+/**
+ * Triggers that count a new version for each user whose marks a statement changed. Each event names its rows
+ * differently.
+ */
 const countMarks = (event: 'insert' | 'update' | 'delete', rows: string) => ({
   name: `note_${event}`,
   timing: 'after' as const,
@@ -298,7 +306,7 @@ export const RomUser = defineEntity({
   }],
   properties: {
     id: columns.id(),
-    /** May be gone from the library: the marks are there when it is back. */
+    /** The ROM may be absent from the library. Its marks stay and apply again when the ROM returns. */
     rom: () => p.manyToOne(Rom).createForeignKeyConstraint(false).joinColumn('rom_id'),
     user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id').index(),
     last_played: columns.time().nullable(),

@@ -3,12 +3,12 @@ import { toDatabaseJson } from '../../core/database/json.ts'
 import type { FormerLocks, Rom } from './entities.ts'
 import { MANUAL_FIELDS, type ManualField } from './game-fields.ts'
 
-/** What a file that has no row is recognised by. */
+/** The values that identify a returning file without a row. */
 export type Returning = Pick<Rom, 'fs_name' | 'fs_size_bytes' | 'sha1_hash'>
 
 /**
- * By its place, else by its content when one ROM alone had that; all empty files are alike. Each id goes to one file,
- * and each file gets one.
+ * Matches files by path, else by content if exactly one former ROM had that content. Skips empty files, because all are
+ * alike. Each id goes to one file, and each file gets one id.
  */
 const CLAIM = `with found as (
     select * from jsonb_to_recordset($2::jsonb) as f(fs_name text, fs_size_bytes bigint, sha1_hash text)
@@ -26,14 +26,15 @@ const CLAIM = `with found as (
   )
   delete from former_roms former using chosen where former.id = chosen.id returning chosen.fs_name, former.id, former.locks`
 
-/** The id that a file had before its row was deleted, and its field locks. */
+/** The id of a file before its row was deleted, and its field locks. */
 export interface Former { id: number, locks: FormerLocks | null }
 
 /**
- * The former ids of files, by file name. With its id a ROM gets back its hide rules, marks, play time and whatever else
- * refers to the id. Each id is given out once, by the transaction that uses it, which then calls `applyLocks`.
+ * Deletes and returns the former ids of files, by file name. With its id a ROM regains its hide rules, marks, play time
+ * and everything else that refers to the id. Each id is returned once. The transaction that uses it then calls
+ * `applyLocks`.
  *
- * @param place the platform, and the library, where the files lie now
+ * @param place the platform and library that contain the files now
  */
 export async function claimFormerIds (
   client: pg.ClientBase, place: { id: number, library_id: number }, files: readonly Returning[]
@@ -45,18 +46,18 @@ export async function claimFormerIds (
   return new Map(rows.map(({ fs_name: name, ...former }) => [name, former]))
 }
 
-/** A locked column, as it was. */
+/** Restores a locked column. */
 const locked = (lock: string, column: string, condition = 'true') =>
   `${column} = case when k.own_fields && '{${lock}}' and ${condition} then k.${column} else r.${column} end`
 
-/** A field that a person set by `manual_metadata` has its value in the column of its name as well. */
+/** Restores a field of `manual_metadata`, whose value is also in the column of the same name. */
 const manual = (name: ManualField) => `${name} = case
     when coalesce(k.manual_metadata -> '${name}', 'null') in ('null', '""', '[]') then r.${name}
     else (jsonb_populate_record(null::roms, k.manual_metadata)).${name} end`
 
 /**
- * Stored artwork outlives the row only while the ROM lies in the trash. A lock on a picture that is gone is dropped,
- * because it would keep providers from giving one.
+ * Stored artwork outlives the row only while the ROM is in the trash. A lock on a deleted picture is dropped, because
+ * it would stop providers from giving one.
  */
 const APPLY = `with former as (
     select k.*, exists (select 1 from trash_items t where t.kind = 'rom' and t.rom_id = k.id and t.platform_id = k.platform_id)
@@ -78,7 +79,7 @@ const ADD_MATCHES = `insert into rom_matches (rom_id, provider, provider_id, mat
     cross join lateral jsonb_populate_recordset(null::rom_matches, l -> 'matches') m join roms r on r.id = m.rom_id
   on conflict (rom_id, provider) do update set provider_id = excluded.provider_id, match = excluded.match, updated_at = now()`
 
-/** Gives rows that are back their field locks, in the transaction that added the rows. */
+/** Restores the field locks of returning rows, in the transaction that added the rows. */
 export async function applyLocks (client: pg.ClientBase, former: Iterable<Pick<Former, 'locks'>>): Promise<void> {
   const locks = [...former].flatMap((one) => one.locks === null ? [] : [toDatabaseJson(one.locks)])
   if (locks.length === 0) return
@@ -86,7 +87,7 @@ export async function applyLocks (client: pg.ClientBase, former: Iterable<Pick<F
   await client.query(ADD_MATCHES, [locks])
 }
 
-/** Takes the field locks of a ROM that gets back its rows by other means. */
+/** Deletes and returns the field locks of a ROM whose rows are restored by other means. */
 export async function takeFormer (client: pg.ClientBase, id: number): Promise<Former | null> {
   const { rows } = await client.query<Former>('delete from former_roms where id = $1 returning id, locks', [id])
   return rows[0] ?? null

@@ -4,16 +4,16 @@ import type { GameFields } from '@svc/plugin-sdk'
 import { columns } from '../../core/database/columns.ts'
 import { Nullable } from '../../core/typebox.ts'
 
-/** Where a field goes besides the table `roms`. */
+/** A place that contains a field, besides the table `roms`. */
 type FieldTable =
-  /** The `metadatum` of a ROM in answers. */
+  /** The `metadatum` of a ROM in responses. */
   'metadatum' |
-  /** The values that lists of ROMs can be narrowed to. */
+  /** The filter values of ROM lists. */
   'filters' |
-  /** What exporters are given. */
+  /** The input of exporters. */
   'exports'
 
-/** How one value comes of several: of the first provider that has one; the mean; the largest. */
+/** The rule that merges several values: the first that a provider has; the mean; the largest. */
 type Merge = 'first' | 'mean' | 'largest'
 
 interface GameField {
@@ -21,9 +21,9 @@ interface GameField {
   /** The column's type in SQL. */
   sql: 'text' | 'text[]' | 'int' | 'bigint' | 'real'
   merge: Merge
-  /** What is stored where no provider has a value; a provider that says just this has none. */
+  /** The stored value if no provider has one. A provider with this value counts as having none. */
   none: null | string | readonly string[]
-  /** The value in answers. */
+  /** The schema of the value in responses. */
   wire: unknown
   in: readonly FieldTable[]
 }
@@ -36,8 +36,8 @@ const list = {
 } as const
 
 /**
- * The fields that providers fill and every ROM has a column of. Columns, merge, statements and schemas are made of this
- * table. Those with a rule of their own, such as the name, are in `merge.ts` of the scans.
+ * The fields that providers fill and that are columns of every ROM. Columns, merge, statements and schemas derive from
+ * this table. Fields with special rules, such as the name, are in `merge.ts` of the scans.
  */
 export const GAME_FIELDS = {
   slug: text,
@@ -51,7 +51,7 @@ export const GAME_FIELDS = {
   publishers: { ...list, in: ['exports'] },
   game_modes: { ...list, in: ['metadatum', 'filters'] },
   age_ratings: { ...list, in: ['metadatum', 'filters'] },
-  /** Years; the strictest of all ratings. Null when it is not rated. */
+  /** Age in years; the strictest of all ratings. Null if the game is not rated. */
   min_age: {
     column: () => p.integer().nullable(), sql: 'int', merge: 'largest', none: null, wire: Nullable(Type.Integer()), in: []
   },
@@ -83,35 +83,35 @@ export type GameFieldName = keyof Fields
 type NamesIn<Where extends FieldTable> =
   { [Name in GameFieldName]: Where extends Fields[Name]['in'][number] ? Name : never }[GameFieldName]
 
-/** The fields that a person may set, in whose place nothing of a provider goes. */
+/** The fields that a person may set. Scans do not replace these values with values of providers. */
 export const MANUAL_FIELDS = ['genres', 'franchises', 'companies', 'game_modes', 'age_ratings', 'first_release_date',
   'youtube_video_id'] as const satisfies readonly GameFieldName[]
 export type ManualField = typeof MANUAL_FIELDS[number]
 
 export const GAME_FIELD_NAMES = Object.keys(GAME_FIELDS) as GameFieldName[]
 
-/** The fields that go to a place, in the order of the table. */
+/** Returns the fields that a place contains, in the order of the table. */
 export function gameFieldsIn<Where extends FieldTable> (place: Where): NamesIn<Where>[] {
   return GAME_FIELD_NAMES
     .filter((name): name is NamesIn<Where> => GAME_FIELDS[name].in.some((one: FieldTable) => one === place))
 }
 
-/** Some of the fields as an object, by what the table says of each. */
+/** Returns an object with a value for each of the given fields. */
 export function mapGameFields<Name extends GameFieldName, Values extends Record<Name, unknown>> (
   names: readonly Name[], toValue: (name: Name) => unknown
 ): Values {
   return Object.fromEntries(names.map((name) => [name, toValue(name)])) as Values
 }
 
-/** The columns of the fields, for the entity. */
+/** Returns the columns of the fields, for the entity. */
 export const gameColumns = () => mapGameFields<GameFieldName, { [Name in GameFieldName]: ReturnType<Fields[Name]['column']> }>(
   GAME_FIELD_NAMES, (name) => GAME_FIELDS[name].column())
 
-/** The schemas of the fields that go to a place. */
+/** Returns the schemas of the fields that a place contains. */
 export const gameSchemas = <Where extends FieldTable>(place: Where) =>
   mapGameFields<NamesIn<Where>, { [Name in NamesIn<Where>]: Fields[Name]['wire'] }>(
     gameFieldsIn(place), (name) => GAME_FIELDS[name].wire)
 
-/** The columns of a table of ROMs as the driver gives numbers. */
+/** Selects columns of a table of ROMs, with bigint as a number for the driver. */
 export const selectGameFields = (names: readonly GameFieldName[], table = 'r'): string => names.map((name) =>
   GAME_FIELDS[name].sql === 'bigint' ? `${table}.${name}::float8 as ${name}` : `${table}.${name}`).join(', ')

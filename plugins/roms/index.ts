@@ -14,7 +14,7 @@ declare module 'fastify' {
   }
 }
 
-/** @param userFiles what users keep of ROMs */
+/** @param userFiles the files that users store for ROMs */
 export default (userFiles: UserFiles) => fp<FeatureOptions>(async (app, { config }) => {
   app.decorate('roms', createRoms(app, config, userFiles))
   app.decorate('downloads', createDownloads(app))

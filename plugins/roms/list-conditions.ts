@@ -11,7 +11,7 @@ import { hasSibling, hasSiblings } from './filters/siblings.ts'
 import { VIRTUAL_TYPES, readVirtualId } from './virtual-collections.ts'
 import { isCollectionVisible } from './visibility.ts'
 
-/** A condition on `roms` aliased `r` and the viewer's marks `u`. */
+/** A condition on `roms` aliased `r` and the caller's marks `u`. */
 export type Condition = RawBuilder<boolean>
 type Logic = 'any' | 'all' | 'none'
 
@@ -37,12 +37,12 @@ function some (conditions: readonly Condition[]): Condition {
 export const hasId = (id: number): Condition => sql<boolean>`r.id = ${id}`
 export const isOneOf = (ids: readonly number[]): Condition => sql<boolean>`r.id = any(${ids}::int[])`
 export const isOfPlatform = (id: number): Condition => sql<boolean>`r.platform_id = ${id}`
-/** Its files were there at the last scan. */
+/** True if the ROM's files existed at the last scan. */
 export const isThere: Condition = sql<boolean>`not r.missing_from_fs`
-/** The viewer set something of it, or played it. */
+/** True if the caller set a mark on the ROM, or played it. */
 export const isMarked: Condition = sql<boolean>`u.id is not null`
 
-/** One of the ids, which are keyed by provider, is that of the ROM. */
+/** True if the ROM has one of the ids, which are keyed by provider. */
 export function hasProviderId (ids: Readonly<Record<string, number | string>>): Condition {
   const pairs = Object.entries(ids).map(([key, id]) => sql<boolean>`(m.provider = ${key} and m.provider_id = ${String(id)})`)
   return sql<boolean>`exists (select 1 from rom_matches m where m.rom_id = r.id and ${some(pairs)})`
@@ -57,14 +57,14 @@ function combine (conditions: readonly Condition[], logic: Logic): Condition {
 
 const readLogic = (word: string): Logic => word === 'all' || word === 'none' ? word : 'any'
 
-/** Matched by one of these providers. */
+/** True if one of these providers has a match. */
 const isMatchedBy = (keys: readonly string[]): Condition => sql<boolean>`exists (
   select 1 from rom_matches m where m.rom_id = r.id and m.provider = any(${keys}::text[]))`
 
 const isVerified = sql<boolean>`exists (select 1 from rom_matches m where m.rom_id = r.id and m.provider = 'hasheous'
   and jsonb_path_exists(m.match, '$.metadata.keyvalue() ? (@.key like_regex "_match$" && @.value == true)', '{}', true))`
 
-/** Hashes in hex; an empty one is none. */
+/** Hashes in hex; an empty hash is ignored. */
 export interface HashQuery { crc_hash?: string, md5_hash?: string, sha1_hash?: string, ra_hash?: string }
 
 type Ids = RawBuilder<unknown>
@@ -72,7 +72,7 @@ type Ids = RawBuilder<unknown>
 const filesWith = (column: string, hash: string): Ids =>
   sql`select f.rom_id from rom_files f where ${sql.ref(`f.${column}`)} = ${hash}`
 
-/** The ids of ROMs with a hash, each column by its own index. */
+/** Returns queries for the ids of ROMs with a hash, each of which uses the index of its column. */
 function idsByHash (hashes: HashQuery): Ids[] {
   const given = (['crc_hash', 'md5_hash', 'sha1_hash', 'ra_hash'] as const).flatMap((name) => {
     const hash = (hashes[name] ?? '').toLowerCase()
@@ -85,11 +85,11 @@ function idsByHash (hashes: HashQuery): Ids[] {
   ])
 }
 
-/** One list of ids and not alternatives, for which the database would read all ROMs. */
+/** Uses one list of ids instead of alternatives, because for alternatives the database would read all ROMs. */
 const isAmong = (ids: readonly Ids[]): Condition =>
   ids.length === 0 ? NOTHING : sql<boolean>`r.id in (${sql.join(ids, sql` union all `)})`
 
-/** Any of the hashes is one of the ROM, or of one of its files. */
+/** True if any of the hashes is that of the ROM, or of one of its files. */
 export const hasHash = (hashes: HashQuery): Condition => isAmong(idsByHash(hashes))
 
 function hashesOf (hash: string): HashQuery {
@@ -104,14 +104,14 @@ function matchesWord (word: string): Condition {
   return isAmong([named, ...idsByHash(hashesOf(word))])
 }
 
-/** Every word of one of the alternatives occurs; null when there is no word. */
+/** True if every word of one alternative occurs; null if the term has no words. */
 function matchesTerm (term: string): Condition | null {
   const alternatives = term.split('|').map((part) => part.split(/\s+/).filter(Boolean))
     .filter((words) => words.length > 0)
   return alternatives.length === 0 ? null : some(alternatives.map((words) => every(words.map(matchesWord))))
 }
 
-/** In one of the plain collections under a condition that the viewer sees. */
+/** True if the ROM is in a plain collection that meets a condition and that the caller sees. */
 const isCollected = (caller: AnyCaller, condition: Condition): Condition => sql<boolean>`r.id in (
   select l.rom_id from collection_roms l join collections c on c.id = l.collection_id
   where ${condition} and ${isCollectionVisible(caller)})`
@@ -126,9 +126,9 @@ function isInVirtual (id: string): Condition {
 }
 
 /**
- * Which part of the library is looked at.
+ * Returns the conditions that select a part of the library.
  *
- * @param smart the condition of the smart collection that the query names, if it names one
+ * @param smart the condition of the smart collection that the query names, if any
  */
 export function scopeConditions (
   caller: AnyCaller, query: ScopeQuery, term: string, smart: Condition | null
@@ -146,7 +146,7 @@ export function scopeConditions (
   return conditions
 }
 
-/** None of them is ever null. */
+/** None of these conditions is ever null. */
 const FLAGS = {
   last_played: sql<boolean>`u.last_played is not null`,
   playable: sql<boolean>`r.platform_id in (select id from platforms where slug = any(${PLAYABLE}::text[]))`,
@@ -156,7 +156,7 @@ const FLAGS = {
   has_soundtrack: sql<boolean>`r.has_soundtrack`
 } as const
 
-/** @property isOfOne whether it is to be asked of one ROM, and not of all */
+/** @property isOfOne true if the condition applies to one ROM, not to all */
 interface FilterOptions { viewer: AnyCaller, providers: RomProviders, userFiles: UserFiles, isOfOne: boolean }
 
 function flagConditions (query: ListRomsQuery, { viewer: caller, providers, userFiles, isOfOne }: FilterOptions): Condition[] {
@@ -172,12 +172,12 @@ function flagConditions (query: ListRomsQuery, { viewer: caller, providers, user
   return Object.entries(flags).flatMap(([name, condition]) => {
     const wanted = values[name]
     if (typeof wanted !== 'boolean') return []
-    // Without a function around it the database can join those that exist.
+    // A bare subquery without a function around it, because the database can turn it into a join.
     return [wanted ? condition : sql<boolean>`not ${condition}`]
   })
 }
 
-/** The modes are among the values that are told, and no client narrows by them. */
+/** Game modes are returned as filter values, but no client filters by them. */
 const LISTS = [...gameFieldsIn('filters').filter((name) => name !== 'game_modes'), 'tags'] as const
 
 function listConditions (query: ListRomsQuery): Condition[] {
@@ -214,7 +214,7 @@ function providerConditions (query: ListRomsQuery, providers: RomProviders): Con
   return [combine(keys.map((key) => isMatchedBy([key])), readLogic(query.metadata_providers_logic))]
 }
 
-/** Everything that narrows a list within its scope, but for what the viewer hid. */
+/** Returns all filters of a list within its scope, except the ROMs that the caller hid. */
 export function filterConditions (query: ListRomsQuery, options: FilterOptions): Condition[] {
   return [
     ...(query.updated_after === undefined ? [] : [isChangedAfter('r.updated_at', query.updated_after)]),
@@ -227,10 +227,11 @@ export function filterConditions (query: ListRomsQuery, options: FilterOptions):
 }
 
 /**
- * The viewer has not hidden it.
+ * True if the caller has not hidden the ROM.
  *
- * @param isJoined whether something else is joined for the order. Then this is too: the database knows how many ROMs
- * are left by it, and takes half the time. A list of ids keeps the order of an index, which a join would lose.
+ * @param isJoined true if the order joins another table. Then this condition is a join too, because the database knows
+ * how many ROMs remain and takes half the time. Otherwise a list of ids keeps the order of an index, which a join would
+ * lose.
  */
 export function isNotHidden (caller: AnyCaller, isJoined: boolean): Condition {
   const hidden = sql`select h.rom_id from rom_users h where h.user_id = ${caller?.id ?? -1} and h.hidden`

@@ -1,16 +1,16 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
 
-/** The end of a user's last time with a ROM. */
+/** The end of a user's last play session of a ROM. */
 export interface Play { rom_id: number, at: Date }
 
-/** A row per ROM that is still there, always in the same order, so that two requests do not wait for each other. */
+/** Selects a row per existing ROM, always in the same order, so two requests cannot deadlock. */
 const present = (plays: readonly Play[]) => sql`select r.id, played.at
   from unnest(${plays.map((play) => play.rom_id)}::int[], ${plays.map((play) => play.at.toISOString())}::timestamptz[]) as played (rom_id, at)
   join roms r on r.id = played.rom_id order by r.id for key share of r`
 const ONLY_FORWARD = sql`rom_users.last_played is null or rom_users.last_played < excluded.last_played`
 
-/** Moves the time a user was last busy with a ROM forward; an earlier one changes nothing. */
+/** Moves a user's last activity with a ROM forward; an earlier time changes nothing. */
 export async function noteLastPlayed (em: EntityManager, userId: number, romId: number, at: Date): Promise<void> {
   await sql`insert into rom_users (rom_id, user_id, last_played)
     select id, ${userId}::int, at from (${present([{ rom_id: romId, at }])}) present
@@ -19,8 +19,8 @@ export async function noteLastPlayed (em: EntityManager, userId: number, romId: 
 }
 
 /**
- * Notes that a user played ROMs, each given once: what is later than anything noted makes the ROM one that is being
- * played, and reopens one that was finished. The other statuses are what the user decided.
+ * Stores that a user played ROMs, each listed once. A play later than the stored one marks the ROM as now playing and
+ * reopens a finished one. The user sets the other statuses, so they stay.
  */
 export async function notePlayed (em: EntityManager, userId: number, plays: readonly Play[]): Promise<void> {
   if (plays.length === 0) return

@@ -3,37 +3,37 @@ import { IDENTIFYING, KNOWN_PROVIDERS, findKnownProvider } from '../plugins/know
 import { idTypeOf, knowsGames, listProviders } from '../plugins/providers.ts'
 import type { Registry } from '../../core/loader/registry.ts'
 
-/** A metadata provider as ROMs show it: `<key>_id` and `<key>_metadata`. */
+/** A metadata provider in the fields of a ROM: `<key>_id` and `<key>_metadata`. */
 export interface RomProvider {
   key: string
   id: 'integer' | 'string'
   hasMetadata: boolean
-  /** Schema of its raw record; null when that is not known. */
+  /** Schema of the provider's raw record; null if unknown. */
   metadata: TObject | null
-  /** Schema of how one user fares in a game there; null when it does not tell. */
+  /** Schema of a user's progress in a game; null if the provider does not report progress. */
   progress: TObject | null
 }
 
 export interface RomProviders {
   all: readonly RomProvider[]
   byKey: ReadonlyMap<string, RomProvider>
-  /** Providers by which two ROMs are the same game, most trusted first: as `rom_games` has their ids. */
+  /** Providers that identify two ROMs as the same game, most trusted first. `rom_games` lists ids in the same order. */
   identifying: readonly string[]
-  /** Those that tell how a user fares. */
+  /** Providers that report a user's progress. */
   telling: readonly string[]
   /** The provider fields of a ROM without a match: each id is null, each metadata object is empty. */
   unknown: Readonly<Record<string, null | object>>
 }
 
-/** Apps read keys of the metadata objects without a check, so a ROM without a match has empty ones. */
+/** A ROM without a match has empty metadata objects, because apps read their keys without a check. */
 const fieldsOf = ({ key, hasMetadata }: RomProvider): [string, null | object][] =>
   [[`${key}_id`, null], ...(hasMetadata ? [[`${key}_metadata`, {}] satisfies [string, object]] : [])]
 
-/** From JSON come objects that V8 copies at once; those that are filled by computed names it copies field by field. */
+/** Parses JSON, because V8 copies such objects at once, but copies objects with computed names field by field. */
 const createUnknown = (providers: readonly RomProvider[]): RomProviders['unknown'] =>
   JSON.parse(JSON.stringify(Object.fromEntries(providers.flatMap(fieldsOf)))) as RomProviders['unknown']
 
-/** The providers clients know, then every other provider that is registered. */
+/** Lists the providers that clients know, then all other registered providers. */
 export function createRomProviders (registry: Registry): RomProviders {
   const providers = listProviders(registry)
   const byKey = new Map<string, RomProvider>(KNOWN_PROVIDERS.flatMap(({ key, id, hasMetadata = false }) =>

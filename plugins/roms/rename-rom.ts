@@ -16,9 +16,9 @@ const ASIDE_MAX = 60
 const UNSAFE = /[\\/\0-\x1f\x7f-\x9f]/g // eslint-disable-line no-control-regex
 
 /**
- * The name that a person gives a ROM's file or folder, without what no name may hold.
+ * Cleans the file or folder name that a person gives a ROM: removes characters that no name may contain.
  *
- * @throws ApiError BAD_REQUEST for one that no file can have, or that scans leave out
+ * @throws ApiError BAD_REQUEST for a name that no file can have, or that scans skip
  */
 export function toFileName (given: string, isFolder: boolean, rules: ExclusionRules): string {
   const name = given.replaceAll(UNSAFE, '').trim()
@@ -37,7 +37,7 @@ export function toFileName (given: string, isFolder: boolean, rules: ExclusionRu
 const gone = (name: string) => notFound(`'${name}' is not in the library any more; scan its platform`)
 const clash = (name: string) => conflict(`'${name}' is there already; give another fs_name`)
 
-/** Names are listed: on a disk that ignores case, a look at the new one would find the old one. */
+/** Reads the list of names, because on a disk that ignores case a check of the new name would find the old file. */
 async function checkFree (folder: string, { old_name: before, new_name: after }: Renaming): Promise<void> {
   const names = new Set(await readdir(folder))
   if (!names.has(before)) throw gone(before)
@@ -71,11 +71,11 @@ function toRefusal (err: unknown, { old_name: name }: Renaming): unknown {
 }
 
 /**
- * Renames a ROM on disk, then in the database. That it begins is noted first: a server that dies in between finds out
- * what the file is called.
+ * Renames a ROM on disk, then in the database. A row is stored before the rename, so after a crash the server can find
+ * the new file name.
  *
- * @throws ApiError CONFLICT when the name is taken or cannot be given, or the library is read-only · NOT_FOUND when the
- * file is gone · UNAVAILABLE while the library is not mounted
+ * @throws ApiError CONFLICT if the name is taken or impossible, or the library is read-only · NOT_FOUND if the file is
+ * missing · UNAVAILABLE while the library is not mounted
  */
 export async function renameRom ({ pool, library }: RenameServices, renaming: Renaming): Promise<void> {
   const root = await library.getWritable(renaming.library_id)
@@ -93,7 +93,7 @@ export async function renameRom ({ pool, library }: RenameServices, renaming: Re
   await writeName(pool, renaming)
 }
 
-/** Where a file waits that is to lie in a folder of its own name. */
+/** Returns the temporary name of a file that moves into a folder of the same name. */
 export const asideOf = (fsName: string) => `.${fsName.slice(0, ASIDE_MAX)}.part`
 
 async function bringBack (
@@ -104,7 +104,7 @@ async function bringBack (
   await rename(join(folder, aside), names.includes(name) ? join(folder, name, name) : join(folder, name))
 }
 
-/** Ends renames that a process began which is gone. What cannot be looked at waits for the next time. */
+/** Finishes or cancels renames of crashed processes. Renames in unreadable folders wait for the next call. */
 export async function recoverRenames ({ pool, library }: Pick<RenameServices, 'pool'> & { library: Pick<Library, 'list'> }): Promise<void> {
   const dirs = new Map((await library.list()).map(({ id, dir }) => [id, dir]))
   for (const renaming of await selectRenames(pool)) {

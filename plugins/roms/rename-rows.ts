@@ -2,19 +2,23 @@ import type pg from 'pg'
 import { transaction } from '../../core/database/transaction.ts'
 import type { ParsedName } from '../library/names.ts'
 
-/** A ROM that is to have another name on disk. */
+/** A ROM and its new name on disk. */
 export interface Renaming {
   rom_id: number
   library_id: number
   platform_id: number
   fs_path: string
-  /** Its name until now. */
+  /** The current name. */
   old_name: string
   new_name: string
   is_folder: boolean
 }
 
-/** Notes that a rename begins. @returns whether the name is free: no ROM has it, and none is given it just now */
+/**
+ * Stores the begin of a rename.
+ *
+ * @returns true if the name is free: no ROM has it, and no rename in progress uses it
+ */
 export async function insertRename (
   pool: pg.Pool, { rom_id: id, library_id: library, platform_id: platform, new_name: name }: Renaming
 ): Promise<boolean> {
@@ -28,7 +32,7 @@ export async function deleteRename (pool: pg.Pool, romId: number): Promise<void>
   await pool.query('delete from rom_renames where rom_id = $1', [romId])
 }
 
-/** Whether a ROM has another name by now, or is given one just now. Locks its row, if there is one. */
+/** True if a ROM has another name now, or is being renamed. Locks its row, if there is one. */
 export async function hasMoved (
   client: pg.ClientBase, { id, fs_name: name }: { id: number, fs_name: string }
 ): Promise<boolean> {
@@ -38,18 +42,18 @@ export async function hasMoved (
   return row?.has_moved ?? false
 }
 
-/** Renames that were begun and did not come to their end. */
+/** Loads renames that began and did not finish. */
 export async function selectRenames (pool: pg.Pool): Promise<Renaming[]> {
   const { rows } = await pool.query<Renaming>(`select n.rom_id, r.library_id, r.platform_id, r.fs_path, r.fs_name as old_name,
     n.fs_name as new_name, r.is_folder from rom_renames n join roms r on r.id = n.rom_id order by n.rom_id`)
   return rows
 }
 
-/** A scan that found the file under its new name first takes it for another one. */
+/** Deletes the duplicate row of a scan that found the file under its new name before the rename finished. */
 const DELETE_TWIN = `delete from roms where platform_id = $2 and fs_name = $3 and library_id = $4 and id <> $1
   and created_at >= (select created_at from rom_renames where rom_id = $1)`
 
-/** Whether a ROM is called as its file is, or as all providers were taken from it. */
+/** True if a ROM's name comes from its file: it has no match, and no lock on its name. */
 const FOLLOWS_FILE = "(name in (fs_name_no_tags, fs_name) and not is_identified and not own_fields && '{name}')"
 
 const UPDATE_ROM = `update roms set fs_name = $2, fs_name_no_ext = $3, fs_extension = $5, regions = $6, languages = $7,
@@ -58,13 +62,13 @@ const UPDATE_ROM = `update roms set fs_name = $2, fs_name_no_ext = $3, fs_extens
     name_sort_key = case when ${FOLLOWS_FILE} and not own_fields && '{name_sort_key}' then $11 else name_sort_key end
   where id = $1`
 
-/** The files of a folder keep their names and lie in another place. */
+/** The files of a folder keep their names and get a new path. */
 const MOVE_FILES = `update rom_files set file_path = $2 || substr(file_path, length($3) + 1), updated_at = now()
   where rom_id = $1 and (file_path = $3 or starts_with(file_path, $3 || '/'))`
 const RENAME_FILE = `update rom_files set file_name = $2, updated_at = now()
   where rom_id = $1 and file_path = $3 and file_name = $4`
 
-/** Writes what a ROM is called after its file was renamed. */
+/** Writes the new name of a ROM after its file was renamed. */
 export async function finishRename (
   pool: pg.Pool, renaming: Renaming, name: ParsedName & { sort_key: string }
 ): Promise<void> {

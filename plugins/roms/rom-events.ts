@@ -6,12 +6,12 @@ import { SIGNED_IN_ROOM, userRoom } from '../../core/sockets/sockets.ts'
 /** Fields that belong to one user, or that clients load with lists and details. */
 const PRIVATE_FIELDS = ['created_at', 'updated_at', 'rom_user', 'sibling_roms', 'files']
 
-/** Who hears of a thing of the library that so many users may see; null for everybody. */
+/** Returns the rooms that hear of a change in the library, for the users who may see it; null for everybody. */
 export function roomsOf (audience: readonly number[] | null, { sockets }: Pick<Config, 'sockets'>): string | string[] | null {
   return audience?.map(userRoom) ?? (sockets.guests === 'totals' ? SIGNED_IN_ROOM : null)
 }
 
-/** What events show of a ROM: the simple schema without what is left out, and with `flags`. */
+/** Creates the schema of a ROM in events: the simple schema without private fields, and with `flags`. */
 export function createShownSchema (app: FastifyInstance, title: string, flags: TProperties = {}) {
   const { required = [], properties = {} } = (app.roms.schemas.find(({ $id }) => $id === 'SimpleRom') ?? {}) as Partial<TObject>
   const isShown = (name: string) => !PRIVATE_FIELDS.includes(name)
@@ -20,6 +20,6 @@ export function createShownSchema (app: FastifyInstance, title: string, flags: T
   return { type: 'object', title, properties: { ...shown, ...flags }, required: [...names] }
 }
 
-/** What everybody who may see a ROM is told of it. */
+/** Returns the fields of a ROM that everybody who sees it receives in events. */
 export const toShown = (rom: object): Record<string, unknown> =>
   Object.fromEntries(Object.entries(rom).filter(([name]) => !PRIVATE_FIELDS.includes(name)))

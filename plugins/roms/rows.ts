@@ -12,8 +12,8 @@ import { GAME_FIELD_NAMES, selectGameFields } from './game-fields.ts'
 import { isRomVisible } from './visibility.ts'
 
 /**
- * What a ROM is to everybody: with its platform, what the providers say, and the files by name. Times are milliseconds
- * since 1970.
+ * The data of a ROM that is the same for every caller: with its platform, matches, and files by name. Times are
+ * milliseconds since 1970.
  */
 export interface RomRow extends GameValues {
   id: number
@@ -84,15 +84,15 @@ export interface FileRow extends Pick<RomFile, 'id' | 'file_name' | 'file_path' 
 
 export interface MatchRow {
   provider: string
-  /** Null where a provider gives ids of others only. */
+  /** Null if the provider only gives ids of other providers. */
   provider_id: string | null
   metadata: Record<string, unknown> | null
 }
 
-/** What a provider knows a ROM by. */
+/** The identity of a ROM at one provider. */
 export type Game = Pick<MatchRow, 'provider' | 'provider_id'>
 
-/** How the viewer fares in one game of a provider. */
+/** The caller's progress in one game of a provider. */
 export interface ProgressRow {
   provider: string
   provider_id: string
@@ -125,15 +125,19 @@ const FILE_COLUMNS = sql`f.id, f.rom_id, f.file_name, f.file_path, f.file_size_b
   ${milliseconds('f.created_at')} as created_at, ${milliseconds('f.updated_at')} as updated_at,
   ${milliseconds('f.last_modified')} as last_modified`
 
-/** ROMs `r` and the marks `u` of one user, which nobody has when that is null. */
+/** ROMs `r` with the marks `u` of one user; no marks if the user is null. */
 export const markedRoms = (userId: number | null): RawBuilder<unknown> =>
   sql`roms r left join rom_users u on u.rom_id = r.id and u.user_id = ${userId ?? -1}`
 
-/** The same with their platforms `p`. */
+/** ROMs `r` with the marks `u` of one user and their platforms `p`. */
 export const romTables = (userId: number | null): RawBuilder<unknown> =>
   sql`${markedRoms(userId)} join platforms p on p.id = r.platform_id`
 
-/** The ids of one page of ROMs. @param by the columns that they are ordered by */
+/**
+ * Loads the ids of one page of ROMs.
+ *
+ * @param by the columns of the order
+ */
 export async function selectIds (
   em: EntityManager, userId: number | null, condition: Condition,
   { by, limit, offset }: { by: RawBuilder<unknown>, limit: number, offset: number }
@@ -143,30 +147,30 @@ export async function selectIds (
   return rows.map((row) => row.id)
 }
 
-/** A ROM and what its viewer has of it. */
+/** A ROM with the caller's own data. */
 export interface SeenRomRow {
   id: number
-  /** Of the rows that `rom` is made of: another one as soon as any of them is another one. */
+  /** Version of the rows that form `rom`; differs as soon as any of them changes. */
   stamp: string
-  /** Null where the stamp is the one that is known, or none was to be read. */
+  /** Null if the stamp equals the known one, or no ROM was requested. */
   rom: RomRow | null
   created_at: number
   updated_at: number
   marks: MarksRow | null
   siblings: SiblingRow[]
-  /** Empty where they are not wanted. */
+  /** Empty unless requested. */
   collections: HoldingRow[]
   has_notes: boolean
-  /** Whether there is any save, state or screenshot of it, whoever may see that. */
+  /** True if the ROM has any save, state or screenshot, visible to the caller or not. */
   has_assets: boolean
 }
 
 export interface Wanted {
   files: boolean
-  /** Siblings are ROMs that one of these providers takes for the same game; null for none. */
+  /** Siblings are ROMs that one of these providers considers the same game; null selects none. */
   siblings_by: readonly string[] | null
   collections?: boolean
-  /** The stamps of those that need not be read again, by id; null to read none. */
+  /** The stamps of ROMs that are cached, by id; null reads no ROM. */
   known?: Readonly<Record<number, string>> | null
 }
 
@@ -174,13 +178,13 @@ const MATCHES = sql`select m.provider, m.provider_id, m.match -> 'metadata' as m
 const FILES = sql`select ${FILE_COLUMNS} from rom_files f where f.rom_id = i.id order by f.file_name, f.file_path`
 
 /**
- * Every change of a row gives it another `xmin`, the number of the transaction that made it what it is:
+ * Every change of a row changes its `xmin`, the number of the transaction that wrote this version:
  * https://www.postgresql.org/docs/18/ddl-system-columns.html
  */
 const STAMP = sql`concat_ws(' ', r.xmin, p.xmin, (select array_agg(m.xmin) from rom_matches m where m.rom_id = r.id),
   (select array_agg(f.xmin) from rom_files f where f.rom_id = r.id))`
 
-/** Other ROMs of the same platform that one of the providers takes for the same game. */
+/** Selects other ROMs of the same platform that one of the providers considers the same game. */
 const siblingsBy = (keys: readonly string[], caller: AnyCaller) => sql`
   select distinct r.id, r.name, r.fs_name_no_tags, r.fs_name_no_ext, coalesce(u.is_main_sibling, false) as is_main_sibling
   from rom_matches a
@@ -193,12 +197,12 @@ const listOf = (rows: RawBuilder<unknown> | null) => rows === null
   ? sql`'[]'::json`
   : sql`(select coalesce(json_agg(x), '[]') from (${rows}) x)`
 
-/** A ROM `r` whole, unless its stamp is the one that is known. */
+/** Selects a complete ROM `r`, unless its stamp equals the known one. */
 const wholeRom = (files: boolean, known: Readonly<Record<number, string>>) => sql`
   case when s.stamp is distinct from (${JSON.stringify(known)}::jsonb ->> r.id::text) then (select to_json(whole) from (
     select ${ROM_COLUMNS}, ${listOf(MATCHES)} as matches, ${listOf(files ? FILES : null)} as files) whole) end`
 
-/** The offset keeps the database from working the stamp out wherever it stands. */
+/** `offset 0` stops the database from computing the stamp at each of its uses. */
 const seenRoms = (
   caller: AnyCaller, condition: Condition, { files, siblings_by: keys, collections = false, known = {} }: Wanted
 ) => sql<SeenRomRow>`
@@ -212,21 +216,21 @@ const seenRoms = (
     cross join lateral (select ${STAMP} as stamp offset 0) s
     where ${condition}`
 
-/** ROMs whole, in one statement. */
+/** Loads complete ROMs in one statement. */
 export async function selectRoms (
   em: EntityManager, caller: AnyCaller, condition: Condition, wanted: Wanted
 ): Promise<SeenRomRow[]> {
   return (await seenRoms(caller, condition, wanted).execute(em.getKysely())).rows
 }
 
-/** The first of them, or none. */
+/** Loads the first ROM that meets a condition, or none. */
 export async function selectFirstRom (
   em: EntityManager, caller: AnyCaller, condition: Condition, wanted: Wanted
 ): Promise<SeenRomRow[]> {
   return (await sql<SeenRomRow>`${seenRoms(caller, condition, wanted)} order by r.id limit 1`.execute(em.getKysely())).rows
 }
 
-/** What providers tell of one user and these games, by provider and id. */
+/** Loads a user's progress in these games, by provider and id. */
 export async function selectProgress (
   em: EntityManager, userId: number, providers: readonly string[], games: readonly Game[]
 ): Promise<ProgressRow[]> {
@@ -240,7 +244,7 @@ export async function selectProgress (
   return rows
 }
 
-/** The files of all these ROMs at once, by name. */
+/** Loads the files of all these ROMs at once, by name. */
 export async function selectFiles (em: EntityManager, romIds: readonly number[]): Promise<Map<number, FileRow[]>> {
   const { rows } = await sql<FileRow>`
     select ${FILE_COLUMNS} from rom_files f where f.rom_id = any(${romIds}::int[])
@@ -248,7 +252,7 @@ export async function selectFiles (em: EntityManager, romIds: readonly number[])
   return Map.groupBy(rows, (row) => row.rom_id)
 }
 
-/** A file with the id given; null when it does not exist or its ROM is not visible. */
+/** Loads the file with an id; null if it does not exist or its ROM is not visible. */
 export async function selectFile (em: EntityManager, caller: AnyCaller, fileId: number): Promise<FileRow | null> {
   const { rows } = await sql<FileRow>`
     select ${FILE_COLUMNS} from ${romTables(caller?.id ?? null)} join rom_files f on f.rom_id = r.id
@@ -256,7 +260,7 @@ export async function selectFile (em: EntityManager, caller: AnyCaller, fileId: 
   return rows[0] ?? null
 }
 
-/** Whether a ROM is there and its viewer sees it. */
+/** True if a ROM exists and the caller sees it. */
 export async function hasVisible (em: EntityManager, caller: AnyCaller, id: number): Promise<boolean> {
   const { rows } = await sql`select 1 from roms r join platforms p on p.id = r.platform_id
     where r.id = ${id} and ${isRomVisible(caller)}`.execute(em.getKysely())

@@ -81,10 +81,10 @@ const MetadatumSchema = Type.Object({ rom_id: Type.Integer(), ...gameSchemas('me
 
 const Free = Type.Object({}, { additionalProperties: true })
 
-/** What does not depend on the providers that are installed. */
+/** Fields that do not depend on the installed providers. */
 const RomFields = Type.Object({
   id: Type.Integer(),
-  library_id: Type.Integer({ description: 'The library it lies in' }),
+  library_id: Type.Integer({ description: 'The library that contains the ROM' }),
   platform_id: Type.Integer(),
   platform_slug: Type.String(),
   platform_fs_slug: Type.String(),
@@ -94,7 +94,7 @@ const RomFields = Type.Object({
   fs_name_no_tags: Type.String(),
   fs_name_no_ext: Type.String(),
   fs_extension: Type.String(),
-  fs_path: Type.String({ description: 'The folder the ROM lies in, relative to the library' }),
+  fs_path: Type.String({ description: 'The folder of the ROM, relative to the library' }),
   fs_size_bytes: Count,
   name: Nullable(Type.String()),
   name_sort_key: Nullable(Type.String()),
@@ -144,22 +144,22 @@ const SimpleFields = Type.Object({
 const UserCollectionSchema = Type.Object({ id: Type.Integer(), name: Type.String(), is_smart: Type.Boolean() }, { title: 'UserCollection' })
 export type UserCollectionView = Static<typeof UserCollectionSchema>
 const DetailedFields = Type.Object({
-  user_collections: Type.Array(UserCollectionSchema, { description: 'Yours and public ones that hold it: plain ones, then smart ones' }),
+  user_collections: Type.Array(UserCollectionSchema, { description: 'Yours and public ones that contain it: plain ones, then smart ones' }),
   all_user_notes: Type.Array(UserNoteSchema)
 })
 
-/** `<key>_id` and `<key>_metadata` of every provider come on top, as the document shows. */
+/** `<key>_id` and `<key>_metadata` of every provider are added, as the OpenAPI document shows. */
 type WithProviders<Fields> = Fields & Readonly<Record<string, unknown>>
 export type RomView = WithProviders<Static<typeof RomFields>>
 export type SimpleRomView = WithProviders<Static<typeof RomFields> & Static<typeof SimpleFields>>
-/** What is different for each viewer. */
+/** Fields that differ for each caller. */
 type OfViewer = 'rom_user' | 'has_notes' | 'sibling_roms'
 export type SharedRomView = WithProviders<Omit<Static<typeof RomFields>, OfViewer>>
 export type ViewerRomView = WithProviders<Pick<Static<typeof RomFields>, OfViewer>>
 type SimpleMore = WithProviders<Pick<Static<typeof RomFields>, OfViewer> & Static<typeof SimpleFields>>
 type DetailedMore = WithProviders<Pick<Static<typeof RomFields>, OfViewer> & Static<typeof DetailedFields>>
 
-/** A ROM on its way out: the JSON of what everybody gets of it, which is kept, and the fields that come on top. */
+/** A ROM in a response: the cached JSON that every caller gets, and the fields added for one caller. */
 export interface BuiltRom<More = ViewerRomView> {
   shared: string
   more: More
@@ -186,9 +186,9 @@ function providerFields ({ all }: RomProviders): Record<string, TSchema> {
 }
 
 /**
- * The schemas of ROMs with the fields of the providers that are registered.
+ * Creates the schemas of ROMs with the fields of the registered providers.
  *
- * @param userFiles those of what users keep of ROMs
+ * @param userFiles fields of the files that users store for ROMs
  */
 export function createRomSchemas (providers: RomProviders, userFiles: TProperties) {
   const fields = { ...RomFields.properties, ...providerFields(providers) }
@@ -201,7 +201,7 @@ export function createRomSchemas (providers: RomProviders, userFiles: TPropertie
 export const SimpleRomSchema = Type.Unsafe<BuiltSimpleRom>({ $ref: 'SimpleRom#' })
 export const DetailedRomSchema = Type.Unsafe<BuiltDetailedRom>({ $ref: 'DetailedRom#' })
 
-/** Ids that are sent as the text they are kept as: there may be a million. Null for none. */
+/** Ids as cached text, because there may be a million. Null for none. */
 export interface IdList { text: CachedText | null }
 const idList = (description: string) => Type.Unsafe<IdList>(Type.Array(Type.Integer(), { description }))
 export const IdListSchema = idList('By name')
@@ -234,7 +234,7 @@ const MarkFields = {
 const MarksSchema = Type.Object(MarkFields, { title: 'Marks' })
 export type Marks = Static<typeof MarksSchema>
 
-/** The marks alone, or as older apps wrap them. */
+/** The marks themselves, or wrapped in `data` as older apps send them. */
 export const RomPropsSchema = Type.Object({
   ...MarkFields,
   data: Type.Optional(MarksSchema),

@@ -48,15 +48,15 @@ const NO_INDEX: PageIndex = { ids: new Int32Array(), text: new CachedText('[]'),
 
 interface ConditionOptions {
   order: Order
-  /** By which the one of a group is chosen that is shown. */
+  /** Decides which ROM of a group is shown. */
   regionPriority?: readonly string[]
-  /** Of the smart collection that the list is narrowed to. */
+  /** The condition of the smart collection that filters the list. */
   smart?: Condition | null
-  /** Whether it is asked of one ROM, and not of all. */
+  /** True if the condition applies to one ROM, not to all. */
   isOfOne?: boolean
 }
 
-/** Which ROMs are asked for: the ids where they are known, and the statement that finds them. */
+/** Requested ROMs: their ids if known, and the statement that finds them. */
 interface Asked extends Pick<Wanted, 'files' | 'collections'> {
   ids: readonly number[]
   select (wanted: Wanted): Promise<SeenRomRow[]>
@@ -70,7 +70,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
   const lists = createListCache(app.longReads)
   const kept = createRomCache()
 
-  // What the server tells everybody opens nothing.
+  // Addresses for everybody grant no access, because the server broadcasts them.
   const addressesFor = (caller: AnyCaller) => caller === null ? app.resources.plain : app.resources.marked
 
   const gamesOf = ({ matches }: RomRow): Game[] => matches.flatMap(({ provider, provider_id: id }) =>
@@ -80,21 +80,21 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     return caller === null ? [] : await selectProgress(em, caller.id, providers.telling, games)
   }
 
-  /** What everybody gets of a ROM that was just read. */
+  /** Creates the cache entry of a ROM that was just read. */
   function makeKept ({ stamp }: SeenRomRow, rom: RomRow, addresses: Addresses): CachedRom {
     const json = JSON.stringify(toSharedView(rom, providers, addresses))
     return { stamp, json, games: gamesOf(rom), still: stillOf(rom) }
   }
 
   /**
-   * Has ROMs read, those whose ids are given as they are kept where nothing of them has changed. For one ROM, a quarter
-   * of what the statement costs is the part that reads it whole, even where it does not: one that is kept is asked for
-   * without it first.
+   * Builds ROMs. ROMs with known ids come from the cache if unchanged. For one ROM, the part of the statement that
+   * reads the complete ROM is a quarter of its cost, even if unused. One cached ROM is therefore checked without that
+   * part first.
    */
   async function build (
     em: EntityManager, caller: AnyCaller, { ids, files, collections = false, select }: Asked
   ): Promise<LoadedRom[]> {
-    // What strangers are told has other addresses.
+    // The server's own views are not cached, because they contain other addresses.
     const known = caller === null ? new Map<number, CachedRom>() : kept.find(ids, files)
     const stamps = Object.fromEntries([...known].map(([id, { stamp }]) => [id, stamp]))
     const wanted = { files, siblings_by: providers.identifying, collections }
@@ -112,7 +112,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
       ({ row, shared, rom: { shared: shared.json, more: toViewerView(row, shared.games, progress, providers) } }))
   }
 
-  /** Those of the ids that the viewer may see, in their order. */
+  /** Builds the ROMs of these ids that the caller sees, in the order of the ids. */
   async function buildByIds (
     em: EntityManager, caller: AnyCaller, ids: readonly number[], files: boolean
   ): Promise<LoadedRom[]> {
@@ -123,7 +123,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     return ids.flatMap((id) => byId.get(id) ?? [])
   }
 
-  /** The picture of each ROM that was played: of the viewer's newest save, else the game's own. */
+  /** Returns the picture of each played ROM: that of the caller's newest save, else the game's own. */
   async function selectPictures (
     em: EntityManager, caller: AnyCaller, found: readonly LoadedRom[]
   ): Promise<Map<number, string | null>> {
@@ -134,7 +134,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     }))
   }
 
-  /** Both parts in one, with nothing kept. */
+  /** Returns the shared part and the caller's part as one view, without the cache. */
   function toView (row: SeenRomRow, rom: RomRow, progress: readonly ProgressRow[], caller: AnyCaller): SimpleRomView {
     return {
       ...toSharedView(rom, providers, addressesFor(caller)),
@@ -143,7 +143,11 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     }
   }
 
-  /** The first ROM that meets a condition; null when there is none. @param id the ROM's where it is known */
+  /**
+   * Returns the first ROM that meets a condition; null if there is none.
+   *
+   * @param id the ROM's id, if known
+   */
   async function findOne (
     em: EntityManager, caller: AnyCaller, condition: Condition, id: number | undefined, collections: boolean
   ): Promise<LoadedRom | null> {
@@ -161,7 +165,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     return found.rom
   }
 
-  /** The first ROM that meets a condition, with all that belongs to it; null when there is none. */
+  /** Returns the first ROM that meets a condition, with its assets, collections and notes; null if there is none. */
   async function findDetailed (
     em: EntityManager, caller: AnyCaller, condition: Condition, id?: number
   ): Promise<BuiltDetailedRom | null> {
@@ -177,7 +181,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     return { shared, more: { ...more, ...assets, ...own } }
   }
 
-  /** The condition of a list that is no part of another one; what the viewer hid goes after the groups are made. */
+  /** Returns the condition of a top-level list. Hidden ROMs are removed after the groups are formed. */
   function listCondition (
     caller: AnyCaller, query: ListRomsQuery,
     { order, regionPriority = [], smart = null, isOfOne = false }: ConditionOptions
@@ -191,21 +195,21 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     const narrowed = narrowBy(query)
     const shown = query.statuses.includes('hidden') || smart !== null ? [] : [isNotHidden(caller, order.joins !== NO_JOINS)]
     if (!query.group_by_meta_id) return every([narrowed, ...shown])
-    // All ROMs of a group are siblings: to find those that have any a second time takes as long as to group them.
+    // All ROMs of a group are siblings. Another search for siblings would take as long as the grouping.
     const { duplicate: _isSame, ...others } = query
     const tables = markedRoms(userOf(caller))
     const isChosen = isRepresentative(tables, narrowBy(others), providers.identifying, regionPriority)
     return every([narrowed, isChosen, ...shown])
   }
 
-  /** What a stored filter asks for, and in which order. */
+  /** Returns the query, order and condition of a stored filter. */
   function readFilter (caller: AnyCaller, criteria: Criteria, isOfOne = false): Pick<CachedList, 'query' | 'condition'> & { order: Order } {
     const query = readCriteria(criteria)
     const order = readOrder(query.order_by, query.order_dir, providers)
     return { query, order, condition: listCondition(caller, query, { order, isOfOne }) }
   }
 
-  /** The condition of the smart collection that a query names; null when it names none. */
+  /** Returns the condition of the smart collection that a query names; null if it names none. */
   async function smartCondition (
     em: EntityManager, caller: AnyCaller, { smart_collection_id: id }: ScopeQuery
   ): Promise<Condition | null> {
@@ -214,7 +218,10 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     return criteria === null ? NOTHING : readFilter(caller, criteria).condition
   }
 
-  /** The collections that hold a ROM; smart ones hold what they find for their owners. */
+  /**
+   * Returns the collections that contain a ROM. A smart collection contains the ROMs that its filter finds for its
+   * owner.
+   */
   async function findCollections (
     em: EntityManager, { id: romId, collections }: SeenRomRow
   ): Promise<UserCollectionView[]> {
@@ -228,9 +235,9 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
   }
 
   /**
-   * The ids of a page, and what is known of the whole list where it was needed.
+   * Returns the ids of a page, and the index of the whole list if the query needs it.
    *
-   * @param moment null where the whole list is not needed
+   * @param moment null if the whole list is not needed
    */
   async function readPage (
     em: EntityManager, caller: AnyCaller, moment: Moment | null, query: ListRomsQuery, order: Order
@@ -252,14 +259,14 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     return every([isRomVisible(caller), ...shown, ...scopeConditions(caller, query, term, smart)])
   }
 
-  /** All ROMs of a part of the library by name. */
+  /** Returns all ROMs of a part of the library by name. */
   async function indexScope (em: EntityManager, caller: AnyCaller, query: ScopeQuery): Promise<PageIndex> {
     const moment = await selectMoment(em, userOf(caller))
     const condition = await inScope(em, caller, query, '')
     return await lists.index({ viewer: caller, moment, query, condition }, readOrder('', '', providers))
   }
 
-  /** What the values are those of that a list can be narrowed to. */
+  /** Returns the part of the library whose filter values are listed. */
   async function scopeOf (
     em: EntityManager, caller: AnyCaller, moment: Moment, query: ScopeQuery, term: string
   ): Promise<CachedList> {
@@ -304,15 +311,15 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
       }
     },
 
-    /** The visible ROMs a viewer has not hidden, by name. */
+    /** Lists the visible ROMs that the caller has not hidden, by name. */
     listIds: async (em: EntityManager, caller: AnyCaller): Promise<CachedText> =>
       (await indexScope(em, caller, NO_SCOPE)).text,
 
-    /** The ids of those in a part of the library, by name. */
+    /** Lists the ids of the ROMs in a part of the library, by name. */
     listScope: async (em: EntityManager, caller: AnyCaller, query: ScopeQuery): Promise<number[]> =>
       [...(await indexScope(em, caller, query)).ids],
 
-    /** The ids of all that a stored filter finds for somebody, in its order. */
+    /** Lists the ids of all ROMs that a stored filter finds for a caller, in the order of the filter. */
     async listFiltered (em: EntityManager, caller: AnyCaller, criteria: Criteria): Promise<Int32Array> {
       const moment = await selectMoment(em, userOf(caller))
       const { order, ...filter } = readFilter(caller, criteria)
@@ -329,7 +336,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     listFilterValues: async (em: EntityManager, caller: AnyCaller): Promise<RomFilters> =>
       await lists.filterValues(await scopeOf(em, caller, await selectMoment(em, userOf(caller)), NO_SCOPE, '')),
 
-    /** @throws ApiError NOT_FOUND unless the viewer sees it */
+    /** @throws ApiError NOT_FOUND unless the caller sees the ROM */
     async checkVisible (em: EntityManager, caller: AnyCaller, id: number): Promise<void> {
       if (!await hasVisible(em, caller, id)) throw unknownRom(id)
     },
@@ -375,10 +382,10 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     },
 
     /**
-     * ROMs in the order of the ids, as lists show them but without files and siblings; ids without a row are left out.
-     * For the server's own events: visibility is the concern of whoever sends them.
+     * Returns ROMs in the order of the ids, as in lists but without files and siblings. Skips ids without a row. For
+     * the server's own events: the sender must check visibility.
      *
-     * @param userId whose marks are shown; null for nobody's
+     * @param userId the user whose marks are shown; null for no marks
      */
     async views (ids: readonly number[], userId: number | null): Promise<SimpleRomView[]> {
       const em = app.orm.em.fork()

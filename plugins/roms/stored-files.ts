@@ -7,7 +7,7 @@ import {
 } from '../../core/files/safe-path.ts'
 import { findRootProblem } from '../library/root-problem.ts'
 
-/** A file of the library as the database knows it. */
+/** A file of the library as the database describes it. */
 export interface StoredFile {
   library_id: number
   file_name: string
@@ -15,17 +15,22 @@ export interface StoredFile {
   file_path: string
   /** The platform's ROM folder, relative to the library. */
   fs_path: string
-  /** The platform's own folder name. */
+  /** The name of the platform's own folder. */
   platform_fs_slug: string
 }
 
-/** `roms/snes` or `snes/roms`: only a folder of the library's own layout may be a link to elsewhere. */
+/**
+ * True for `roms/snes` or `snes/roms`: only a platform folder of the library's layout may be a link out of the library.
+ */
 function isPlatformFolder (path: string, fsSlug: string): boolean {
   const parts = path.split('/')
   return parts.length === 2 && parts.includes(fsSlug)
 }
 
-/** A link leads where it may when that is in the library, or in what the platform's folder itself is a link to. */
+/**
+ * Runs work on a path. Links on the path must stay in the library, or in the target of the platform folder if that is a
+ * link.
+ */
 async function withinLibrary<T> (
   libraryDir: string, file: Pick<StoredFile, 'fs_path' | 'platform_fs_slug'>, path: string,
   work: (base: string, path: string) => Promise<T>
@@ -41,9 +46,9 @@ async function withinLibrary<T> (
 }
 
 /**
- * Where a file or folder itself lies, without symbolic links on the way to it; it may be one.
+ * Resolves the symbolic links in the folder of a file; the last part of the path may itself be a link.
  *
- * @throws PathRefusedError when that is neither in the library nor in its platform's folder
+ * @throws PathRefusedError if the folder is neither in the library nor in the platform's folder
  */
 export async function resolveStoredFile (
   libraryDir: string, file: StoredFile
@@ -55,9 +60,9 @@ export async function resolveStoredFile (
 /**
  * Opens a file for reading; the caller closes the handle.
  *
- * @param missing what is said when it is not on disk
- * @throws ApiError NOT_FOUND naming the file when it is not on disk, or lies where it must not · UNAVAILABLE when its
- * library cannot be read
+ * @param missing the message if the file is not on disk
+ * @throws ApiError NOT_FOUND with the file's name if it is not on disk, or outside the allowed folders · UNAVAILABLE if
+ * its library cannot be read
  */
 export async function openStoredFile (
   library: Pick<FastifyInstance['library'], 'get'>, file: StoredFile,

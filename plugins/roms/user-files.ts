@@ -5,15 +5,15 @@ import type { AnyCaller } from '../platforms/visibility.ts'
 
 type Details = Readonly<Record<string, unknown>>
 
-/** Files that users keep of ROMs, such as saves: whoever has them tells of them. */
+/** Access to files that users store for ROMs, such as saves. The feature that owns these files implements it. */
 export interface UserFiles {
-  /** What a ROM's details say of them. */
+  /** The schema fields that these files add to a ROM's details. */
   fields: TProperties
-  /** The same of a ROM that has none. */
+  /** The detail fields of a ROM without such files. */
   nothing: Details
   select (em: EntityManager, caller: AnyCaller, romId: number): Promise<Details>
-  /** Addresses of the picture of the viewer's newest save of each of these ROMs; ROMs without one are left out. */
+  /** Returns the addresses of the picture of the caller's newest save of each ROM. Skips ROMs without one. */
   selectPictures (em: EntityManager, caller: AnyCaller, romIds: readonly number[]): Promise<ReadonlyMap<number, string>>
-  /** The condition that there is one of a ROM `r` that the viewer sees. */
+  /** The condition that a ROM `r` has such a file that the caller sees. */
   has (caller: AnyCaller, kind: 'save' | 'state'): RawBuilder<boolean>
 }

@@ -64,14 +64,14 @@ const readId = (provider: RomProvider, id: string | null) =>
 
 type Metadata = NonNullable<MatchRow['metadata']>
 
-/** Beside each `<kind>_url` whose file is stored, where: `<kind>_path`. */
+/** Adds `<kind>_path` beside each `<kind>_url` whose file is stored. */
 function withPaths (metadata: Metadata, media: RomRow['media'], addresses: Addresses): Metadata {
   const paths = Object.entries(media).flatMap(([kind, { url, path }]) =>
     path !== null && metadata[`${kind}_url`] === url ? [[`${kind}_path`, addresses.place(path)] as const] : [])
   return paths.length === 0 ? metadata : { ...metadata, ...Object.fromEntries(paths) }
 }
 
-/** `<key>_id` and `<key>_metadata` of every provider; null and an empty object where it does not know the ROM. */
+/** Returns `<key>_id` and `<key>_metadata` of every provider; null and an empty object if it does not know the ROM. */
 function toProviderFields (
   { media, matches }: RomRow, providers: RomProviders, addresses: Addresses
 ): Record<string, unknown> {
@@ -85,7 +85,7 @@ function toProviderFields (
   return fields
 }
 
-/** `<key>_progress` of every provider that tells how its users fare. */
+/** Returns `<key>_progress` of every provider that reports progress. */
 function toProgressFields (
   games: readonly Game[], progress: readonly ProgressRow[], { telling }: RomProviders
 ): Record<string, unknown> {
@@ -96,11 +96,11 @@ function toProgressFields (
   }))
 }
 
-/** The picture that stands for a game someone played where no save has one: the title screen, else a screenshot. */
+/** Returns the picture of a played game if no save has one: the title screen, else a screenshot. */
 export const stillOf = ({ media, path_screenshots: [first] }: Pick<RomRow, 'media' | 'path_screenshots'>): string | null =>
   media.title_screen?.path ?? first ?? null
 
-/** Achievements with the addresses of the badges that are stored; everything else as the provider gave it. */
+/** Adds the addresses of stored badges to achievements; all other fields stay as the provider gave them. */
 function toAchievements (
   { id, platform_id: platformId, badges }: RomRow, metadata: Metadata, addresses: Addresses
 ): Metadata {
@@ -117,7 +117,7 @@ function toAchievements (
 
 const IN_METADATUM = gameFieldsIn('metadatum')
 
-/** Lists go out in alphabetical order. */
+/** Sorts lists, which are sent in alphabetical order. */
 const toValue = (value: unknown) => Array.isArray(value) ? value.toSorted() : value
 
 function toMetadatum (row: RomRow): RomView['metadatum'] {
@@ -142,7 +142,7 @@ function toArtwork (row: RomRow, addresses: Addresses) {
   }
 }
 
-/** The columns that go out as they are. */
+/** Returns the columns that are sent unchanged. */
 function toFields (row: RomRow) {
   return {
     id: row.id,
@@ -178,11 +178,11 @@ function toFields (row: RomRow) {
   }
 }
 
-/** What everybody gets of a ROM in every list, event and detail. */
+/** Returns the part of a ROM that every caller gets, in lists, events and details. */
 export function toSharedView (row: RomRow, providers: RomProviders, addresses: Addresses): SharedRomView {
   const achievements = row.matches.find((match) => match.provider === 'ra')?.metadata ?? {}
   return {
-    // First, as the largest part is copied at once.
+    // First, because the largest part of an object literal is then copied at once.
     ...toProviderFields(row, providers, addresses),
     ...toFields(row),
     ...toArtwork(row, addresses),
@@ -202,10 +202,10 @@ export function toSharedView (row: RomRow, providers: RomProviders, addresses: A
 }
 
 /**
- * What a viewer gets beside it.
+ * Returns the part of a ROM that depends on the caller.
  *
- * @param games what the providers that tell how their users fare know the ROM by
- * @param progress the viewer's, of this and perhaps other games
+ * @param games identities of the ROM at the providers that report progress
+ * @param progress the caller's progress in this and perhaps other games
  */
 export function toViewerView (
   row: SeenRomRow, games: readonly Game[], progress: readonly ProgressRow[], providers: RomProviders
@@ -218,11 +218,11 @@ export function toViewerView (
   }
 }
 
-/** Writes a ROM as JSON. Neither part is empty, and they have no field in common. */
+/** Writes a ROM as JSON. Neither part is empty, and the parts have no field in common. */
 export const writeRom = ({ shared, more }: BuiltRom): string => `${shared.slice(0, -1)},${JSON.stringify(more).slice(1)}`
 
 /**
- * For routes that answer with a ROM: views are built field by field from typed rows, so they are written as they are.
- * The schemas are for the document, and a test holds the answers against them.
+ * Serializes ROMs without their schemas, because views are built field by field from typed rows. The schemas are for
+ * the OpenAPI document, and a test validates responses against them.
  */
 export const romSerializer = ({ httpStatus }: { httpStatus?: string }) => httpStatus === '200' ? writeRom : JSON.stringify

@@ -1,4 +1,4 @@
-/** What virtual collections are made of: their type, and the column of ROMs that holds the values. */
+/** The types of virtual collections, each with the column of ROMs that contains its values. */
 export const VIRTUAL_TYPES = {
   genre: 'genres',
   franchise: 'franchises',
@@ -8,22 +8,22 @@ export const VIRTUAL_TYPES = {
 } as const
 
 export type VirtualType = keyof typeof VIRTUAL_TYPES
-/** One value of a field, which stands for all ROMs that have it. */
+/** One value of a field; the collection contains all ROMs with this value. */
 export interface VirtualCollection { type: VirtualType, name: string }
 
 export const isVirtualType = (type: unknown): type is VirtualType => typeof type === 'string' && Object.hasOwn(VIRTUAL_TYPES, type)
 
 const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
-/** JSON text as Python writes it: ASCII alone. */
+/** Writes JSON text like Python: ASCII only. */
 const quote = (text: string) => JSON.stringify(text).replaceAll(/[^\0-\x7f]/g, escapeUnit)
 
-/** Clients keep these ids, so they are those that RomM gives. */
+/** Returns the same id as RomM, because clients store these ids. */
 export function virtualId ({ type, name }: VirtualCollection): string {
   const json = `{"name": ${quote(name)}, "type": "${type}"}`
   return Buffer.from(json).toString('base64').replaceAll('+', '-').replaceAll('/', '_')
 }
 
-/** The collection that an id names, with or without the padding; null for what is no such id. */
+/** Returns the collection of an id, with or without base64 padding; null for an invalid id. */
 export function readVirtualId (id: string): VirtualCollection | null {
   if (!/^[\w+/-]+=*$/.test(id)) return null
   try {

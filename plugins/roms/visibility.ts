@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type AnyCaller, hiddenIds, isNotHidden, isPlatformVisible } from '../platforms/visibility.ts'
 
-/** An unrated ROM passes an age limit unless unrated ones are hidden. */
+/** True if a ROM passes the caller's age limit. An unrated ROM passes unless unrated ROMs are hidden. */
 function isOfAge ({ access }: NonNullable<AnyCaller>): RawBuilder<boolean> {
   const { age_limit: limit, hide_unrated_roms: hidesUnrated } = access
   if (limit === null) return hidesUnrated ? sql<boolean>`r.min_age is not null` : sql<boolean>`true`
@@ -9,22 +9,24 @@ function isOfAge ({ access }: NonNullable<AnyCaller>): RawBuilder<boolean> {
 }
 
 /**
- * The condition under which a viewer sees numbers `r` of ROMs of one age of a platform `p`, as far as no ROM is hidden
- * by itself: those are in {@link isRomHidden}.
+ * The condition for counts `r` of ROMs of one age of a platform `p`. ROMs that are hidden one by one are not
+ * considered: see {@link isRomHidden}.
  */
 export function isCountVisible (caller: AnyCaller): RawBuilder<boolean> {
   if (caller === null || caller.access.is_admin) return sql<boolean>`true`
   return sql<boolean>`(${isPlatformVisible(caller)} and ${isOfAge(caller)})`
 }
 
-/** The condition that somebody hid a row of `roms`, aliased `r`, from a viewer; found by the rules, which are few. */
+/**
+ * The condition that a row of `roms`, aliased `r`, is hidden from a caller. Uses the hide rules, because they are few.
+ */
 export function isRomHidden (caller: AnyCaller): RawBuilder<boolean> {
   return caller === null || caller.access.is_admin
     ? sql<boolean>`false`
     : sql<boolean>`r.id in (${hiddenIds(caller, 'roms')})`
 }
 
-/** Whether a viewer may see a game that is not in the library, such as one that a provider found. */
+/** True if a caller may see a game that is not in the library, such as a match of a provider. */
 export function mayBeShown ({ access }: NonNullable<AnyCaller>, minAge: number | null): boolean {
   if (access.is_admin) return true
   if (minAge === null) return !access.hide_unrated_roms
@@ -32,8 +34,8 @@ export function mayBeShown ({ access }: NonNullable<AnyCaller>, minAge: number |
 }
 
 /**
- * The condition under which a viewer sees a row of `roms`, aliased `r`. Every query that answers someone
- * has it: lists, counts, lookups by hash or id, siblings, files and downloads.
+ * The condition for a caller to see a row of `roms`, aliased `r`. Every query for a caller contains it: lists, counts,
+ * lookups by hash or id, siblings, files and downloads.
  */
 export function isRomVisible (caller: AnyCaller): RawBuilder<boolean> {
   if (caller === null || caller.access.is_admin) return sql<boolean>`true`
@@ -41,8 +43,8 @@ export function isRomVisible (caller: AnyCaller): RawBuilder<boolean> {
 }
 
 /**
- * The condition under which a viewer sees a collection, aliased `c`: its own, and those that are public. Administrators
- * are no exception.
+ * The condition for a caller to see a collection, aliased `c`: its own collections and public ones. Administrators are
+ * no exception.
  */
 export const isCollectionVisible = (caller: AnyCaller): RawBuilder<boolean> =>
   caller === null ? sql<boolean>`true` : sql<boolean>`(c.user_id = ${caller.id} or c.is_public)`

@@ -5,14 +5,14 @@ import type { PlatformSize } from '../platforms/views.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from './visibility.ts'
 
-/** Whether there is a ROM with this id, as an address names it, that the viewer sees. */
+/** True if a ROM with this id from an address exists and the caller sees it. */
 export async function hasVisibleRom (em: EntityManager, caller: AnyCaller, id: string): Promise<boolean> {
   const { rows } = await sql`select from roms r join platforms p on p.id = r.platform_id
     where r.id = ${id}::bigint and ${isRomVisible(caller)}`.execute(em.getKysely())
   return rows.length > 0
 }
 
-/** What a viewer sees of all platforms by id; those without a ROM are left out. */
+/** Counts the ROMs that a caller sees, with their size, by platform id. Skips platforms without a ROM. */
 export async function selectPlatformSizes (reads: LongReads, caller: AnyCaller): Promise<Map<number, PlatformSize>> {
   const { rows } = await sql<PlatformSize & { platform_id: number }>`
     select r.platform_id, count(*)::int as rom_count, sum(r.fs_size_bytes)::float8 as fs_size_bytes

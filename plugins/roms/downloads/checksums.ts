@@ -1,15 +1,15 @@
-/** Enough for the files of many downloads; each takes a few hundred bytes. */
+/** Enough entries for the files of many downloads; each entry takes a few hundred bytes. */
 const KEPT = 10_000
 
 export interface Checksums {
-  /** The checksum of this key; reads for it once, however many ask, and again only after a failure. */
+  /** Returns the checksum of a key. All callers share one computation, and only a failure starts another one. */
   get (key: string, compute: () => Promise<number>): Promise<number>
   set (key: string, sum: number): void
 }
 
 /**
- * Checksums of files that the scan does not know, such as archives, of which it hashes what is inside. A download that
- * broke off does not stop one that is under way: the next attempt at it needs the same.
+ * Caches checksums of files that the scan does not know, such as archives, because the scan hashes their content. A
+ * broken download does not stop a running computation, because the next attempt needs the same checksum.
  */
 export function createChecksums (): Checksums {
   const known = new Map<string, Promise<number>>()

@@ -14,7 +14,7 @@ import { type StoredFile, openStoredFile } from '../stored-files.ts'
 import { type Zip, type ZipEntry, createZip } from './zip.ts'
 import { fileContent, textContent } from './zip-content.ts'
 
-/** What a download answers with. */
+/** The answer to a download request: one file or a zip. */
 export type Download =
   | { kind: 'file', handle: FileHandle, type: string, disposition: { type: 'attachment' | 'inline', fileName: string } }
   | { kind: 'zip', fileName: string, zip: Zip }
@@ -22,10 +22,14 @@ export type Download =
 const BINARY = 'application/octet-stream'
 const INLINE_CATEGORIES = new Set(['soundtrack'])
 const CONCURRENT_STATS = 16
-/** The database holds whole milliseconds. */
+/** The database stores whole milliseconds. */
 const MTIME_ROUNDING_MS = 1
 
-/** @throws ApiError BAD_REQUEST for anything but whole numbers. */
+/**
+ * Reads ids separated by commas.
+ *
+ * @throws ApiError BAD_REQUEST for anything but whole numbers.
+ */
 export function readIdList (name: string, text: string): number[] {
   const parts = text.split(',').map((part) => part.trim()).filter(Boolean)
   const wrong = parts.find((part) => !/^\d{1,9}$/.test(part))
@@ -36,7 +40,7 @@ export function readIdList (name: string, text: string): number[] {
 const pathOf = (file: FileRow) => `${file.file_path}/${file.file_name}`
 const hasExtension = (name: string, extension: string) => name.toLowerCase().endsWith(extension)
 
-/** A playlist of the discs for emulators that need one: the cue sheets, else everything. */
+/** Returns a playlist of the discs for emulators that need one: the cue sheets, else all entries. */
 function createPlaylist (entries: readonly ZipEntry[]): string {
   const names = entries.map((entry) => entry.name)
   const cues = names.filter((name) => hasExtension(name, '.cue'))
@@ -51,7 +55,10 @@ async function mapInBatches<In, Out> (items: readonly In[], map: (item: In) => P
   return results
 }
 
-/** A file's own checksum, unless it changed since the scan; of archives the scan knows that of what they hold. */
+/**
+ * Returns a file's own CRC-32, unless the file changed since the scan. For archives the scan stores only the checksum
+ * of the content.
+ */
 function scannedCrc (file: FileRow, { size, mtimeMs }: Stats): number | null {
   const isSame = size === file.file_size_bytes && Math.abs(mtimeMs - file.last_modified) < MTIME_ROUNDING_MS
   if (!isSame || file.crc_hash === '' || formatOf(file.file_name).kind !== 'plain') return null
@@ -68,7 +75,7 @@ export function createDownloads (app: FastifyInstance) {
     platform_fs_slug: rom.platform_fs_slug
   })
 
-  /** Sizes come from the disk: those in the database may be out of date, and a zip names them up front. */
+  /** Reads sizes from disk, because sizes in the database may be out of date and a zip declares sizes up front. */
   async function toEntry (rom: RomPlace, file: FileRow, name: string): Promise<ZipEntry> {
     const handle = await open(rom, file)
     try {
@@ -82,7 +89,7 @@ export function createDownloads (app: FastifyInstance) {
     }
   }
 
-  /** Libraries may hold files at the same path: ROMs of several lie in folders called after those. */
+  /** Names one folder per library if the ROMs are in several libraries, because libraries may contain equal paths. */
   async function namePlaces (roms: readonly RomPlace[]): Promise<(rom: RomPlace) => string> {
     if (new Set(roms.map((rom) => rom.library_id)).size === 1) return () => ''
     const names = new Map((await app.library.list()).map(({ id, name }) => [id, name.replaceAll('/', '_')]))
@@ -115,7 +122,7 @@ export function createDownloads (app: FastifyInstance) {
 
   return {
     /**
-     * What a ROM is downloaded as: its file, or a zip of its files.
+     * Opens a ROM for download: its only file, or a zip of its files.
      *
      * @param name names the zip, never a file
      */
@@ -134,7 +141,7 @@ export function createDownloads (app: FastifyInstance) {
       return await toFolderZip(rom, files, name, isHidden)
     },
 
-    /** One file by its own id; what a browser can show is shown. */
+    /** Opens one file by its own id. A file that browsers can show is sent inline. */
     async openFile (em: EntityManager, caller: AnyCaller, fileId: number): Promise<Download> {
       const file = await selectFile(em, caller, fileId)
       const [rom] = file === null ? [] : await selectPlaces(em, caller, hasId(file.rom_id))
@@ -147,7 +154,7 @@ export function createDownloads (app: FastifyInstance) {
     },
 
     /**
-     * A zip of every file of several ROMs, named by their place in the library. Ids that are not visible are left out.
+     * Creates a zip of every file of several ROMs, named by their paths in the library. Skips ids that are not visible.
      *
      * @param selector a platform's id, or ROM ids
      */

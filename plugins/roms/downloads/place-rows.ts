@@ -5,7 +5,7 @@ import { type Condition, every } from '../list-conditions.ts'
 import { romTables } from '../rows.ts'
 import { isRomVisible } from '../visibility.ts'
 
-/** A ROM, and where it lies. */
+/** A ROM with the library and folder that contain it. */
 export interface RomPlace {
   id: number
   library_id: number
@@ -15,7 +15,7 @@ export interface RomPlace {
   platform_fs_slug: string
 }
 
-/** The ROMs under a condition that a viewer sees, by name. */
+/** Loads the ROMs that meet a condition and that the caller sees, by name. */
 export async function selectPlaces (em: EntityManager, caller: AnyCaller, condition: Condition): Promise<RomPlace[]> {
   const { rows } = await sql<RomPlace>`
     select r.id, r.library_id, r.fs_name, r.fs_path, r.is_folder, p.fs_slug as platform_fs_slug

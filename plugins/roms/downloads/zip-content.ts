@@ -5,33 +5,33 @@ import { conflict } from '../../../core/errors.ts'
 import type { Checksums } from './checksums.ts'
 import type { ZipContent } from './zip.ts'
 
-/** A file of the library as it was when the zip was put together. */
+/** A file of the library as it was when the zip was planned. */
 export interface ZippedFile {
   size: number
   modified: Date
-  /** Of the file on disk, by `stateOf`. */
+  /** State of the file on disk, from `stateOf`. */
   state: string
-  /** CRC-32 as far as the scan knows it. */
+  /** CRC-32, if the scan knows it. */
   crc: number | null
   open (): Promise<FileHandle>
 }
 
 export interface FileAccess {
-  /** Which state an open file is in. */
+  /** Returns the state of an open file. */
   stateOf (handle: FileHandle): Promise<string>
-  /** A part of an open file as a stream that closes it. */
+  /** Streams a part of an open file; the stream closes the file. */
   createStream (handle: FileHandle, start: number, length: number): Readable
   checksums: Checksums
 }
 
-/** Two files of the same state that are not the same file: the checksum of one must not pass for the other's. */
+/** The cache key contains the path, because two different files can have the same state. */
 const keyOf = (path: string, { state }: ZippedFile) => `${path}\0${state}`
 
 /**
- * The content of a file, which is opened when its turn comes. One that changed since then fails the zip: its size and
- * its checksum were promised already.
+ * Returns the content of a file, which is opened when the zip reaches it. A file that changed since then fails the zip,
+ * because the zip already declared its size and checksum.
  *
- * @param path tells it from all other files
+ * @param path distinguishes the file from all other files
  */
 export function fileContent (path: string, file: ZippedFile, access: FileAccess): ZipContent {
   const { stateOf, createStream, checksums } = access
@@ -57,7 +57,7 @@ export function fileContent (path: string, file: ZippedFile, access: FileAccess)
     return sum
   }
 
-  /** Whoever reads it all knows the checksum then. */
+  /** Reads the whole file and stores its checksum, which is then known at no extra cost. */
   async function * readAll (): AsyncIterable<Buffer> {
     let sum = 0
     for await (const chunk of await stream(0, size)) {
@@ -80,7 +80,7 @@ export function fileContent (path: string, file: ZippedFile, access: FileAccess)
   }
 }
 
-/** Text that the zip brings itself, of a time that never changes. */
+/** Returns text that the zip itself adds, with a constant modification time. */
 export function textContent (text: string): ZipContent {
   const bytes = Buffer.from(text)
   const crc = crc32(bytes)

@@ -3,28 +3,28 @@
  * https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, sections 4.3 to 4.5.
  */
 export interface ZipMember {
-  /** UTF-8. */
+  /** The name in UTF-8. */
   name: Buffer
   size: number
   modified: Date
-  /** Null when the checksum follows the content, in a record of its own. */
+  /** Null if the checksum follows the content, in a separate data descriptor. */
   crc: number | null
 }
 
-/** Where a value of 32 or 16 bits stands for one in a Zip64 record. */
+/** Placeholder in a field of 32 or 16 bits for a value that is in a Zip64 record. */
 const IN_ZIP64 = 0xffffffff
 const COUNT_IN_ZIP64 = 0xffff
 const VERSION = 20
 const ZIP64_VERSION = 45
 const MADE_ON_UNIX = 3 << 8
-/** A regular file that its owner may write and everybody may read. */
+/** Unix mode of a regular file: its owner may write, everybody may read. */
 const FILE_MODE = 0o100644
 const UTF8_NAME = 1 << 11
 const CRC_FOLLOWS = 1 << 3
 
 type Field = readonly [bytes: 2 | 4 | 8, value: number]
 
-/** Little-endian numbers one after the other. */
+/** Writes little-endian numbers one after the other. */
 function pack (fields: readonly Field[], ...rest: readonly Buffer[]): Buffer {
   const record = Buffer.alloc(fields.reduce((length, [bytes]) => length + bytes, 0))
   let at = 0
@@ -34,7 +34,7 @@ function pack (fields: readonly Field[], ...rest: readonly Buffer[]): Buffer {
   return Buffer.concat([record, ...rest])
 }
 
-/** Time and date as DOS had them, in UTC: the same file is the same bytes wherever the server runs. */
+/** Returns DOS time and date in UTC, so the same file gives the same bytes in every time zone of a server. */
 function dosTime (time: Date): [Field, Field] {
   const year = time.getUTCFullYear()
   if (year < 1980) return [[2, 0], [2, 1 << 5 | 1]]
@@ -47,7 +47,7 @@ function dosTime (time: Date): [Field, Field] {
 
 const isLarge = (value: number) => value >= IN_ZIP64
 
-/** The values that found no room in their own fields. */
+/** Returns the Zip64 extra field with the values that exceed their 32-bit fields. */
 function zip64Extra (values: readonly number[]): Buffer {
   if (values.length === 0) return Buffer.alloc(0)
   return pack([[2, 1], [2, values.length * 8], ...values.map((value): Field => [8, value])])
@@ -55,7 +55,7 @@ function zip64Extra (values: readonly number[]): Buffer {
 
 const flagsOf = ({ crc }: ZipMember) => crc === null ? UTF8_NAME | CRC_FOLLOWS : UTF8_NAME
 
-/** What precedes the content. */
+/** Returns the local header, which precedes the content. */
 export function localHeader (member: ZipMember): Buffer {
   const { name, size, modified, crc } = member
   const announced = crc === null ? 0 : size
@@ -67,13 +67,13 @@ export function localHeader (member: ZipMember): Buffer {
   ], name, extra)
 }
 
-/** What follows the content of a member whose checksum was not known before it. */
+/** Returns the data descriptor, which follows the content if the checksum was not known before the content. */
 export function dataDescriptor ({ size }: ZipMember, crc: number): Buffer {
   const bytes = isLarge(size) ? 8 : 4
   return pack([[4, 0x08074b50], [4, crc], [bytes, size], [bytes, size]])
 }
 
-/** A member's line in the central directory. */
+/** Returns a member's header in the central directory. */
 export function centralHeader (member: ZipMember, crc: number, offset: number): Buffer {
   const { name, size, modified } = member
   const extra = zip64Extra([...(isLarge(size) ? [size, size] : []), ...(isLarge(offset) ? [offset] : [])])
@@ -86,7 +86,7 @@ export function centralHeader (member: ZipMember, crc: number, offset: number): 
   ], name, extra)
 }
 
-/** The end of the zip: how many members there are, and where their lines stand. */
+/** Returns the end of the zip: the number of members, and the offset and size of the central directory. */
 export function endRecords (count: number, centralOffset: number, centralSize: number): Buffer {
   const end = pack([
     [4, 0x06054b50], [2, 0], [2, 0], [2, Math.min(count, COUNT_IN_ZIP64)], [2, Math.min(count, COUNT_IN_ZIP64)],

@@ -2,48 +2,53 @@ import { Readable } from 'node:stream'
 import { sha256 } from '../../../core/access/secrets.ts'
 import { type ZipMember, centralHeader, dataDescriptor, endRecords, localHeader } from './zip-records.ts'
 
-/** What an entry holds. */
+/** The content of a zip entry. */
 export interface ZipContent {
   size: number
   modified: Date
-  /** Another one for any other bytes. */
+  /** A value that differs for different bytes. */
   state: string
-  /** CRC-32; null when the content has to be read to know it. */
+  /** CRC-32; null if the content must be read to compute the checksum. */
   crc: number | null
-  /** CRC-32 in any case. */
+  /** Returns the CRC-32, if necessary by reading the content. */
   checksum (): Promise<number>
-  /** The bytes from `start` up to and without `end`. */
+  /** Reads the bytes from `start` to `end`, `end` excluded. */
   read (start: number, end: number): AsyncIterable<Buffer>
 }
 
 export interface ZipEntry {
-  /** With forward slashes. */
+  /** The path in the zip, with forward slashes. */
   name: string
   content: ZipContent
 }
 
 export interface Zip {
-  /** Bytes. */
+  /** The size in bytes. */
   size: number
-  /** Another one for any other bytes; fit for an `ETag` header. */
+  /** A value that differs for different bytes; valid in an `ETag` header. */
   etag: string
-  /** The bytes from `start` up to and without `end`. Only what they need is read, while the stream is. */
+  /**
+   * Streams the bytes from `start` to `end`, `end` excluded. Files are read on demand, and only the necessary parts.
+   */
   read (start: number, end: number): Readable
 }
 
-/** An entry in its place. */
+/** An entry with its offsets in the zip. */
 interface LocatedEntry extends ZipMember {
   content: ZipContent
   offset: number
   contentOffset: number
-  /** Where its descriptor ends, if it has one. */
+  /** End of the data descriptor, or of the content if there is no descriptor. */
   end: number
 }
 
-/** Records are short, and so are many files; what is less is sent together. */
+/** Minimum size of a chunk. Records and many files are short, so smaller pieces are sent together. */
 const CHUNK_BYTES = 64 * 1024
 
-/** Nothing in a name may look like an absolute path or a way out when the zip is unpacked elsewhere. */
+/**
+ * Makes a path safe: an entry name never is an absolute path, and never leads out of the folder where a zip is
+ * unpacked.
+ */
 export function toEntryName (path: string): string {
   const name = path.replaceAll('\\', '_').split('/').filter((part) => part !== '' && part !== '.' && part !== '..').join('/')
   return name.replace(/^([a-z]):/i, '$1_')
@@ -62,7 +67,7 @@ function locateEntries (entries: readonly ZipEntry[]): LocatedEntry[] {
   })
 }
 
-/** The part of some bytes, of which the first stands at `at`, that lies in the range; null when none does. */
+/** Returns the part of some bytes within a range, or null if there is none. The first byte has the offset `at`. */
 function cut (bytes: Buffer, at: number, start: number, end: number): Buffer | null {
   const part = bytes.subarray(Math.max(0, start - at), Math.max(0, end - at))
   return part.length === 0 ? null : part
@@ -96,9 +101,9 @@ async function * gather (pieces: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
 }
 
 /**
- * A zip of stored entries, of which every byte has its place before any is read: the same entries are the same bytes.
- * Checksums that are known stand before their content, which any program can unpack while it receives it; others follow
- * it, so that a download need not wait until everything was read once.
+ * Plans a zip of stored entries. All offsets are known before any file is read, so the same entries give the same
+ * bytes. Known checksums precede their content, so any program can unpack it while receiving. Unknown checksums follow
+ * their content, so a download does not wait until every file was read once.
  */
 export function createZip (entries: readonly ZipEntry[]): Zip {
   const members = locateEntries(entries)

@@ -6,17 +6,17 @@ import type { Criteria } from './criteria.ts'
 import { markedRoms } from '../rows.ts'
 import { isCollectionVisible } from '../visibility.ts'
 
-/** The filter of a smart collection; null for one that the viewer does not see. */
+/** Loads the filter of a smart collection; null if the caller does not see the collection. */
 export async function selectCriteria (em: EntityManager, caller: AnyCaller, id: number): Promise<Criteria | null> {
   const { rows } = await sql<{ filter_criteria: Criteria }>`select c.filter_criteria from smart_collections c
     where c.id = ${id} and ${isCollectionVisible(caller)}`.execute(em.getKysely())
   return rows[0]?.filter_criteria ?? null
 }
 
-/** A question about one ROM: whether it is among those under a condition, as one user marked them. */
+/** A question about one ROM: does it meet a condition, with the marks of one user? */
 export interface Membership { key: number, userId: number | null, condition: Condition }
 
-/** The keys of those that hold a ROM, in one query. */
+/** Loads the keys of the memberships that hold for a ROM, in one query. */
 export async function selectMemberships (
   em: EntityManager, romId: number, memberships: readonly Membership[]
 ): Promise<Set<number>> {

@@ -2,17 +2,17 @@ import { Value } from '@sinclair/typebox/value'
 import type { TSchema } from '@sinclair/typebox'
 import { ListRomsQuery, withOldNames } from './list-query.ts'
 
-/** A filter as somebody stored it: an object, of which nothing else is known. */
+/** A filter as a user stored it: an object without a known shape. */
 export type Criteria = Readonly<Record<string, unknown>>
 
-/** What a list can be asked for and a stored filter has no part of. */
+/** Parameters of a list that a stored filter ignores. */
 const NOT_READ = new Set(['smart_collection_id', 'last_played', 'group_by_meta_id', 'updated_after', 'limit', 'offset',
   'with_total', 'with_char_index', 'with_filter_values', 'with_rom_id_index', 'with_files'])
 const PROPERTIES = Object.entries<TSchema>(ListRomsQuery.properties).filter(([name]) => !NOT_READ.has(name))
 
 const isPlain = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value)
 
-/** A value as the schema has it, from whatever an app stored; undefined when it makes no sense there. */
+/** Converts a stored value to the type of the schema; undefined if the value does not fit. */
 function readValue (schema: TSchema, given: unknown): unknown {
   const values: unknown[] = Array.isArray(given) ? given : [given]
   if (!values.every(isPlain)) return undefined
@@ -21,8 +21,8 @@ function readValue (schema: TSchema, given: unknown): unknown {
 }
 
 /**
- * The list that a stored filter asks for. Apps have stored filters under several names and in several shapes; what is
- * none of them narrows nothing.
+ * Returns the list query of a stored filter. Apps have stored filters under several names and in several shapes.
+ * Unknown names and shapes do not narrow the list.
  */
 export function readCriteria (criteria: Criteria): ListRomsQuery {
   const read = PROPERTIES.flatMap(([name, schema]) => {

@@ -9,11 +9,11 @@ const GAME_LISTS = gameFieldsIn('filters')
 type GameList = typeof GAME_LISTS[number]
 const LISTS = [...GAME_LISTS, 'tags'] as const
 
-/** What is told of, by the column it is read from. */
+/** Columns whose distinct values become filters. */
 const COLUMNS = [...LISTS, 'player_count', 'platform_id'] as const
 type Column = typeof COLUMNS[number]
 
-/** A row for each different value of one column; the others are null in it. */
+/** One row per distinct value of one column; its other columns are null. */
 type FilterValueRow = Partial<Record<Column, string | number | readonly string[] | null>>
 
 const compare = <Value>(a: Value, b: Value) => a < b ? -1 : Number(a > b)
@@ -31,7 +31,10 @@ function toFilters (rows: readonly FilterValueRow[]): RomFilters {
 
 export const noFilterValues = (): RomFilters => toFilters([])
 
-/** Every value the ROMs under a condition have, sorted. All columns in one pass, whole lists before their parts. */
+/**
+ * Loads every value of the ROMs that meet a condition, sorted. One pass reads all columns, and groups whole lists
+ * before their values.
+ */
 export async function selectFilterValues (
   reads: LongReads, userId: number | null, condition: Condition
 ): Promise<RomFilters> {

@@ -3,10 +3,10 @@ import type { AnyCaller } from '../../platforms/visibility.ts'
 import { isCollectionVisible } from '../visibility.ts'
 import type { Criteria } from './criteria.ts'
 
-/** A collection that holds a ROM; with a filter, one that holds it if that finds it. */
+/** A collection that contains a ROM. A collection with a filter contains the ROM only if the filter finds it. */
 export interface HoldingRow { id: number, user_id: number, name: string, filter_criteria: Criteria | null }
 
-/** The collections a viewer sees that hold the ROM `i`, or may hold it: plain ones by name, then smart ones. */
+/** Selects the visible collections that contain ROM `i`, or may contain it: plain ones by name, then smart ones. */
 export const holdingOf = (caller: AnyCaller): RawBuilder<HoldingRow> => sql<HoldingRow>`select * from (
     select c.id, c.user_id, c.name, null::jsonb as filter_criteria
     from collection_roms l join collections c on c.id = l.collection_id

@@ -17,7 +17,7 @@ const Old = (name: string) => Type.Optional(StoredText({
 
 export const ScopeQuery = Type.Object({
   platform_ids: Ids,
-  library_ids: Type.Array(Id, { default: [], maxItems: LIST_MAX, description: 'Libraries in which they lie' }),
+  library_ids: Type.Array(Id, { default: [], maxItems: LIST_MAX, description: 'Only of these libraries' }),
   platform_id: Type.Optional(idOf('a platform')),
   collection_id: Type.Optional(IdOf('A plain collection of yours, or a public one')),
   virtual_collection_id: Type.Optional(Type.String({ maxLength: TEXT_MAX, description: 'A virtual collection' })),
@@ -26,7 +26,7 @@ export const ScopeQuery = Type.Object({
 export type ScopeQuery = Static<typeof ScopeQuery>
 
 const SCOPE = Object.keys(ScopeQuery.properties) as (keyof ScopeQuery)[]
-/** The part of a query that says where in the library is looked. */
+/** Returns the part of a query that selects a part of the library. */
 export const pickScope = (query: ScopeQuery): ScopeQuery =>
   Object.fromEntries(SCOPE.map((name) => [name, query[name]])) as ScopeQuery
 
@@ -37,7 +37,7 @@ export const ListRomsQuery = Type.Object({
   with_char_index: Sidecar('char_index'),
   with_filter_values: Type.Boolean({
     default: true,
-    description: 'Whether filter_values is filled; after a change of a very large library not before it is worked out'
+    description: 'Whether filter_values is filled; empty after a change of a very large library until the values are computed'
   }),
   with_rom_id_index: Sidecar('rom_id_index'),
   with_files: Type.Boolean({ default: false, description: "Fills every item's files" }),
@@ -65,7 +65,7 @@ export const ListRomsQuery = Type.Object({
   verified: Flag('Its hashes are in a database of known good dumps'),
   has_soundtrack: Flag('Has soundtrack files'),
   group_by_meta_id: Type.Boolean({ default: false, description: 'One ROM of every group of siblings' }),
-  updated_after: Type.Optional(Type.String({ format: 'date-time', description: 'Only those changed later' })),
+  updated_after: Type.Optional(Type.String({ format: 'date-time', description: 'Only ROMs changed after this time' })),
   genres: Texts('Any of, see genres_logic; the same for the lists that follow'),
   franchises: Texts('Franchises'),
   collections: Texts('Collections of the metadata providers'),
@@ -110,7 +110,7 @@ const OLD_NAMES = {
   statuses: 'selected_status'
 } as const
 
-/** The query with what older apps sent under other names in its place. */
+/** Merges values that older apps send under old names into the fields of the query. */
 export function withOldNames (query: ListRomsQuery): ListRomsQuery {
   const renamed = { ...query }
   for (const name of Object.keys(OLD_NAMES) as (keyof typeof OLD_NAMES)[]) {

@@ -13,19 +13,19 @@ function rankRegions (priority: readonly string[]): string[] {
 }
 
 /**
- * The one of every group of the same game on a platform that is shown: the viewer's main one, else a finished game
- * before a demo or beta, else by the region people want most. The others are left out, so that ROMs nobody knows need
- * no sorting.
+ * True for the ROM that represents its group, all ROMs of one game on a platform. The caller's main sibling comes
+ * first, then finished games before demos and betas, then the preferred region. The subquery selects the other ROMs of
+ * each group, so ROMs without a known game need no sorting.
  *
- * @param from what the condition is read from
- * @param condition which ROMs groups are made of: those that the list is narrowed to by anything but what is true of
- * either all ROMs of a group or none
+ * @param from tables that the condition reads
+ * @param condition the ROMs that form groups: all filters of the list, except those that are true for all ROMs of a
+ * group or for none
  * @param keys the identifying providers
  */
 export function isRepresentative (
   from: RawBuilder<unknown>, condition: Condition, keys: readonly string[], regionPriority: readonly string[]
 ): Condition {
-  // By a number first, which is compared faster than names are.
+  // Partition by a hash number first, because numbers compare faster than names.
   const others = sql`select s.id from (
     select r.id, k.game, row_number() over (
       partition by hashtextextended(k.game, g.platform_id), g.platform_id, k.game
@@ -33,6 +33,6 @@ export function isRepresentative (
         array_position(${rankRegions(regionPriority)}::text[], g.region) nulls last, g.fs_name_no_ext, r.id
     ) as rank from ${from} join rom_games g on g.rom_id = r.id cross join lateral (select ${gameBy(keys)} as game) k
     where ${condition}) s where s.game is not null and s.rank > 1`
-  // Not `not in`: beyond some hundred thousand the database would look through the list for each ROM.
+  // Not `not in`: beyond some hundred thousand ids the database would search the list for each ROM.
   return sql<boolean>`not exists (select from (${others}) o where o.id = r.id)`
 }

@@ -9,17 +9,17 @@ import type { Order } from './list-order.ts'
 import { type PageIndex, selectPageIndex, sizeOfPageIndex } from './page-index-rows.ts'
 import type { RomFilters } from '../schemas.ts'
 
-/** In each worker: four lists of a million ROMs, or hundreds of usual ones. */
+/** Limit per worker: four lists of a million ROMs, or hundreds of usual lists. */
 const INDEXES_MAX_BYTES = 64 * 1024 ** 2
 const FILTER_VALUES_MAX_BYTES = 8 * 1024 ** 2
-/** A library is large whose values take longer. */
+/** A library whose filter values take longer than this counts as large. */
 const FILTER_VALUES_WAIT_MS = 2_000
-/** Pages up to here are quicker read than the whole list, where an index has the order. */
+/** Up to this offset, reading a page is faster than reading the whole list, if an index has the order. */
 const NEAR_OFFSET = 1_000
 
 type ListPart = Partial<ListRomsQuery & ScopeQuery>
 
-/** What is not a part of the question which ROMs are listed, and in which order. */
+/** Parameters that change neither the listed ROMs nor their order. */
 const NOT_ASKED = new Set([
   'limit', 'offset', 'with_total', 'with_char_index', 'with_filter_values', 'with_rom_id_index', 'with_files'
 ])
@@ -27,20 +27,22 @@ const isDefault = (name: string, value: unknown) => value === undefined || value
   (name === 'order_dir' && value === 'asc') || (name === 'group_by_meta_id' && value === false) ||
   (Array.isArray(value) && value.length === 0)
 
-/** Only what a client asked for, so that the same list has one name. */
+/** Names a list by the parameters that a client set, so equal lists share one key. */
 const nameList = (query: ListPart): [string, unknown][] =>
   Object.entries(query).filter(([name, value]) => !NOT_ASKED.has(name) && !isDefault(name, value))
     .sort(([a], [b]) => a < b ? -1 : 1)
 
 const SCOPE_AND_ORDER = new Set(['platform_ids', 'platform_id', 'order_by', 'order_dir'])
 
-/** Whether a page has to be read from the ids of the whole list. */
+/** True if a page must be read from the ids of the whole list. */
 export function needsIndex (query: ListRomsQuery, order: Order): boolean {
   return query.with_total || query.with_char_index || query.with_rom_id_index || query.offset > NEAR_OFFSET ||
     !order.isIndexed || nameList(query).some(([name]) => !SCOPE_AND_ORDER.has(name))
 }
 
-/** What a list depends on besides the library. The filter of a smart collection may ask for anything. */
+/**
+ * Returns the version kinds a list depends on besides the library. The filter of a smart collection may use all kinds.
+ */
 function kindsOf (query: ListPart, order: Order | null): VersionKind[] {
   if (query.smart_collection_id !== undefined) return ['shown', 'marks', 'assets', 'collections']
   const byMarks = order?.needsMarks === true || query.last_played !== undefined || (query.statuses ?? []).length > 0
@@ -50,17 +52,17 @@ function kindsOf (query: ListPart, order: Order | null): VersionKind[] {
     ...(byCollections ? ['collections' as const] : [])]
 }
 
-/** The condition has to follow from the viewer, the query and what `by` says alone. */
+/** A list whose condition depends only on the caller, the query and `by`. */
 export interface CachedList {
   viewer: AnyCaller
   moment: Moment
   query: ListPart
   condition: Condition
-  /** The settings that the condition was made with. */
+  /** The settings that the condition uses. */
   by?: readonly string[]
 }
 
-/** What a worker keeps of lists: the ids of all their ROMs in order, and the values these can be narrowed to. */
+/** Caches lists in a worker: the ids of all ROMs in order, and their filter values. */
 export function createListCache (reads: LongReads) {
   const indexes = createLibraryCache<PageIndex>({ maxBytes: INDEXES_MAX_BYTES, sizeOf: sizeOfPageIndex })
   const filterValues = createLibraryCache<RomFilters>({
@@ -79,7 +81,7 @@ export function createListCache (reads: LongReads) {
 
     filterValues: (list: CachedList): Promise<RomFilters> => filterValues.get(...askForValues(list)),
 
-    /** They keep no page waiting: while they are being made it goes without, and a later one has them. */
+    /** Never delays a page: while the values are being computed the page gets none, and a later page gets them. */
     filterValuesSoon: async (list: CachedList): Promise<RomFilters> =>
       await filterValues.getSoon(...askForValues(list), FILTER_VALUES_WAIT_MS) ?? noFilterValues()
   }

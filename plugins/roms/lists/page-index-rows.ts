@@ -5,10 +5,10 @@ import { CachedText } from '../cached-text.ts'
 import type { Order } from './list-order.ts'
 import { markedRoms } from '../rows.ts'
 
-/** All ROMs of a list in order, and what a client needs to jump about in it. A million take 14 MB. */
+/** All ROMs of a list in order, with the offsets that let a client jump to a character. A million ROMs take 14 MB. */
 export interface PageIndex {
   ids: Int32Array
-  /** The ids as they are sent. */
+  /** The ids as JSON text, ready to send. */
   text: CachedText
   /** First character of the sort value → offset of its first row. */
   characters: Record<string, number>
@@ -16,7 +16,7 @@ export interface PageIndex {
 
 const [ZERO, NINE] = [48, 57]
 
-/** Digit by digit: parsing it would make an array of a million first. */
+/** Reads ids digit by digit, because a JSON parser would first create an array of a million numbers. */
 function readIds ({ bytes }: CachedText, count: number): Int32Array {
   const ids = new Int32Array(count)
   let [next, id] = [0, 0]
@@ -46,8 +46,8 @@ function readCharacters (text: string): Record<string, number> {
 }
 
 /**
- * The ids of all ROMs under a condition, in one pass over an index where one has the order. They come as one text: a
- * million rows would keep this process busy for a second.
+ * Loads the ids of all ROMs that meet a condition, in one pass over an index if one has the order. The ids arrive as
+ * one text, because a million rows would block this process for a second.
  */
 export async function selectPageIndex (
   reads: LongReads, userId: number | null, condition: Condition, order: Order

@@ -1,11 +1,11 @@
 import type { Game } from '../rows.ts'
 
-/** In each worker: some 4,000 ROMs that much is known of. */
+/** Limit per worker: some 4,000 ROMs with much metadata. */
 const MAX_BYTES = 16 * 1024 ** 2
 
-/** What everybody gets of a ROM, and what it takes to tell a viewer the rest. */
+/** The part of a ROM that is the same for every caller, and the input of the part that is not. */
 export interface CachedRom {
-  /** As of `SeenRomRow.stamp`: while that is the same, so is the ROM. */
+  /** The `SeenRomRow.stamp`: the ROM is unchanged while its stamp is. */
   stamp: string
   json: string
   games: readonly Game[]
@@ -15,8 +15,8 @@ export interface CachedRom {
 const keyOf = (id: number, files: boolean) => files ? `${id} with files` : String(id)
 
 /**
- * The JSON of ROMs that were asked for lately. Whether one is still right, and whether its viewer may see it, says the
- * statement that reads what the viewer has of it: what is kept has nothing of any viewer, and ends when its stamp does.
+ * Caches the JSON of ROMs that were read recently. The statement that reads the caller's own data also checks the stamp
+ * and the visibility. A cached entry contains no data of any caller and is stale once its stamp differs.
  */
 export function createRomCache (maxBytes = MAX_BYTES) {
   const kept = new Map<string, CachedRom>()
@@ -28,7 +28,7 @@ export function createRomCache (maxBytes = MAX_BYTES) {
   }
 
   return {
-    /** Those of these ROMs that are there, by id. */
+    /** Returns the cached entries of these ROMs, by id. */
     find (ids: readonly number[], files: boolean): Map<number, CachedRom> {
       return new Map(ids.flatMap((id) => {
         const key = keyOf(id, files)
@@ -40,7 +40,7 @@ export function createRomCache (maxBytes = MAX_BYTES) {
       }))
     },
 
-    /** In the place of an older one; the longest unused go first. */
+    /** Stores an entry, replaces an older one, and evicts the least recently used. */
     store (id: number, files: boolean, rom: CachedRom): void {
       const key = keyOf(id, files)
       drop(key)

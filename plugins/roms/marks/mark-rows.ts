@@ -11,9 +11,9 @@ export interface MarksChange {
 }
 
 /**
- * Writes one user's marks on a ROM. Of the siblings at most one is the main one.
+ * Writes one user's marks on a ROM. At most one of the siblings is the main one.
  *
- * @throws ApiError BAD_REQUEST when last_played is both to be set and to be cleared.
+ * @throws ApiError BAD_REQUEST if last_played is both to be set and to be cleared.
  */
 export async function writeMarks (
   em: EntityManager, userId: number, romId: number, siblings: readonly number[], change: MarksChange
@@ -34,7 +34,7 @@ export async function writeMarks (
   })
 }
 
-/** Only what a person may set: a body may hold more. */
+/** Picks the marks that a person may set, because a body may contain other fields. */
 function pickMarks (marks: Marks): Marks {
   const names = ['is_main_sibling', 'backlogged', 'now_playing', 'hidden', 'rating', 'difficulty', 'completion', 'status'] as const
   return Object.fromEntries(names.filter((name) => marks[name] !== undefined).map((name) => [name, marks[name]]))

@@ -14,18 +14,22 @@ const TRUE_WORDS = new Set(['true', '1', 'yes', 'on'])
 
 const ContentParams = Type.Object({ id: idOf('a ROM'), file_name: Type.String({ description: 'Names the zip; selects no file' }) })
 const ContentQuery = Type.Object({
-  file_ids: Type.String({ default: '', description: 'Ids of the files wanted, with commas between them; else all' }),
-  hidden_folder: Type.String({ default: '', description: '`true` puts everything below `.hidden/`' })
+  file_ids: Type.String({ default: '', description: 'Ids of the files, separated by commas; default: all files' }),
+  hidden_folder: Type.String({ default: '', description: '`true` puts all files below `.hidden/`' })
 })
-const FileContentParams = Type.Object({ file_id: idOf('a file of a ROM'), file_name: Type.String({ description: 'Any' }) })
+const FileContentParams = Type.Object({ file_id: idOf('a file of a ROM'), file_name: Type.String({ description: 'Any name' }) })
 const ManyQuery = Type.Object({
-  rom_ids: Type.Optional(Type.String({ description: 'Ids with commas between them' })),
+  rom_ids: Type.Optional(Type.String({ description: 'Ids separated by commas' })),
   ...Type.Omit(ScopeQuery, ['platform_ids', 'library_ids']).properties,
   filename: Type.String({ default: '', maxLength: 255, description: 'Name of the zip' })
 })
 
 const routes: Routes = async (app) => {
-  /** @throws ApiError BAD_REQUEST when nothing is selected. */
+  /**
+   * Reads the selection of ROMs.
+   *
+   * @throws ApiError BAD_REQUEST if nothing is selected.
+   */
   async function readSelector (
     request: FastifyRequest, { rom_ids: romIds = '', filename: _name, ...scope }: Static<typeof ManyQuery>
   ): Promise<{ platformId: number } | { romIds: number[] }> {
@@ -39,7 +43,7 @@ const routes: Routes = async (app) => {
     return { romIds: readIdList('rom_ids', romIds) }
   }
 
-  /** A reply that leaves the stream to the server, which gives it up when the client goes away. */
+  /** Sends a download. The server owns the stream and destroys it when the client disconnects. */
   async function sendDownload (request: FastifyRequest, reply: FastifyReply, download: Download) {
     if (download.kind === 'file') {
       const { handle, type, disposition } = download
@@ -49,7 +53,7 @@ const routes: Routes = async (app) => {
     return app.files.sendContent(request, reply, {
       size,
       read,
-      // Without a date: the newest of many files does not change when an older one is added.
+      // No date, because the newest date of many files stays the same when an older file is added.
       validators: { etag },
       type: 'application/zip',
       disposition: { type: 'attachment', fileName },
@@ -107,7 +111,7 @@ const routes: Routes = async (app) => {
       schema: {
         operationId: method === 'GET' ? 'getRomFileContent' : 'headRomFileContent',
         tags,
-        summary: 'One file by its own id',
+        summary: 'One file by its id',
         params: FileContentParams,
         response: { 200: Bytes, 206: Bytes }
       },

@@ -21,7 +21,7 @@ const HashQuery = Type.Object({
   crc_hash: hash('CRC-32'), md5_hash: hash('MD5'), sha1_hash: hash('SHA-1'), ra_hash: hash('The hash of RetroAchievements')
 })
 
-/** A page, whose ids come last: as they are kept when there are any. */
+/** Sends a page. The ids come last, as cached text if there are any. */
 async function sendPage (request: FastifyRequest, reply: FastifyReply, answer: RomPage): Promise<FastifyReply> {
   const { items, rom_id_index: { text }, ...page } = answer
   const start = `{"items":[${items.map(writeRom).join(',')}],${JSON.stringify(page).slice(1, -1)},"rom_id_index":`
@@ -32,7 +32,7 @@ async function sendPage (request: FastifyRequest, reply: FastifyReply, answer: R
 
 const routes: Routes = async (app) => {
   const { providers, schemas } = app.roms
-  // What only reads needs no entities, and so no fork of its own.
+  // Reads need no entities, so they share one entity manager without a fork.
   const { em: reader } = app.orm
   schemas.forEach((schema) => { app.addSchema(schema) })
   const ProviderQuery = Type.Object(Object.fromEntries(providers.all.map(({ key, id }) => {
@@ -58,13 +58,13 @@ const routes: Routes = async (app) => {
 
   app.get('/api/roms/random', {
     schema: {
-      operationId: 'getRandomRom', tags, summary: 'Any ROM; null when there is none', querystring: ScopeQuery,
+      operationId: 'getRandomRom', tags, summary: 'Any ROM; null if there is none', querystring: ScopeQuery,
       response: { 200: Nullable(SimpleRomSchema) }
     },
     config: reads,
     serializerCompiler: romSerializer
   }, async (request, reply) => {
-    // A bare null would end the answer without a body.
+    // A bare null would send a response without a body.
     const rom = await app.roms.pickRandom(reader, callerOf(request), request.query)
     return rom ?? reply.type('application/json').serializer(JSON.stringify).send(null)
   })
@@ -96,7 +96,7 @@ const routes: Routes = async (app) => {
   }, async (request) => app.roms.findByHash(reader, await app.permissions.viewerOf(request), request.query))
 
   app.get('/api/roms/filters', {
-    schema: { operationId: 'getRomFilters', tags, summary: 'Every value ROMs can be filtered by', response: { 200: RomFiltersSchema } },
+    schema: { operationId: 'getRomFilters', tags, summary: 'Every filter value of ROMs', response: { 200: RomFiltersSchema } },
     config: reads
   }, async (request) => app.roms.listFilterValues(reader, callerOf(request)))
 
@@ -107,7 +107,7 @@ const routes: Routes = async (app) => {
   }, async (request) => app.roms.getDetailed(reader, await app.permissions.viewerOf(request), request.params.id))
 
   app.get('/api/roms/:id/simple', {
-    schema: { operationId: 'getSimpleRom', tags, summary: 'One ROM as lists show it', params: RomParams, response: { 200: SimpleRomSchema } },
+    schema: { operationId: 'getSimpleRom', tags, summary: 'One ROM in the form of lists', params: RomParams, response: { 200: SimpleRomSchema } },
     config: readsOpen,
     serializerCompiler: romSerializer
   }, async (request) => app.roms.getSimple(reader, await app.permissions.viewerOf(request), request.params.id))
@@ -128,7 +128,7 @@ const routes: Routes = async (app) => {
   })
 
   app.get('/api/roms/:file_id/files', {
-    schema: { operationId: 'getRomFile', tags, summary: 'One file by its own id', params: FileParams, response: { 200: RomFileSchema } },
+    schema: { operationId: 'getRomFile', tags, summary: 'One file by its id', params: FileParams, response: { 200: RomFileSchema } },
     config: reads
   }, async (request) => app.roms.getFile(reader, callerOf(request), request.params.file_id))
 }

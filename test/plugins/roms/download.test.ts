@@ -26,7 +26,7 @@ async function withGame (t: Test, name = 'game.sfc') {
   return { ...test, id: await addRom(test, { fs_name: name }) }
 }
 
-t.test('V14: a ROM of one file is sent whole, named and never run', async (t) => {
+t.test('V14: a single-file ROM is sent whole, as a named attachment', async (t) => {
   const test = await withGame(t)
   const reply = await fetchContent(test, `${test.id}/content/anything.zip`)
   t.equal(reply.statusCode, 200)
@@ -50,7 +50,7 @@ t.test('V14: a ROM of one file is sent whole, named and never run', async (t) =>
   t.equal((await test.app.inject({ url: `/api/roms/${test.id}/content/x` })).statusCode, 401)
 })
 
-t.test('a part of a file is sent when it is asked for, and not when that cannot be', async (t) => {
+t.test('a valid range gets a partial response, and an invalid range is refused', async (t) => {
   const test = await withGame(t)
   const get = (range: string, headers: Record<string, string> = {}) => fetchContent(test, `${test.id}/content/x`, { range, ...headers })
   const size = BYTES.length
@@ -90,7 +90,7 @@ t.test('a part of a file is sent when it is asked for, and not when that cannot 
   t.match(head, { statusCode: 200, headers: { 'content-length': String(size) } }, 'ranges are for GET')
 })
 
-t.test('a copy that is still good is not sent again, and another one is', async (t) => {
+t.test('a fresh copy is not sent again, and a stale copy is', async (t) => {
   const test = await withGame(t)
   const get = (headers: Record<string, string>) => fetchContent(test, `${test.id}/content/x`, headers)
   const { etag = '', 'last-modified': modified = '' } = (await get({})).headers
@@ -135,7 +135,7 @@ t.test('any name a disk can hold reaches the client without breaking a header', 
   }
 })
 
-t.test('a file that is gone from disk is named, and a ROM that is not there is not found', async (t) => {
+t.test('a file missing on disk is named in the error, and an unknown ROM is not found', async (t) => {
   const test = await withGame(t)
   rmSync(join(test.libraryDir, 'roms/snes/game.sfc'))
   const reply = await fetchContent(test, `${test.id}/content/x`)
@@ -230,7 +230,7 @@ t.test('a ROM of several files is sent as a zip of known size with a playlist', 
   t.match(gone.json().detail, /disc 2\.cue/)
 })
 
-t.test('an interrupted zip is resumed from any byte, and begun anew when a file of it changed', async (t) => {
+t.test('an interrupted zip resumes at any byte, and restarts when a file changed', async (t) => {
   const test = await fresh(t, { library: { roms: { psx: FOLDER } } })
   const id = await addRom(test, { fs_name: 'Game', platform: 'psx', files: FILES })
   for (const path of [`${id}/content/Game`, `download?rom_ids=${id}`]) {
@@ -262,7 +262,7 @@ t.test('an interrupted zip is resumed from any byte, and begun anew when a file 
   }
 })
 
-t.test('checksums of a scan are used for the files they are of, and for no other', async (t) => {
+t.test('a checksum of the scan is used only for the unchanged file it belongs to', async (t) => {
   const names = ['same.bin', 'touched.bin', 'grown.bin', 'packed.zip', 'unread.bin']
   const content = Object.fromEntries(names.map((name) => [name, name]))
   const test = await fresh(t, { library: { roms: { psx: { Game: content } } } })
@@ -283,7 +283,7 @@ t.test('checksums of a scan are used for the files they are of, and for no other
   t.same(known, ['same.bin'])
 })
 
-t.test('a playlist that is there already is left alone, and no name breaks out of the zip', async (t) => {
+t.test('an existing playlist stays, and no entry name leads out of the zip', async (t) => {
   const test = await fresh(t, { library: { roms: { psx: { Game: { 'own.M3U': 'x', 'C:evil': 'drive', 'a\\b': 'up' } } } } })
   const id = await addRom(test, { fs_name: 'Game', platform: 'psx', files: ['own.M3U', 'C:evil', 'a\\b'] })
   const entries = await readZip((await fetchContent(test, `${id}/content/..%2F..%2Fx`)).rawPayload)
@@ -294,7 +294,7 @@ t.test('a playlist that is there already is left alone, and no name breaks out o
   }))
 })
 
-t.test('several ROMs are sent in one zip by their place in the library', async (t) => {
+t.test('several ROMs are sent in one zip by their paths in the library', async (t) => {
   const test = await fresh(t, { library: { roms: { psx: FOLDER, snes: { 'a.sfc': 'A', 'b.sfc': 'B' } } } })
   const game = await addRom(test, { fs_name: 'Game', platform: 'psx', files: FILES })
   const a = await addRom(test, { fs_name: 'a.sfc' })
@@ -313,7 +313,7 @@ t.test('several ROMs are sent in one zip by their place in the library', async (
   t.equal((await fetchContent(test, 'download?collection_id=1')).statusCode, 404)
 })
 
-t.test('a single file is shown when a browser can show it and saved when it cannot', async (t) => {
+t.test('a file that browsers can show is sent inline, and others as an attachment', async (t) => {
   const files = ['m.pdf', 'page.html', 'pic.svg', 'shot.png', 'track.mp3', 'game.bin']
   const content = Object.fromEntries(files.map((file) => [file, file]))
   const test = await fresh(t, { library: { roms: { psx: { Game: content } } } })
@@ -333,7 +333,7 @@ t.test('a single file is shown when a browser can show it and saved when it cann
   }
 })
 
-/** The paths below a folder that this process has open. */
+/** Lists the paths below a folder that this process has open. */
 function openFilesIn (folder: string): string[] {
   return readdirSync('/proc/self/fd').flatMap((fd) => {
     try {
@@ -345,7 +345,7 @@ function openFilesIn (folder: string): string[] {
   })
 }
 
-t.test('a client that goes away leaves no file open', { skip: process.platform !== 'linux' }, async (t) => {
+t.test('a client that disconnects leaves no file open', { skip: process.platform !== 'linux' }, async (t) => {
   const big = 'x'.repeat(24 * 1024 * 1024)
   const test = await fresh(t, { library: { roms: { psx: { Game: { 'a.bin': big, 'b.bin': big } } } } })
   const id = await addRom(test, { fs_name: 'Game', platform: 'psx', files: ['a.bin', 'b.bin'] })
@@ -364,7 +364,7 @@ t.test('a client that goes away leaves no file open', { skip: process.platform !
   }
 })
 
-t.test('downloads are open to anyone only when they are meant to be', async (t) => {
+t.test('downloads are open to guests only if the config says so', async (t) => {
   const test = await buildTestApp(t, {
     library: { roms: { snes: { 'game.sfc': BYTES } } }, env: { DISABLE_DOWNLOAD_ENDPOINT_AUTH: 'true' }
   })

@@ -24,14 +24,14 @@ const status = async (id: number) => (await app.inject({ url: `/api/roms/${id}`,
 const platformId = async (folder: string) =>
   (await sql<{ id: number }>('select id from platforms where fs_slug = $1', [folder]))[0]?.id ?? 0
 
-/** What a scan and the clean-up make of files that are gone. */
+/** Scans a folder, then runs the clean-up of missing files. */
 async function cleanUp (folder: string): Promise<void> {
   await scan({ platform_fs_slugs: [folder] })
   const reply = await asAdmin('POST', '/api/tasks/run/cleanup_missing_roms', {})
   await finished(reply.json<{ task_id: string }>().task_id)
 }
 
-t.test('ROMs that come back after the clean-up are hidden, marked and played as they were', async (t) => {
+t.test('ROMs that return after the clean-up keep their hide rules, marks and play time', async (t) => {
   await put({ 'roms/snes/Hidden.sfc': 'hidden', 'roms/snes/Marked.sfc': 'marked', 'roms/snes/Rest.sfc': 'rest' })
   await scan({ platform_fs_slugs: ['snes'] })
   const [hidden, marked] = [await rom('snes', 'Hidden.sfc'), await rom('snes', 'Marked.sfc')]
@@ -63,7 +63,7 @@ t.test('ROMs that come back after the clean-up are hidden, marked and played as 
   t.same(await sql('select id from former_roms'), [])
 })
 
-t.test('field locks come back with the ROM: after the clean-up, in another place, and after a deletion from the list', async (t) => {
+t.test('field locks return with the ROM after clean-up, a move or a deletion', async (t) => {
   await put({ 'roms/sms/Cleaned.sms': 'cleaned', 'roms/sms/Listed.sms': 'listed', 'roms/sms/Moved.sms': 'moved', 'roms/sms/Rest.sms': 'rest' })
   await scan({ platform_fs_slugs: ['sms'] })
   const manual = JSON.stringify({ genres: ['Chess'] })
@@ -94,7 +94,7 @@ t.test('field locks come back with the ROM: after the clean-up, in another place
   t.equal((await rom('sms', 'Cleaned.sms')).name, 'Cleaned by hand', 'also after a complete scan')
 })
 
-t.test('a platform that was deleted comes back under its id, with its ROMs, its name and who may not see it', async (t) => {
+t.test('a deleted platform returns with its id, ROMs, name and hide rules', async (t) => {
   await put({ 'roms/gba/Kept.gba': 'kept', 'roms/gb/Other.gb': 'other' })
   await scan({ platform_fs_slugs: ['gba', 'gb'] })
   const [kept, other] = [await rom('gba', 'Kept.gba'), await rom('gb', 'Other.gb')]
@@ -112,7 +112,7 @@ t.test('a platform that was deleted comes back under its id, with its ROMs, its 
   t.equal(await status(other.id), 404)
 })
 
-t.test('what is new gets an id of its own: an empty file, one of two that were alike, another name and content', async (t) => {
+t.test('empty, ambiguous and changed files get new ids', async (t) => {
   await put({ 'roms/nes/Empty.nes': '', 'roms/nes/Twin 1.nes': 'twin', 'roms/nes/Twin 2.nes': 'twin', 'roms/nes/Rest.nes': 'rest' })
   await scan({ platform_fs_slugs: ['nes'] })
   const before = new Set((await roms('nes')).map((one) => one.id))

@@ -25,7 +25,7 @@ async function get<Answer> ({ app }: TestApp, headers: Headers, path: string): P
 const idOf = async ({ app }: TestApp, username: string) =>
   (await app.pg.query<{ id: number }>('select id from users where username = $1', [username])).rows[0]?.id
 
-/** Everything that is kept, as one viewer gets it. */
+/** Reads all cached values as one caller gets them. */
 async function readAll (test: TestApp, headers: Headers) {
   const page = await get<Page>(test, headers, 'roms')
   return {
@@ -42,7 +42,7 @@ async function readAll (test: TestApp, headers: Headers) {
 const all = (ids: number[], regions: string[], counts: number[]) =>
   ({ ids, total: ids.length, shown: ids, regions, identifiers: ids, filters: regions, counts })
 
-t.test('what was worked out for one viewer is given to no other', async (t) => {
+t.test('cached values of one caller are given to no other', async (t) => {
   const test = await fresh(t)
   const [alice, bob] = [await test.createUser('alice'), await test.createUser('bob')]
   const a = await addRom(test, { fs_name: 'A (USA).sfc' })
@@ -105,7 +105,7 @@ t.test('grouped lists and those of marks follow the marks', async (t) => {
   t.same(await list('order_by=rating&order_dir=desc'), [a, b])
 })
 
-t.test('pages come from the ids of the whole list, whatever else is asked for', async (t) => {
+t.test('pages come from the ids of the whole list with any parameters', async (t) => {
   const test = await fresh(t)
   const ids: number[] = []
   for (const name of ['B', 'A', '7up', 'É', 'B 2']) {
@@ -122,7 +122,7 @@ t.test('pages come from the ids of the whole list, whatever else is asked for', 
   }
 })
 
-t.test('ids are sent as they are kept, plain and in one gzip stream with what comes before them', async (t) => {
+t.test('cached ids are sent plain, and in one gzip stream with the page before them', async (t) => {
   const test = await fresh(t)
   const ids = [await addRom(test, { fs_name: 'A.sfc', fields: { name: 'Ä' } }), await addRom(test, { fs_name: 'B.sfc' })]
   for (const path of ['/api/roms', '/api/roms/identifiers']) {
@@ -138,7 +138,7 @@ t.test('ids are sent as they are kept, plain and in one gzip stream with what co
   }
 })
 
-t.test('a change counts when it is committed, and those who write do not wait for each other', async (t) => {
+t.test('a change counts once committed, and writers do not wait for each other', async (t) => {
   const test = await fresh(t)
   await addRom(test, { fs_name: 'A.sfc' })
   await addRom(test, { fs_name: 'B.sfc' })
@@ -161,7 +161,7 @@ t.test('a change counts when it is committed, and those who write do not wait fo
   }
 })
 
-t.test('what the scan worker writes counts apart, until a task has ended', async (t) => {
+t.test('writes of the scan worker have their own version until a task ends', async (t) => {
   const test = await fresh(t)
   const id = await addRom(test, { fs_name: 'A.sfc' })
   const worker = new pg.Client({ connectionString: test.databaseUrl, application_name: 'svc worker' })
@@ -185,7 +185,7 @@ const momentOf = (at: number, versions: Partial<Record<VersionKind, number>>): M
 const KEY = { viewer: 'one', of: 'all' }
 const createTexts = (maxBytes = 10_000) => createLibraryCache<string>({ maxBytes, sizeOf: (text) => text.length })
 
-t.test('a scan that goes on has something made anew only after a while, anybody else at once', async (t) => {
+t.test('changes of a running scan expire a cached value late, all others at once', async (t) => {
   const kept = createTexts()
   let made = 0
   const ask = (at: number, versions: Partial<Record<VersionKind, number>>) =>
@@ -199,7 +199,7 @@ t.test('a scan that goes on has something made anew only after a while, anybody 
   t.equal(await ask(90_000, { edits: 2, scans: 2, shown: 1, marks: 1 }), '4', 'which nothing here depends on')
 })
 
-t.test('several who ask at once wait for one, and a failure is kept for nobody', async (t) => {
+t.test('concurrent callers share one computation, and a failure is not cached', async (t) => {
   const kept = createTexts()
   const { promise, reject } = Promise.withResolvers<string>()
   const first = kept.get(momentOf(0, {}), KEY, () => promise)
@@ -210,7 +210,7 @@ t.test('several who ask at once wait for one, and a failure is kept for nobody',
   t.equal(await kept.get(momentOf(0, {}), KEY, async () => 'never made'), 'anew')
 })
 
-t.test('what is made is waited for longer than a request has time for the database', async (t) => {
+t.test('a computation may outlast the database timeout of a request', async (t) => {
   const app = fastify()
   t.teardown(() => app.close())
   limitRequests(app, 20)
@@ -223,7 +223,7 @@ t.test('what is made is waited for longer than a request has time for the databa
   t.match(await app.inject('/'), { statusCode: 200, body: 'made' })
 })
 
-/** Something kept whose making ends when it is told to. */
+/** Creates a cache whose computations finish on command. */
 function createSlowTexts () {
   const kept = createTexts()
   const ends: ((text: string) => void)[] = []
@@ -240,7 +240,7 @@ function createSlowTexts () {
   }
 }
 
-t.test('who waits too long is told so, and what it waited for is there for the next one', async (t) => {
+t.test('a caller that waits too long gets an error, and the next gets the value', async (t) => {
   const { ends, ask } = createSlowTexts()
   mock.timers.enable({ apis: ['setTimeout'] })
   const late = ask(0, {})
@@ -252,7 +252,7 @@ t.test('who waits too long is told so, and what it waited for is there for the n
   t.equal(ends.length, 1)
 })
 
-t.test('one thing is made once at a time, and then for all that changed meanwhile', async (t) => {
+t.test('one computation per key runs at a time, and then covers all changes meanwhile', async (t) => {
   const { ends, ask } = createSlowTexts()
   const first = ask(0, { edits: 1 })
   const [second, third] = [ask(1, { edits: 2 }), ask(2, { edits: 3 })]
@@ -266,7 +266,7 @@ t.test('one thing is made once at a time, and then for all that changed meanwhil
   t.equal(ends.length, 2)
 })
 
-t.test('while a scan goes on nobody waits for what is made anew in time', async (t) => {
+t.test('during a scan no caller waits for a timely recomputation', async (t) => {
   const { ends, ask } = createSlowTexts()
   const first = ask(0, { scans: 1 })
   ends[0]?.('old')
@@ -280,7 +280,7 @@ t.test('while a scan goes on nobody waits for what is made anew in time', async 
   t.equal(await late, 'new', 'later than that one waits')
 })
 
-t.test('what is wanted soon is waited for once: whoever comes later goes without until it is there', async (t) => {
+t.test('getSoon waits once; later callers get nothing until the value exists', async (t) => {
   const { kept, ends, make, ask } = createSlowTexts()
   const waitMs = 1e9
   const soon = (at: number) => kept.getSoon(momentOf(at, {}), KEY, make, waitMs)
@@ -296,7 +296,7 @@ t.test('what is wanted soon is waited for once: whoever comes later goes without
   t.equal(await next, 'in time')
 })
 
-t.test('a page does not wait for filter values that take long, and the next has them after a lost connection', async (t) => {
+t.test('a page skips slow filter values, and gets them after a lost connection', async (t) => {
   const test = await fresh(t)
   await addRom(test, { fs_name: 'A (USA).sfc' })
   const { app } = test
@@ -312,11 +312,11 @@ t.test('a page does not wait for filter values that take long, and the next has 
     await endSleepers()
     return !areAsleep
   }, 'nobody sleeps')
-  // What waited may have been given the connection that just broke: whoever asked is told to try again.
+  // A waiting read may get the connection that just broke, and then fails with an error that asks for a retry.
   await until(async () => (await read().catch(() => null))?.filter_values.regions[0] === 'USA', 'they are there')
 })
 
-t.test('what is kept has a bound; the longest unused goes first', async (t) => {
+t.test('the cache has a size limit and evicts the least recently used value', async (t) => {
   const kept = createTexts(4_500)
   const ask = (of: number) => kept.get(momentOf(0, {}), { viewer: 'one', of }, async () => 'x'.repeat(300))
   let again = false
@@ -328,7 +328,7 @@ t.test('what is kept has a bound; the longest unused goes first', async (t) => {
   t.ok(again)
 })
 
-t.test('of many lists that find nothing, the longest unused go, too', async (t) => {
+t.test('the least recently used of many empty lists is evicted too', async (t) => {
   const kept = createTexts(100_000)
   let made = 0
   const ask = (of: number) => kept.get(momentOf(0, {}), { viewer: 'one', of }, async () => { made++; return '' })

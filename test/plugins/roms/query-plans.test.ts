@@ -8,8 +8,8 @@ import { buildTestApp } from '../../support.ts'
 import { until } from '../../until.ts'
 
 /**
- * As many as make an index the better way by the real costs, and few enough to be made in seconds: the plans are
- * those of a million.
+ * Enough rows that an index is cheaper by the real costs, and few enough to insert in seconds. The plans equal those of
+ * a million rows.
  */
 const ROMS = 20_000
 const BARE = 'with_total=false&with_char_index=false&with_filter_values=false&with_rom_id_index=false'
@@ -29,11 +29,11 @@ await client.query(`insert into collections (user_id, name, is_favorite) values 
   insert into music_playlist_tracks (playlist_id, file_id, position) select 1, id, id from rom_files where track_meta is not null and id % 3 = 0;
   insert into music_favorites (user_id, file_id) select 1, id from rom_files where track_meta is not null and id % 5 = 0;
   analyze rom_files`)
-// What this connection read itself would else be counted some time later.
+// Flush the statistics, because reads of this connection would otherwise be counted some time later.
 await client.query('select pg_stat_force_next_flush()')
 const FRANCHISE = virtualId({ type: 'franchise', name: 'Zero' })
 
-/** How often all rows of a table were read from the first to the last. */
+/** Counts the sequential scans of a table. */
 async function countScans (table: string): Promise<number> {
   const flush = sql`select pg_stat_force_next_flush()`
   const all = [test.app.orm.em.fork().getKysely(), test.app.longReads, test.app.longReads]
@@ -42,7 +42,7 @@ async function countScans (table: string): Promise<number> {
   return Number(row?.scans)
 }
 
-/** How often a request has all of a table read. */
+/** Counts the sequential scans of a table that a request causes. */
 async function scansOf (path: string, { table = 'roms', ...more }: InjectOptions & { table?: string } = {}): Promise<number> {
   const before = await countScans(table)
   const reply = await test.app.inject({ url: `/api/${path}`, ...more, headers: { ...test.admin, ...more.headers } })
@@ -65,11 +65,11 @@ const HOT = [
   'music/playlists', 'music/playlists/1/tracks', 'roms/7', 'roms/7/simple', 'roms/by-hash?md5_hash=c4ca4238a0b923820dcc509a6f75849b', 'roms/by-metadata-provider?igdb_id=5'
 ]
 
-t.test('what is asked for often is found by an index', async (t) => {
+t.test('frequent requests use an index', async (t) => {
   for (const path of HOT) t.equal(await scansOf(path), 0, path)
 })
 
-t.test('what lists need of all ROMs is read from an index, whatever its viewer may see', async (t) => {
+t.test('lists read data of all ROMs from an index, for callers with limits too', async (t) => {
   const limited = await test.createUser('alice')
   await client.query("update users set age_limit = 12 where username = 'alice'")
   const paths = ['roms?with_filter_values=false', 'platforms', ...['missing=false', 'has_soundtrack=true', 'library_ids=1', 'order_by=fs_size_bytes', 'duplicate=true',
@@ -79,7 +79,7 @@ t.test('what lists need of all ROMs is read from an index, whatever its viewer m
   }
 })
 
-t.test('an order by the ids of a provider is made of an index, and not asked for ROM by ROM', async (t) => {
+t.test('an order by provider ids uses an index instead of a lookup per ROM', async (t) => {
   const select = "select idx_scan as scans from pg_stat_user_tables where relname = 'rom_matches'"
   const countLookups = async () => Number((await client.query<{ scans: string }>(select)).rows[0]?.scans)
   const before = await countLookups()
@@ -87,20 +87,20 @@ t.test('an order by the ids of a provider is made of an index, and not asked for
   t.ok(await countLookups() - before < ROMS / 10)
 })
 
-t.test('groups and siblings are found without reading what the sources say of ROMs', async (t) => {
+t.test('groups and siblings are found without reading matches', async (t) => {
   for (const path of ['roms?group_by_meta_id=true', 'roms?duplicate=true', 'roms?duplicate=false', 'roms?group_by_meta_id=true&duplicate=true&order_by=id']) {
     t.equal(await scansOf(path, { table: 'rom_matches' }), 0, path)
   }
 })
 
-t.test('who has siblings is found once, also where they are grouped', async (t) => {
+t.test('siblings are computed once, with and without grouping', async (t) => {
   const scans = (path: string) => scansOf(`${path}&order_by=platform_id`, { table: 'rom_games' })
   const [grouped, siblings] = [await scans('roms?group_by_meta_id=true'), await scans('roms?duplicate=true')]
   const both = await scans('roms?group_by_meta_id=true&duplicate=true')
   t.ok(both <= grouped + siblings, `${both} and not ${grouped} + ${siblings}`)
 })
 
-t.test('virtual collections have as much time to be made as lists', async () => {
+t.test('queries of virtual collections get the timeout of lists', async () => {
   const select = "select from pg_stat_activity where application_name = 'svc lists' and query like '%has_cover%' and datname = current_database()"
   await until(async () => {
     await client.query("select move_library_version('edits', 0)")
@@ -109,7 +109,7 @@ t.test('virtual collections have as much time to be made as lists', async () => 
   }, 'the connection of lists made them')
 })
 
-t.test('an upload to a platform finds whether that has ROMs by an index', async (t) => {
+t.test('an upload checks by an index whether its platform has ROMs', async (t) => {
   await client.query('update roms set missing_from_fs = true where platform_id = 1')
   const headers = {
     'x-upload-platform': '1', 'x-upload-filename': 'New.zip', 'x-upload-total-size': '3', 'x-upload-total-chunks': '1'
@@ -117,7 +117,7 @@ t.test('an upload to a platform finds whether that has ROMs by an index', async 
   t.equal(await scansOf('roms/upload/start', { method: 'POST', headers }), 0)
 })
 
-t.test('what is worked out of the whole library is worked out once', async (t) => {
+t.test('values of the whole library are computed once', async (t) => {
   const whole = ['roms', 'roms?group_by_meta_id=true', 'roms?duplicate=true', 'roms?duplicate=false', 'roms?order_by=fs_size_bytes', 'roms?matched=false',
     'roms?has_soundtrack=true', 'collections/virtual?type=all', `collections/virtual/${FRANCHISE}`, 'roms/filters', 'platforms', 'platforms/identifiers', 'platforms/3']
   for (const path of whole) await scansOf(path)

@@ -6,7 +6,7 @@ import { addRom } from './support.ts'
 const fresh = shareTestApp(t)
 const LIST = '/api/roms?with_files=true'
 
-t.test('what is kept of a ROM has nothing of the viewer who asked first', async (t) => {
+t.test('a cached ROM contains nothing of the caller who read it first', async (t) => {
   const test = await fresh(t)
   const { app, createUser } = test
   const [id, sibling] = [
@@ -33,7 +33,7 @@ t.test('what is kept of a ROM has nothing of the viewer who asked first', async 
   t.equal((await app.inject({ url: LIST, headers: bob })).json().items.length, 1)
 })
 
-t.test('a ROM is told as it is now, whatever of it was changed, by whatever means', async (t) => {
+t.test('a ROM is current after any change by any means', async (t) => {
   const test = await fresh(t)
   const { app, admin } = test
   const id = await addRom(test, { fs_name: 'a.sfc', matches: { igdb: 1 } })
@@ -60,7 +60,7 @@ t.test('a ROM is told as it is now, whatever of it was changed, by whatever mean
   }
 })
 
-t.test('what was not asked for the longest goes when there is too much', async (t) => {
+t.test('the least recently used ROM is evicted when the cache is full', async (t) => {
   const kept = createRomCache(25)
   const rom = { stamp: 's', json: '0123456789', games: [], still: null }
   kept.store(1, false, rom)

@@ -17,14 +17,17 @@ import { addRom } from './support.ts'
 
 const fresh = shareTestApp(t)
 
-/** Two of the community are among them; what else has ids, such as a source of covers, makes no ROMs one game. */
+/**
+ * Identifying providers, two of them community plugins. Other providers with ids, such as one for covers, do not group
+ * ROMs.
+ */
 const KEYS = [...IDENTIFYING, 'acme', 'zed']
 const PROVIDERS = ['igdb', 'ra', 'ss', 'acme', 'zed', 'hltb', 'sgdb']
 const NAMES = ['Game (USA)', 'Game (Japan)', 'Game (Europe) (Demo)', 'Game (Beta)', 'Another (USA)', 'Game']
 const REGIONS = ['USA', 'Japan', 'Europe']
 const PRIORITY = ['us', 'eu']
 
-/** One ROM of each group, worked out of all ROMs and matches as they are at this moment. */
+/** True for one ROM of each group, computed from all current ROMs and matches. */
 function isFirst (from: RawBuilder<unknown>, condition: RawBuilder<boolean>) {
   const first = sql`select m.rom_id, min(lpad(array_position(${KEYS}::text[], m.provider)::text, 6, '0') || m.provider_id) as key
     from rom_matches m where m.provider = any(${KEYS}::text[]) group by m.rom_id`
@@ -35,7 +38,7 @@ function isFirst (from: RawBuilder<unknown>, condition: RawBuilder<boolean>) {
     from ${from} join (${first}) k on k.rom_id = r.id where k.key is not null and ${condition}) g where g.rank > 1))`
 }
 
-/** The same for ROMs that have siblings. */
+/** True for ROMs with siblings, computed from all current ROMs and matches. */
 const isSibling = (caller: AnyCaller) => sql<boolean>`r.id in (
   select unnest(array_agg(r.id)) from rom_matches m join roms r on r.id = m.rom_id
   where m.provider = any(${KEYS}::text[]) and m.provider_id is not null and ${isRomVisible(caller)}
@@ -65,13 +68,13 @@ const REMATCH = `update rom_matches set provider = $2 where rom_id = $1
 const MARK = `insert into rom_users (rom_id, user_id, is_main_sibling) values ($1, 1, true)
   on conflict (rom_id, user_id) do update set is_main_sibling = not rom_users.is_main_sibling`
 
-/** Every third is for adults. */
+/** Makes every third ROM one for adults. */
 const addAs = (rom: number, platform: number, name: string | undefined, region: string | null | undefined) =>
   [rom, platform, name, region === null ? [] : [region, 'World'], rom % 3 === 0 ? 18 : null]
 
 const alike = (text: string): fc.Arbitrary<Change> => fc.constant([text, []])
 
-/** What scans, people and people with a database client do. */
+/** Random changes as made by scans, users and people with a database client. */
 const change: fc.Arbitrary<Change> = fc.oneof(
   { weight: 6, arbitrary: fc.tuple(ids, providers, game).map((values): Change => [UPSERT, values]) },
   { weight: 3, arbitrary: fc.tuple(ids, providers).map((values): Change => [UNMATCH, values]) },
@@ -88,7 +91,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
     ["insert into hidden_entities (entity, entity_id, user_id) values ('roms', $1, 1) on conflict do nothing", [rom]])
 )
 
-/** A library of seven ROMs, each of one of two games. */
+/** Refills the library with seven ROMs, each of one of two games. */
 async function refill ({ app }: TestApp): Promise<void> {
   await app.pg.query('delete from hidden_entities; delete from rom_users; delete from former_roms; delete from roms')
   for (let rom = 1; rom <= 7; rom++) {
@@ -104,7 +107,7 @@ async function select ({ app }: TestApp, condition: RawBuilder<boolean>): Promis
   return rows.map((row) => row.id)
 }
 
-/** Everything, what is not hidden from somebody, and what is not for adults either. */
+/** Callers who see everything, all that is not hidden, and all that is neither hidden nor for adults. */
 const limited: AnyCaller = { id: 1, access: { ...ADMIN_ACCESS, is_admin: false, group_id: 1 } }
 const VIEWERS: AnyCaller[] = [null, limited, { id: 1, access: { ...limited.access, age_limit: 12 } }]
 
@@ -125,7 +128,7 @@ async function checkAll (test: TestApp): Promise<void> {
   }
 }
 
-t.test('groups and siblings follow every change of ROMs and matches, as each viewer sees them', async (t) => {
+t.test('groups and siblings follow every change of ROMs and matches, for each caller', async (t) => {
   const test = await fresh(t)
   const { pg: pool } = test.app
   await pool.query("insert into platforms (id, slug, fs_slug, name) values (1, 'snes', 'snes', 'SNES'), (2, 'gb', 'gb', 'Game Boy')")
@@ -133,7 +136,7 @@ t.test('groups and siblings follow every change of ROMs and matches, as each vie
   await fc.assert(fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 12 }), async (changes) => {
     await refill(test)
     for (const [text, values] of changes) {
-      // A scan that gives a ROM its id back takes it from there.
+      // A scan that gives a ROM its former id deletes it from this table.
       await pool.query('delete from former_roms')
       await pool.query(text, [...values])
     }
@@ -145,7 +148,7 @@ t.test('groups and siblings follow every change of ROMs and matches, as each vie
   }), { numRuns: 15 })
 })
 
-t.test('the order in which providers are asked who is the same game is the one that is kept', async (t) => {
+t.test('the order of identifying providers equals the order of stored ids', async (t) => {
   const test = await fresh(t)
   const all = [...test.app.roms.providers.identifying]
   const matches = Object.fromEntries([...all, 'acme', 'zed'].toReversed().map((key) => [key, 1]))
@@ -154,7 +157,7 @@ t.test('the order in which providers are asked who is the same game is the one t
   t.same(rows, [{ ids: all.map((key) => `${key}:1`), other_ids: ['acme:1', 'zed:1'] }], 'others by name')
 })
 
-/** Two changes of one ROM at once, of which the second has to wait for the first. */
+/** Runs two changes of one ROM at once; the second has to wait for the first. */
 async function changeAtOnce (t: Test, { app, databaseUrl }: TestApp, [first, second]: [string, string]): Promise<void> {
   const [one, other] = [1, 2].map(() => new pg.Client({ connectionString: databaseUrl }))
   if (one === undefined || other === undefined) throw new Error('There are two clients')
@@ -170,7 +173,7 @@ async function changeAtOnce (t: Test, { app, databaseUrl }: TestApp, [first, sec
   await later
 }
 
-t.test('two who change one ROM at once leave what both wrote', async (t) => {
+t.test('two concurrent changes of one ROM both take effect', async (t) => {
   const test = await fresh(t)
   const match = (rom: number, key: string) => `insert into rom_matches (rom_id, provider, provider_id, match) values (${rom}, '${key}', '1', '{}')`
   const a = await addRom(test, { fs_name: 'A (Japan).sfc' })

@@ -44,7 +44,7 @@ async function addAll (test: TestApp, seeds: RomSeed[]): Promise<number[]> {
   return ids
 }
 
-t.test('ROMs are listed by name without its article, with where to jump to', async (t) => {
+t.test('ROMs are listed by name without the article, with an index of characters', async (t) => {
   const test = await fresh(t)
   const ids = await addAll(test, ['Zelda.sfc', 'The Addams.sfc', 'Actraiser 10.sfc', 'Actraiser 9.sfc', '7up.sfc'].map((name) => ({ fs_name: name })))
   const page = await list(test)
@@ -65,7 +65,7 @@ t.test('ROMs are listed by name without its article, with where to jump to', asy
   t.match(bare.filter_values, { genres: [], platforms: [] })
 })
 
-t.test('a page that cannot be is refused, and so are the uninvited', async (t) => {
+t.test('an invalid page and an unauthenticated caller are refused', async (t) => {
   const { app, admin } = await fresh(t)
   for (const query of ['limit=0', 'limit=10001', 'offset=-1', 'limit=x', 'updated_after=soon', 'matched=maybe',
     'platform_ids=99999999999', 'genres=%00', 'search_term=%00', 'updated_after=2016-12-31T23:59:60Z']) {
@@ -78,7 +78,7 @@ t.test('a page that cannot be is refused, and so are the uninvited', async (t) =
   t.same((await app.inject({ url: '/api/roms/77', headers: admin })).json(), { detail: "ROM with ID '77' not found" })
 })
 
-t.test('lists sort by any column, by source ids and by own marks', async (t) => {
+t.test('lists sort by any column, provider ids and the caller\'s marks', async (t) => {
   const test = await fresh(t)
   const [a = 0, b = 0] = await addAll(test, [
     { fs_name: 'a.sfc', fields: { fs_size_bytes: 5, average_rating: 10, first_release_date: 9e11 }, matches: { igdb: 100 } },
@@ -133,7 +133,7 @@ t.test('a search finds every word in the name or file name, alternatives, and ha
   t.equal((await list(test, { search_term: 'super' })).total, 2)
 })
 
-t.test('filters narrow a list by what is known of the ROMs', async (t) => {
+t.test('filters narrow a list by each known field', async (t) => {
   const test = await fresh(t)
   await addAll(test, [
     {
@@ -188,14 +188,14 @@ t.test('filters narrow a list by what is known of the ROMs', async (t) => {
   t.equal(whole.json<Record<string, number[]>>().platforms?.length, 2)
 })
 
-t.test('only what changed after a time a client was told is listed', async (t) => {
+t.test('updated_after lists only ROMs changed after that time', async (t) => {
   const test = await fresh(t)
   await addRom(test, { fs_name: 'a.sfc' })
   const [item] = (await list(test)).items
   t.equal((await list(test, { updated_after: String(item?.updated_at) })).total, 0)
 })
 
-t.test('of a group of siblings one is shown: the main one, a finished one, that of the wanted region', async (t) => {
+t.test('a group shows its main sibling, else a finished game, else the wanted region', async (t) => {
   const test = await fresh(t)
   const ids = await addAll(test, [
     { fs_name: 'Game (Japan).sfc', matches: { igdb: 1 } },
@@ -223,7 +223,7 @@ t.test('of a group of siblings one is shown: the main one, a finished one, that 
   t.same(marked.map((row) => row.rom.id), [ids[1]])
 })
 
-t.test('marks are the own ones: kept, shown, filtered by, and hidden from the lists when asked', async (t) => {
+t.test('marks of the caller are stored, shown, filtered, and hide ROMs from lists', async (t) => {
   const test = await fresh(t)
   const [a = 0] = await addAll(test, [{ fs_name: 'a.sfc' }, { fs_name: 'b.sfc' }])
   const bob = await test.createUser('bob')
@@ -268,7 +268,7 @@ const ACHIEVEMENT = {
   type: null
 }
 
-t.test('a ROM is shown with its sources, merged data, artwork, files and siblings as the document says', async (t) => {
+t.test('a ROM view matches the OpenAPI document', async (t) => {
   const test = await fresh(t)
   const [a = 0, b = 0] = await addAll(test, [
     {
@@ -332,7 +332,7 @@ t.test('a ROM is shown with its sources, merged data, artwork, files and sibling
   t.same((await test.app.roms.views([b, 99, a], null)).map((rom) => rom.id), [b, a])
 })
 
-t.test('the document shows the fields and records of every provider that is registered', async (t) => {
+t.test('the OpenAPI document contains the fields of every registered provider', async (t) => {
   const { app } = await fresh(t)
   const { components } = (await app.inject({ url: '/openapi.json' })).json()
   const properties = components.schemas.SimpleRom.properties
@@ -342,14 +342,14 @@ t.test('the document shows the fields and records of every provider that is regi
   t.ok(components.schemas.DetailedRom.properties.all_user_notes)
 })
 
-t.test('a list takes as many queries for fifty ROMs as for one, and few', async (t) => {
+t.test('a list of fifty ROMs takes as many queries as a list of one', async (t) => {
   const test = await fresh(t)
   const add = (i: number) => addRom(test, { fs_name: `Game ${i}.sfc`, matches: { igdb: i % 5, ss: i }, fields: { genres: [`g${i}`] } })
-  // Who calls has to be found as well, and the first time the password be checked.
+  // Count the queries of authentication apart, after the first request has checked the password.
   await list(test)
   const withAuth = await countQueries(test, async () => { await test.app.inject({ url: '/api/users/me', headers: test.admin }) })
   await add(0)
-  // What was kept of a ROM that had this id is found to be another.
+  // Replaces the cached ROM that had this id before.
   await list(test)
   const one = await countQueries(test, async () => { t.equal((await list(test)).items.length, 1) })
   for (let i = 1; i < 50; i++) await add(i)
@@ -358,7 +358,7 @@ t.test('a list takes as many queries for fifty ROMs as for one, and few', async 
   t.ok(fifty - withAuth <= 6, `${fifty - withAuth} queries`)
 })
 
-t.test('a ROM is found by the id a source gives it, and by a hash of its own or of a file', async (t) => {
+t.test('a ROM is found by its id at a provider and by a hash of it or a file', async (t) => {
   const test = await fresh(t)
   const [a, b] = await addAll(test, [
     { fs_name: 'a.sfc', matches: { igdb: 42 }, fields: { md5_hash: 'ab'.repeat(16) } },
@@ -376,7 +376,7 @@ t.test('a ROM is found by the id a source gives it, and by a hash of its own or 
   t.equal((await get('by-hash')).statusCode, 400)
 })
 
-t.test('any ROM of a part of the library is picked, and null where there is none', async (t) => {
+t.test('a random ROM comes from the scope, and is null if the scope is empty', async (t) => {
   const test = await fresh(t)
   const none = await test.app.inject({ url: '/api/roms/random', headers: test.admin })
   t.equal(none.statusCode, 200)
@@ -387,7 +387,7 @@ t.test('any ROM of a part of the library is picked, and null where there is none
   t.ok(ids.includes((await test.app.inject({ url: '/api/roms/random', headers: test.admin })).json().id))
 })
 
-t.test('anyone may read details while downloads are open, but not the lists', async (t) => {
+t.test('guests may read details while downloads are open, but not lists', async (t) => {
   const test = await buildTestApp(t, { env: { DISABLE_DOWNLOAD_ENDPOINT_AUTH: 'true' } })
   const id = await addRom(test, { fs_name: 'a.sfc' })
   t.match((await test.app.inject({ url: `/api/roms/${id}` })).json(), { id, rom_user: { id: -1 } })

@@ -9,13 +9,13 @@ export interface RomSeed {
   platform?: string
   /** Provider → id, or id and raw record. */
   matches?: Record<string, string | number | { id: string | number, metadata: Record<string, unknown> }>
-  /** Paths below the platform's folder; without it the ROM is one file of its own name. */
+  /** Paths below the platform's folder; without them the ROM is one file of its own name. */
   files?: string[]
   fields?: Partial<RequiredEntityData<Rom>>
   file?: Partial<RequiredEntityData<RomFile>>
 }
 
-/** Puts a ROM into the database as a scan of `roms/<platform>/<fs_name>` would. */
+/** Stores a ROM as a scan of `roms/<platform>/<fs_name>` would. */
 export async function addRom ({ app }: TestApp, seed: RomSeed): Promise<number> {
   const em = app.orm.em.fork()
   const { platform } = await app.platforms.ensure(em, seed.platform ?? 'snes')
@@ -60,7 +60,7 @@ export async function addRom ({ app }: TestApp, seed: RomSeed): Promise<number> 
   return rom.id
 }
 
-/** How many statements the ORM's pool is asked for while something runs. */
+/** Counts the statements on the ORM's pool while some work runs. */
 export async function countQueries ({ app }: TestApp, work: () => Promise<unknown>): Promise<number> {
   const pool = await app.orm.em.getConnection().getNativeClient()
   let queries = 0

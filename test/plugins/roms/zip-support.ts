@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers'
 import yauzl from 'yauzl'
 
-/** Entry name → content, in the order of the zip. */
+/** Reads a zip: entry name → content, in the order of the zip. */
 export async function readZip (bytes: Buffer): Promise<Map<string, string>> {
   const zip = await new Promise<yauzl.ZipFile>((resolve, reject) => {
     yauzl.fromBuffer(bytes, { lazyEntries: true, validateEntrySizes: true }, (err, file) => {

@@ -15,7 +15,7 @@ import { fileContent, textContent } from '../../../plugins/roms/downloads/zip-co
 
 const GIB = 2 ** 30
 
-/** Where reads of a file began and ended. */
+/** Start and end of each read of a file. */
 type Reads = [start: number, end: number][]
 
 function countReads (handle: FileHandle, reads: Reads): FileHandle {
@@ -27,7 +27,7 @@ function countReads (handle: FileHandle, reads: Reads): FileHandle {
   return handle
 }
 
-/** An entry of a file on disk; every read of it is noted. */
+/** Creates an entry of a file on disk and records every read of the file. */
 async function fileEntry (
   path: string, { name = 'file', crc = null, reads = [], checksums = createChecksums() }:
   { name?: string, crc?: number | null, reads?: Reads, checksums?: ReturnType<typeof createChecksums> } = {}
@@ -48,7 +48,7 @@ function openZip (bytes: Buffer): Promise<yauzl.ZipFile> {
   })
 }
 
-/** Name → content, read by a program that is none of ours; it checks every checksum. */
+/** Reads a zip with an independent program, which verifies every checksum: name → content. */
 async function unzip (bytes: Buffer): Promise<Record<string, string>> {
   const zip = await openZip(bytes)
   const found: Record<string, string> = {}
@@ -85,7 +85,7 @@ async function mixedZip (t: Test): Promise<Zip> {
   ])
 }
 
-t.test('a zip has the size that is announced, is read by others, and is the same each time', async (t) => {
+t.test('a zip has the announced size, opens in other programs, and is reproducible', async (t) => {
   const zip = await mixedZip(t)
   const bytes = await whole(zip)
   t.equal(bytes.length, zip.size)
@@ -98,9 +98,9 @@ t.test('a zip has the size that is announced, is read by others, and is the same
   if (PYTHON) t.equal(python('print(zipfile.ZipFile(sys.argv[1]).testzip())', file), 'None')
 })
 
-t.test('every range of a zip is that part of the whole', async (t) => {
+t.test('every range of a zip equals that part of the whole', async (t) => {
   const bytes = await whole(await mixedZip(t))
-  // Again, so that no checksum is known from before.
+  // A second zip, whose checksums are not cached.
   const zip = await mixedZip(t)
   const edges = fc.oneof(fc.integer({ min: 0, max: 200 }), fc.integer({ min: zip.size - 700, max: zip.size }),
     fc.integer({ min: 0, max: zip.size }))
@@ -110,7 +110,7 @@ t.test('every range of a zip is that part of the whole', async (t) => {
   }), { numRuns: 80 })
 })
 
-t.test('a checksum that nobody knows is read for once, and not at all by a part that does not hold it', async (t) => {
+t.test('an unknown checksum is computed once, and only for a part that contains it', async (t) => {
   const folder = t.testdir({ a: 'a'.repeat(1000), b: 'bbbb' })
   const reads: Reads = []
   const options = { reads, checksums: createChecksums() }
@@ -128,7 +128,7 @@ t.test('a checksum that nobody knows is read for once, and not at all by a part 
   t.same(reads, [[0, 1000]], 'whoever sends it all need not read it twice')
 })
 
-t.test('a file that changed or went away fails the zip, never ends it early', async (t) => {
+t.test('a file that changed or disappeared fails the zip instead of ending it early', async (t) => {
   const folder = t.testdir({ grown: 'aaaa', touched: 'aaaa', short: 'aaaa' })
   const at = (name: string) => join(folder, name)
   const grown = createZip([await fileEntry(at('grown'))])
@@ -143,7 +143,7 @@ t.test('a file that changed or went away fails the zip, never ends it early', as
   await t.rejects(whole(gone), /ENOENT/)
 })
 
-t.test('the tag changes with any member and with nothing else', async (t) => {
+t.test('the etag changes with any member and with nothing else', async (t) => {
   const folder = t.testdir({ a: 'aaaa', b: 'bbbb' })
   const [a, b] = [join(folder, 'a'), join(folder, 'b')]
   const tag = async (names = ['a', 'b'], text = 'list') => createZip([
@@ -162,7 +162,7 @@ t.test('the tag changes with any member and with nothing else', async (t) => {
   t.not(await tag(), touched, 'other content')
 })
 
-t.test('beyond 4 GiB a part costs no more than itself, and other programs find every member', async (t) => {
+t.test('a part beyond 4 GiB costs only its size, and other programs find every member', async (t) => {
   const folder = t.testdir({ big: '', last: 'the last' })
   truncateSync(join(folder, 'big'), 6 * GIB)
   const big: Reads = []
@@ -200,7 +200,7 @@ async function stateOfFile (path: string): Promise<string> {
   }
 }
 
-t.test('more members than sixteen bits can count are all found', async (t) => {
+t.test('a zip with more than 65,535 members lists all of them', async (t) => {
   const zip = createZip(Array.from({ length: 66_000 }, (_, i) => ({ name: `f${i}`, content: textContent(String(i)) })))
   const bytes = await whole(zip)
   t.equal(bytes.length, zip.size)
