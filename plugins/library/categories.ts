@@ -1,4 +1,4 @@
-/** The kinds of files in a ROM's folder, in the order in which they are tried. */
+/** The kinds of files in a ROM's folder, in order of precedence. */
 export const ROM_FILE_CATEGORIES = [
   'game', 'dlc', 'hack', 'manual', 'patch', 'update', 'mod', 'demo', 'translation', 'prototype', 'cheat', 'soundtrack',
   'screenshot'
@@ -7,9 +7,9 @@ export const ROM_FILE_CATEGORIES = [
 export type RomFileCategory = typeof ROM_FILE_CATEGORIES[number]
 
 /**
- * The first category whose name, or name and `s`, is the name of one of the folders, without case; else null.
- * Pass only the folders below the ROM's own: other servers compare the whole path, but then a platform's folder
- * called `demos`, or a game called `Patch`, would decide for every file in it.
+ * Returns the first category whose name, or name and `s`, is the name of one of the folders, ignoring case; else null.
+ * Pass only the folders below the ROM's own. Other servers compare the whole path, but then a platform folder called
+ * `demos`, or a game called `Patch`, would decide for every file in it.
  */
 export function categoryOf (folders: readonly string[]): RomFileCategory | null {
   if (folders.length === 0) return null

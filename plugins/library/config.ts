@@ -3,7 +3,7 @@ import { Formatted, Names, Section } from '../../core/config/setting.ts'
 import { StringEnum } from '../../core/typebox.ts'
 
 export const ExcludeSchema = Section({
-  platforms: Names('Platform folders left out, names or patterns (*, ?, [...])'),
+  platforms: Names('Excluded platform folders, names or patterns (*, ?, [...])'),
   roms: Section({
     single_file: Section({
       extensions: Names('Extensions of files that are not ROMs'),
@@ -12,31 +12,31 @@ export const ExcludeSchema = Section({
     multi_file: Section({
       names: Names('Names or patterns of folders that are not ROMs'),
       parts: Section({
-        extensions: Names('Extensions left out inside ROM folders'),
-        names: Names('Names or patterns left out inside ROM folders')
+        extensions: Names('Excluded extensions inside ROM folders'),
+        names: Names('Excluded names or patterns inside ROM folders')
       })
     })
   })
-}, 'What the scan leaves out')
+}, 'Names that the scan skips')
 
 export const STRUCTURES = ['roms/{platform}/{game}', '{platform}/roms/{game}'] as const
 
-/** A section, as defaults are filled into sections alone. */
+/** A section, because defaults are only filled into sections. */
 const LibrarySchema = Section({
-  path: Type.String({ minLength: 1, description: 'Its root folder' }),
+  path: Type.String({ minLength: 1, description: 'Root folder of the library' }),
   writable: Type.Boolean({
-    default: true, description: 'false: nothing is renamed, uploaded or exported into it, whoever asks for that'
+    default: true, description: 'false: the server never renames, uploads or exports anything in it'
   }),
-  watched: Type.Boolean({ default: true, description: 'false: the watcher leaves it alone, as is best for network shares' }),
+  watched: Type.Boolean({ default: true, description: 'false: the watcher ignores it, as is best for network shares' }),
   structure: Type.Optional(StringEnum(STRUCTURES, {
-    description: 'How its folders lie; without it as filesystem.structure says, else as it is found'
+    description: 'Folder structure; default: filesystem.structure, else detected'
   }))
 })
 
 export const LibrariesSchema = Type.Record(Type.String(), LibrarySchema, {
   default: {},
-  description: 'Name → root folder, for libraries that lie in several places. They are all there are: with any, library_dir ' +
-    'counts for nothing, so the folder it names is to be listed too'
+  description: 'Name → root folder, for several libraries. The list is complete: if it has any entry, library_dir is ignored, so ' +
+    'its folder must be listed too'
 })
 
 export const FilesystemSchema = Section({
@@ -47,8 +47,8 @@ export const FilesystemSchema = Section({
   skip_hash_calculation: Type.Boolean({ default: false, description: 'Reads no file contents; hash lookups find nothing' }),
   structure: Section({
     default: Type.Optional(StringEnum(STRUCTURES,
-      { description: 'Folder structure; without it it is detected' })),
+      { description: 'Folder structure; default: detected' })),
     firmware: Type.Optional(StringEnum(['bios/{platform}', '{platform}/bios'],
-      { description: 'Where firmware lies; without it as the structure says' }))
+      { description: 'Location of firmware; default: as the structure says' }))
   })
-}, 'How the library is laid out')
+}, 'Layout of the library')

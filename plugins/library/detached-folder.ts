@@ -3,8 +3,8 @@ import { folderInode, isFolder } from './directory.ts'
 import type { KnownFolder } from './library-rows.ts'
 
 /**
- * Whether a folder that held ROMs is gone with its disk: one that is not mounted leaves an empty folder behind, or
- * none.
+ * True if a folder that contained ROMs is missing because its disk is not mounted. Such a disk leaves an empty folder,
+ * or none.
  *
  * @throws {LibraryUnreadableError}
  */

@@ -3,21 +3,24 @@ import type { Dirent } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { errorCode } from '../../core/files/fs-error.ts'
 
-/** Something in the library that was left out, and why, in words for a person. */
+/** A skipped path of the library, with the reason in words for a person. */
 export interface Problem {
-  /** Relative to the library, with forward slashes; bytes that are no UTF-8 as `\xNN`. */
+  /** Path relative to the library, with forward slashes. Bytes that are not valid UTF-8 appear as `\xNN`. */
   path: string
   reason: string
 }
 
-/** One name in a folder. A name that is not valid UTF-8 has a printable form in its place. */
+/** One name in a folder. A name that is not valid UTF-8 is replaced by a printable form. */
 export interface DirectoryItem {
   name: string
   kind: 'file' | 'folder' | 'link' | 'other'
   isValid: boolean
 }
 
-/** The library, or a whole platform of it, cannot be read: nothing may be taken for missing because of that. */
+/**
+ * The library, or a whole platform of it, cannot be read. The caller must not mark files as missing because of this
+ * error.
+ */
 export class LibraryUnreadableError extends Error {
   override readonly name = 'LibraryUnreadableError'
   readonly path: string
@@ -30,10 +33,10 @@ export class LibraryUnreadableError extends Error {
 
 export const INVALID_NAME_REASON = 'the name is not valid UTF-8; rename it'
 
-/** Without any of these in a folder, no name in it can be invalid, and JavaScript sorts as the bytes do. */
+/** If no name in a folder contains one of these, all names are valid and JavaScript sorts them by their bytes. */
 const UNUSUAL = /[\ud800-\udfff\ufffd]/
 
-/** The names in a folder in the order of their bytes, which is PostgreSQL's order under the collation "C". */
+/** Reads the names in a folder in the order of their bytes, which is PostgreSQL's order under the collation "C". */
 export async function readDirectory (path: string): Promise<DirectoryItem[]> {
   const dirents = await readdir(path, { withFileTypes: true })
   if (dirents.some(({ name }) => UNUSUAL.test(name))) return await readUnusual(path)
@@ -50,7 +53,7 @@ async function readUnusual (path: string): Promise<DirectoryItem[]> {
 }
 
 /**
- * {@link readDirectory} for a folder that must be readable.
+ * Reads a folder like {@link readDirectory}, but fails if it is not readable.
  *
  * @throws {LibraryUnreadableError}
  */
@@ -63,7 +66,7 @@ export async function readLibraryDirectory (path: string): Promise<DirectoryItem
 }
 
 /**
- * The path without symbolic links of a folder that must be there.
+ * Returns the path of an existing folder without symbolic links.
  *
  * @throws {LibraryUnreadableError}
  */
@@ -76,9 +79,9 @@ export async function realLibraryDirectory (path: string): Promise<string> {
 }
 
 /**
- * Whether there is a folder, or a link to one.
+ * True if the path is a folder, or a link to one.
  *
- * @throws {LibraryUnreadableError} when that cannot be found out
+ * @throws {LibraryUnreadableError} if this cannot be determined
  */
 export async function isFolder (path: string): Promise<boolean> {
   try {
@@ -90,7 +93,8 @@ export async function isFolder (path: string): Promise<boolean> {
 }
 
 /**
- * The number that tells a folder from another one in its place, such as a mount point without its disk.
+ * Returns the inode of a folder. It differs if another folder replaces this one, such as a mount point without its
+ * disk.
  *
  * @throws {LibraryUnreadableError}
  */
@@ -102,13 +106,13 @@ export async function folderInode (path: string): Promise<string> {
   }
 }
 
-/** {@link reasonOf}, and what to do about it where a person can do something. */
+/** Returns {@link reasonOf}, with a remedy if a person can apply one. */
 export function adviceOf (err: unknown): string {
   const isRefused = ['EACCES', 'EPERM'].includes(errorCode(err))
   return isRefused ? `${reasonOf(err)}; give the server's user that permission` : reasonOf(err)
 }
 
-/** An error of the file system in words. */
+/** Describes an error of the file system in words. */
 export function reasonOf (err: unknown): string {
   switch (errorCode(err)) {
     case 'EACCES':

@@ -2,8 +2,8 @@ import { defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/database/columns.ts'
 
 /**
- * A root folder as the configuration names it. Its row stays when it is taken out, so that it comes back under its id,
- * and with it what lay in it.
+ * A library of the configuration. Its row stays after its removal from the configuration. A library that returns then
+ * gets its id again, and with the id its former content.
  */
 export const Library = defineEntity({
   name: 'Library',
@@ -12,7 +12,7 @@ export const Library = defineEntity({
     id: p.integer().primary().autoincrement(false),
     name: columns.text(),
     root: columns.text(),
-    /** The last scan of it, and why that could not read it. */
+    /** The last scan of the library, and the reason if that scan could not read it. */
     scan_id: p.uuid().nullable(),
     scanned_at: columns.time().nullable(),
     problem: columns.text().nullable()
@@ -20,8 +20,8 @@ export const Library = defineEntity({
 })
 
 /**
- * How often the library changed, and the marks of each user: the sum over all rows of a kind. The database counts by
- * itself, with each transaction that changes something.
+ * Counters of changes to the library and to the marks of each user. The version of a kind is the sum over its rows. The
+ * database counts, once per transaction that changes something.
  */
 export const LibraryVersion = defineEntity({
   name: 'LibraryVersion',
@@ -30,7 +30,7 @@ export const LibraryVersion = defineEntity({
   properties: {
     id: columns.id(),
     kind: columns.text(),
-    /** 0 for what concerns everybody. Rows of accounts that are gone stay, since ids never come again. */
+    /** 0 for changes that concern all users. Rows of deleted accounts stay, because user ids are never reused. */
     user_id: p.integer(),
     version: p.bigint('number')
   }
@@ -38,7 +38,7 @@ export const LibraryVersion = defineEntity({
 
 const CHANGES = ['insert', 'update', 'delete'] as const
 
-/** Has each statement that changes a table counted. */
+/** Creates a trigger that counts each statement that changes a table. */
 export const countChanges = (table: string, what: 'library' | 'assets' | 'collections' = 'library') => ({
   name: 'note_change',
   timing: 'after' as const,

@@ -13,19 +13,19 @@ export type { EntryFile, EntryProblem } from './walk.ts'
 export interface Entry {
   fs_name: string
   kind: 'file' | 'folder'
-  /** A folder's own files first, then those of its folders; in the order of the bytes of their names. */
+  /** A folder's own files first, then those of its subfolders, in the order of the bytes of their names. */
   files: EntryFile[]
-  /** What of this entry was left out. With any, a file that is missing here may still be on disk. */
+  /** Skipped parts of this entry. If there are any, a file that is missing here may still be on disk. */
   problems: EntryProblem[]
 }
 
 export interface EntryListing {
   /**
-   * The first step throws a LibraryUnreadableError when the platform's folder is not there or cannot be read, and a
-   * PathRefusedError when its name leaves the library; any step throws the signal's reason once it is aborted.
+   * The first step throws a LibraryUnreadableError if the platform's folder does not exist or cannot be read, and a
+   * PathRefusedError if its name leaves the library. Any step throws the signal's reason once the signal is aborted.
    */
   entries: AsyncGenerator<Entry, void, undefined>
-  /** Grows while the entries are read: theirs, and those of entries that could not be read at all. */
+  /** Grows while the entries are read: their problems, and those of entries that could not be read at all. */
   problems: EntryProblem[]
 }
 
@@ -34,12 +34,12 @@ export interface ListOptions {
   /** The platform's ROM folder, relative to the library. */
   folder: string
   rules: ExclusionRules
-  /** What the folder holds, when that was read just now. */
+  /** The content of the folder, if it was read just now. */
   items?: readonly DirectoryItem[]
-  /** Further libraries that symbolic links may lead into. */
+  /** Other libraries that symbolic links may lead into. */
   otherRoots?: readonly string[]
   signal?: AbortSignal
-  /** Looks at the files; by default one by one. */
+  /** Reads the facts of each file; by default one by one. */
   lstat?: Lstat
 }
 
@@ -48,9 +48,8 @@ interface Platform extends DiskPath, Pick<Walk, 'roots' | 'platformRoot' | 'rule
 const CONCURRENT_ENTRIES = 256
 
 /**
- * The entries of one platform, in the order of the bytes of their names. They are read while they are asked for,
- * a few ahead. A symbolic link counts as what it leads to when that lies in a library, or in the folder that the
- * platform's folder itself is a link to.
+ * Lists the entries of one platform, in the order of the bytes of their names. Reads lazily, a few batches ahead. A
+ * symbolic link counts as its target if that is in a library, or in the target of the platform's folder.
  */
 export function listEntries (options: ListOptions): EntryListing {
   const problems: EntryProblem[] = []
@@ -85,7 +84,9 @@ async function openPlatform (
   return { real, path, roots: [libraryRoot, real, ...others], platformRoot: real, rules, signal, lstat: look }
 }
 
-/** An entry without files is none: excluded, unreadable or empty, which its problems tell apart. */
+/**
+ * Reads one entry. An entry without files is skipped: its problems tell whether it is excluded, unreadable or empty.
+ */
 async function readEntry (platform: Platform, item: DirectoryItem): Promise<Entry> {
   const entry: Entry = { fs_name: item.name, kind: 'file', files: [], problems: [] }
   const walk: Walk = { ...platform, fsName: item.name, problems: entry.problems, visited: new Set() }
@@ -104,7 +105,10 @@ async function readEntry (platform: Platform, item: DirectoryItem): Promise<Entr
   return entry
 }
 
-/** A link is left out as a file or as a folder, before it is followed: media folders often lie on another disk. */
+/**
+ * True if an item is excluded. A link is checked as file and as folder before it is followed, because media folders
+ * often are on another disk.
+ */
 export function isLeftOut (rules: ExclusionRules, { name, kind }: DirectoryItem): boolean {
   return (kind !== 'folder' && rules.isExcludedSingle(name)) || (kind !== 'file' && rules.isExcludedMulti(name))
 }

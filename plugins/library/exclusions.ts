@@ -1,6 +1,6 @@
 import { type Pattern, compilePattern } from './pattern.ts'
 
-/** The `exclude` section of config.yml: names may be patterns (`*`, `?`, `[...]`). */
+/** The `exclude` section of config.yml. Names may be patterns (`*`, `?`, `[...]`). */
 export interface Exclusions {
   platforms: readonly string[]
   roms: {
@@ -12,28 +12,30 @@ export interface Exclusions {
   }
 }
 
-/** Names in a platform's folder that belong to the server's exporters. No patterns. */
+/** Names in a platform's folder that belong to the server's exporters. Patterns are not supported. */
 export interface ReservedNames { files: readonly string[], folders: readonly string[] }
 
 export const NOTHING_RESERVED: ReservedNames = { files: [], folders: [] }
 
-/** Says of a name whether the library leaves it out. Folders compare without case, files with case. */
+/** Predicates for names that the library excludes. Folders compare without case, files with case. */
 export interface ExclusionRules {
   isExcludedPlatform: (name: string) => boolean
-  /** A file directly in a platform's folder. */
+  /** True for an excluded file directly in a platform's folder. */
   isExcludedSingle: (name: string) => boolean
-  /** A folder directly in a platform's folder. */
+  /** True for an excluded folder directly in a platform's folder. */
   isExcludedMulti: (name: string) => boolean
-  /** A file inside a ROM's folder. */
+  /** True for an excluded file inside a ROM's folder. */
   isExcludedPart: (name: string) => boolean
-  /** A folder inside a ROM's folder; only what other systems leave behind, never an `assets` of the game. */
+  /**
+   * True for an excluded folder inside a ROM's folder: only leftovers of other systems, never an `assets` of the game.
+   */
   isExcludedPartFolder: (name: string) => boolean
 }
 
 export const DEFAULT_EXCLUDED_EXTENSIONS: readonly string[] =
   ['db', 'ini', 'tmp', 'bak', 'lock', 'log', 'cache', 'crdownload', 'part', 'assembling']
 
-/** A PC game keeps its settings in .ini files: they are no ROMs, yet they are part of one. */
+/** Without .ini, because PC games store their settings in .ini files. Such files are not ROMs, but belong to one. */
 export const DEFAULT_EXCLUDED_PART_EXTENSIONS: readonly string[] =
   DEFAULT_EXCLUDED_EXTENSIONS.filter((extension) => extension !== 'ini')
 
@@ -42,20 +44,20 @@ export const DEFAULT_EXCLUDED_FILES: readonly string[] = [
   'metadata.pegasus.txt'
 ]
 
-/** Where files lie that were deleted, as the folder of a library or of a platform's ROMs. */
+/** The trash folder for deleted files, in the folder of a library or of a platform's ROMs. */
 export const TRASH_FOLDER = '.svc-trash'
 
 export const DEFAULT_EXCLUDED_FOLDERS: readonly string[] = [
   TRASH_FOLDER, '@eaDir', 'assets', '__MACOSX', '#recycle', '$RECYCLE.BIN', '.Trash-*', '.stfolder', '.Spotlight-V100',
   '.fseventsd', '.DocumentRevisions-V100', 'System Volume Information',
-  // What this server writes beside a ROM until it is complete.
+  // Temporary folders that this server writes beside a ROM during a conversion.
   '.svc-convert-*'
 ]
 
-/** Names that this server gives: a file of that name would stand in the way of its trash. */
+/** Names that this server uses itself. A file with such a name would block its trash folder. */
 const OWN_NAMES: readonly string[] = ['.svc-*']
 
-/** Folders that exporters and scrapers write beside the ROMs of a platform; never a ROM there. */
+/** Folders that exporters and scrapers write beside the ROMs of a platform; they are never a ROM. */
 export const MEDIA_FOLDERS: readonly string[] = [
   '3dboxes', 'assets', 'backcovers', 'backgrounds', 'bezels', 'boxes', 'cartridges', 'covers', 'custom', 'fanart',
   'images', 'logos', 'manuals', 'marquees', 'media', 'miximages', 'miximages_v2', 'physical', 'physicalmedia',
@@ -68,7 +70,7 @@ export const FRONTEND_FILES: readonly string[] = [
   'metadata.txt', 'noload.txt'
 ]
 
-/** The built-in rules together with the configured ones, and the names that exporters write. */
+/** Combines the built-in rules, the configured rules, and the names that exporters write. */
 export function createExclusions (settings: Exclusions, reserved: ReservedNames = NOTHING_RESERVED): ExclusionRules {
   const { single_file: single, multi_file: multi } = settings.roms
   const isSingleExtension = matchExtensions([...DEFAULT_EXCLUDED_EXTENSIONS, ...single.extensions])

@@ -7,15 +7,15 @@ const ExporterNamesSchema = Type.Object({
   fileName: Type.String(), media: Type.Record(Type.String(), Type.String())
 })
 
-/** The first folder of a path in the platform folder; undefined for a path that leaves it. */
+/** Returns the first folder of a path in the platform folder; undefined if the path leaves that folder. */
 function topFolder (path: string): string | undefined {
   const [top] = path.split('/').filter((part) => part !== '' && part !== '.')
   return top === '..' ? undefined : top
 }
 
 /**
- * The names that installed exporters write in platform folders. Exporters that are switched off count too, because
- * their files are still there.
+ * Lists the names that installed exporters write in platform folders. Disabled exporters count too, because their files
+ * still exist.
  */
 export function listExporterNames ({ descriptions }: Pick<Registry, 'descriptions'>): ReservedNames {
   const exporters = descriptions.flatMap(({ descriptor }) =>

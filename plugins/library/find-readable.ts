@@ -2,9 +2,9 @@ import { ApiError } from '../../core/errors.ts'
 import type { Library } from './service.ts'
 
 /**
- * The folders of libraries that are mounted, by id; in others everything would look gone.
+ * Returns the folders of mounted libraries, by id, because in other libraries all files would appear to be missing.
  *
- * @throws ApiError UNAVAILABLE when none is
+ * @throws ApiError UNAVAILABLE if no library is mounted
  */
 export async function findReadable (library: Pick<Library, 'look'>): Promise<Map<number, string>> {
   const states = await library.look()

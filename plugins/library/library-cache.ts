@@ -2,19 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { apartFromRequest, outOfTime } from '../../core/database/request-time.ts'
 import type { Moment, VersionKind } from './version-rows.ts'
 
-/** How old something may be while a scan is storing what it finds, and how many times as old as it took to make. */
+/** Limits of the lag of a value behind a running scan: a time, and a multiple of the time of its computation. */
 const SCAN_LAG_MS = 2_000
 const SCAN_LAG_FACTOR = 10
-/** Proxies give up after a minute, unless they are told otherwise. */
+/** Proxies time out after a minute by default. */
 const WAIT_MAX_MS = 55_000
 
-/** What is kept, or is being made. */
+/** A cached value, or one that is being computed. */
 interface Entry<Value> {
   version: string
   scans: number
-  /** When the moment was from which on it is right. */
+  /** The moment from which on the value is correct. */
   at: number
-  /** How long it may lag behind a scan. */
+  /** The maximum lag of the value behind a running scan. */
   lagMs: number
   value: Value
 }
@@ -25,26 +25,26 @@ export interface CacheOptions<Value> {
   sizeOf (value: Value): number
 }
 
-/** Of which viewer, and of what; what it depends on besides the library. */
+/** The caller, the name of the value, and the version kinds it depends on besides the library. */
 export interface CacheKey { viewer: string, of: unknown, kinds?: readonly VersionKind[] }
 
 const idOf = ({ viewer: caller, of }: CacheKey) => JSON.stringify([caller, of])
 const scansOf = ({ versions }: Moment) => versions.get('scans') ?? 0
 
 function isGood (entry: Entry<unknown>, version: string, moment: Moment): boolean {
-  // What was made of a later moment is right as well, whatever changed in between.
+  // A value of a later moment is correct as well, whatever changed in between.
   if (entry.at > moment.at) return true
   return entry.version === version && (entry.scans === scansOf(moment) || moment.at - entry.at < entry.lagMs)
 }
 
-/** An entry takes so much beside its value, as measured. Without it, lists that find nothing would not count. */
+/** The memory of an entry besides its value, as measured. Without this constant, empty lists would not count. */
 const ENTRY_BYTES = 1_024
 
-/** A scan goes on, and half of the time is over that this may be behind it. */
+/** True if a scan is running and half of the allowed lag is over. */
 const isAgeing = (entry: Entry<unknown>, moment: Moment) =>
   entry.scans !== scansOf(moment) && (moment.at - entry.at) * 2 > entry.lagMs
 
-/** Waits as long as anybody does: what is waited for goes on without it. */
+/** Waits for a value up to the time limit. The computation continues after the limit. */
 async function inTime<Value> (value: Promise<Value>): Promise<Value> {
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(() => { late.reject(outOfTime()) }, WAIT_MAX_MS)
@@ -56,22 +56,22 @@ async function inTime<Value> (value: Promise<Value>): Promise<Value> {
 }
 
 /**
- * Keeps what was worked out of the whole library until the library changes. Every worker keeps its own; the database
- * counts the changes, and whoever asks has read how far it has counted: what somebody changed is seen by the next
- * request, whichever worker answers it. While a scan stores ROMs the counter moves all the time. What the scan worker
- * wrote may therefore be seen two seconds late, or ten times what making the value anew took; it is made anew before
- * anybody has to wait for it. It is seen at once when the scan has ended, or when anybody changed anything.
+ * Caches values computed from the whole library until the library changes. Each worker has its own cache. The database
+ * counts the changes, and each caller has read the counters. The next request therefore sees every change by a person,
+ * in every worker. While a scan stores ROMs, the counter moves all the time. Writes of the scan worker may therefore
+ * appear two seconds late, or ten times the time of the computation. A value is recomputed before anybody has to wait
+ * for it. The value is current at once when the scan has ended, or when a person changed anything.
  *
- * It is made once however many ask, and in nobody's name. To wait for it is no part of a request's time with the
- * database, of which it takes nothing meanwhile; a request that waited too long ends, and what it waited for is there
- * for the next one, however slow the machine.
+ * All callers share one computation, which runs outside of any request. Waiting for it does not count against the
+ * database time of a request, and uses no connection. A request that waits too long fails, and the next request finds
+ * the value, however slow the machine.
  *
- * Nobody is given what was made for another viewer: the viewer is part of the key.
+ * No caller gets a value computed for another caller, because the caller is part of the key.
  */
 export function createLibraryCache<Value> ({ maxBytes, sizeOf }: CacheOptions<Value>) {
   const entries = new Map<string, CachedValue<Value>>()
   const makings = new Map<string, Entry<Promise<Value>>>()
-  /** The latest moment of those who wait for the next making. */
+  /** The latest moment among the callers that wait for the next computation. */
   const wanted = new Map<string, Moment>()
   let bytes = 0
 
@@ -80,7 +80,7 @@ export function createLibraryCache<Value> ({ maxBytes, sizeOf }: CacheOptions<Va
     entries.delete(id)
   }
 
-  /** The longest unused go first. */
+  /** Stores an entry and evicts the least recently used. */
   function store (id: string, entry: CachedValue<Value>): void {
     drop(id)
     entries.set(id, entry)
@@ -106,12 +106,12 @@ export function createLibraryCache<Value> ({ maxBytes, sizeOf }: CacheOptions<Va
     }
     const value = apartFromRequest(make)
     makings.set(id, { ...facts, lagMs: SCAN_LAG_MS, value })
-    // Whoever still waits for it is told.
+    // Waiting callers handle the rejection.
     value.catch(() => {})
     return value
   }
 
-  /** Notes the moment for whoever makes it next, and gives the latest one. */
+  /** Records a moment for the next computation, and returns the latest one. */
   function want (id: string, moment: Moment): Moment {
     const other = wanted.get(id)
     const latest = other !== undefined && other.at > moment.at ? other : moment
@@ -119,7 +119,7 @@ export function createLibraryCache<Value> ({ maxBytes, sizeOf }: CacheOptions<Va
     return latest
   }
 
-  /** What is kept, or else made: by a statement of its own limits, such as `app.longReads` runs. */
+  /** Returns the cached value, or computes it by a statement with its own limits, such as those of `app.longReads`. */
   async function get (moment: Moment, key: CacheKey, work: () => Promise<Value>): Promise<Value> {
     const id = idOf(key)
     const kinds: VersionKind[] = ['edits', ...key.kinds ?? []]
@@ -149,7 +149,10 @@ export function createLibraryCache<Value> ({ maxBytes, sizeOf }: CacheOptions<Va
   return {
     get,
 
-    /** The same where it is there soon, else null: so long after its making began, however many ask meanwhile. */
+    /**
+     * Returns the value if available soon, else null. The time counts from the start of its computation, for all
+     * callers.
+     */
     async getSoon (moment: Moment, key: CacheKey, work: () => Promise<Value>, waitMs: number): Promise<Value | null> {
       const value = get(moment, key, work)
       value.catch(() => {})

@@ -5,13 +5,13 @@ import type { LibraryRoot } from './roots.ts'
 import type { Library } from './service.ts'
 import { type Structure, romsPath } from './structure.ts'
 
-/** A library, and how its folders lie; null while it holds no ROM folder. */
+/** A library and its layout; null while it contains no ROM folder. */
 export interface LibraryLayout { root: LibraryRoot, structure: Structure | null }
 
 /**
- * What is known of each library that can be read.
+ * Reads facts about each readable library.
  *
- * @throws {LibraryUnreadableError} when none can
+ * @throws {LibraryUnreadableError} if no library is readable
  */
 async function mapReadable<T> (library: Library, read: (place: LibraryLayout) => Promise<T>): Promise<T[]> {
   const found: T[] = []
@@ -28,19 +28,23 @@ async function mapReadable<T> (library: Library, read: (place: LibraryLayout) =>
   return found
 }
 
-/** A library that something is written into. */
+/** A library to write into. */
 export interface WritableLayout { root: LibraryRoot, structure: Structure }
 
-/** @throws ApiError UNAVAILABLE while it is not mounted · {LibraryUnreadableError} */
+/**
+ * Returns the layout of a library.
+ *
+ * @throws ApiError UNAVAILABLE while it is not mounted · {LibraryUnreadableError}
+ */
 async function openPlace (library: Library, root: LibraryRoot): Promise<WritableLayout> {
   await library.requireMounted(root)
   return { root, structure: await library.detectStructure(root) ?? library.emptyStructure }
 }
 
 /**
- * The library of an id, to write something into.
+ * Returns the library with an id, to write into.
  *
- * @throws ApiError BAD_REQUEST when there is none · CONFLICT when it is read-only · UNAVAILABLE while it is not mounted
+ * @throws ApiError BAD_REQUEST if there is none · CONFLICT if it is read-only · UNAVAILABLE while it is not mounted
  * @throws {LibraryUnreadableError}
  */
 export async function getLayout (library: Library, id: number): Promise<WritableLayout> {
@@ -52,11 +56,11 @@ export async function getLayout (library: Library, id: number): Promise<Writable
 }
 
 /**
- * The library that something of a platform is written into: the first that held it when it was last scanned, else the
- * first that holds its folder of ROMs, else the first. Those that are read-only do not count.
+ * Returns the library for writing files of a platform. The first that contained it at its last scan precedes the first
+ * that contains its ROM folder, then the first mounted one. Skips read-only libraries.
  *
- * @throws ApiError UNAVAILABLE while the one that held it is not mounted · CONFLICT when all others are read-only
- * @throws {LibraryUnreadableError} when none can be read
+ * @throws ApiError UNAVAILABLE while the library of the platform is not mounted · CONFLICT if all others are read-only
+ * @throws {LibraryUnreadableError} if no library is readable
  */
 export async function findLayout (library: Library, fsSlug: string): Promise<WritableLayout> {
   const homes = await library.listHomes(fsSlug)
@@ -73,7 +77,11 @@ export async function findLayout (library: Library, fsSlug: string): Promise<Wri
   throw conflict('All libraries are read-only; set writable of one to true to change what lies in it')
 }
 
-/** The platform folders of all libraries that can be read. @throws {LibraryUnreadableError} when none can */
+/**
+ * Lists the platform folders of all readable libraries.
+ *
+ * @throws {LibraryUnreadableError} if no library is readable
+ */
 export async function listAllFolders (library: Library): Promise<string[]> {
   const folders = await mapReadable(library, async ({ root, structure }) =>
     structure === null ? [] : (await library.listPlatformFolders(root, structure)).platforms)
@@ -83,7 +91,11 @@ export async function listAllFolders (library: Library): Promise<string[]> {
 /** A folder of ROMs, relative to its library. */
 export interface RomFolder { root: LibraryRoot, path: string }
 
-/** The folders of ROMs in all libraries that can be read and are not read-only. @throws {LibraryUnreadableError} */
+/**
+ * Lists the ROM folders of all libraries that are readable and writable.
+ *
+ * @throws {LibraryUnreadableError}
+ */
 export async function listWritableFolders (library: Library): Promise<RomFolder[]> {
   const folders = await mapReadable(library, async ({ root, structure }) => {
     if (structure === null || !root.is_writable) return []

@@ -2,19 +2,19 @@ import type { FastifyInstance } from 'fastify'
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 
-/** As many as work at once in each process; others wait for them. */
+/** Maximum number of concurrent statements per process; further ones wait. */
 const AT_ONCE = 2
-/** A million ROMs take seconds where there is a processor for them, and a minute where there is hardly any. */
+/** A million ROMs take seconds on a free processor, and a minute on a busy one. */
 const STATEMENT_MS = 120_000
 const QUERY_MS = STATEMENT_MS + 1_000
 const IDLE_MS = 10_000
 
-/** Nothing but statements: their text says what they read. */
+/** Only raw statements, because no tables are typed. */
 export type LongReads = Kysely<object>
 
 /**
- * Connections for statements that read all of the library, beside those of requests and their limits: they are few, and
- * open while they are needed. The database knows them by their name.
+ * Opens connections for statements that read the whole library, apart from those of requests and their limits. They are
+ * few, open on demand, and identified in the database by their application name.
  */
 export function openLongReads ({ log, pg: { options } }: Pick<FastifyInstance, 'log' | 'pg'>) {
   const pool = new pg.Pool({
@@ -23,7 +23,7 @@ export function openLongReads ({ log, pg: { options } }: Pick<FastifyInstance, '
   })
   const note = (err: Error) => { log.debug({ err }, 'database connection of lists lost') }
   pool.on('error', note)
-  // One that is in use when it breaks fails the statement under way; without a listener it would end the process too.
+  // A connection that breaks while in use fails its statement. Without a listener its error would also end the process.
   pool.on('connect', (client) => { client.on('error', note) })
   return new Kysely<object>({ dialect: new PostgresDialect({ pool }) })
 }

@@ -2,22 +2,22 @@ import { Worker } from 'node:worker_threads'
 import { type Lstat, type PathFacts, lstat } from './lstat.ts'
 
 const THREAD = new URL('./lstat-thread.ts', import.meta.url)
-/** For so many the start of a thread is worth its while. */
+/** Minimum number of paths that justifies the start of a thread. */
 const MANY = 2_000
 /** A local disk answers in a hundredth of a millisecond. */
 const SLOW_MS = 0.1
-/** A busy machine has a thread wait now and then. */
+/** On a busy machine a thread sometimes waits. */
 const GRACE_MS = 200
-/** In MiB; what it allocates is gone with each message. */
+/** Heap limits in MiB, because all allocations of a message are garbage after it. */
 const HEAP = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 }
 
-/** What the thread answers of each path: one of the kinds, or that it could not tell; size, time and inode. */
+/** Number of values per path in the thread's reply: index of the kind or UNKNOWN, size, time, inode. */
 export const FIELDS = 4
 export const KINDS: readonly PathFacts['kind'][] = ['file', 'folder', 'other']
 export const UNKNOWN = -1n
-/** What the thread is told: when paths take it longer on the average, and that for a while, it ends. */
+/** Limits of the thread. The thread ends when paths take longer than this on average for a while. */
 export interface ThreadSettings { slowMs: number, graceMs: number }
-/** Between paths of one message, which is much cheaper as one text. */
+/** Separates the paths of one message, because one text is much cheaper than a list. */
 export const SEPARATOR = '\0'
 
 interface Asked { path: string, resolve: (facts: PathFacts | Promise<PathFacts>) => void }
@@ -30,9 +30,9 @@ function readFacts (all: BigInt64Array, index: number): PathFacts | null {
 }
 
 /**
- * Looks at paths for somebody who may ask for very many: a thread does it then, many paths by each message, which takes
- * less than half of the processor and none of this thread's time. It looks at one after the other: of a network share,
- * and of a disk that has to search, many are asked for at once, without it.
+ * Reads the facts of paths for a caller that may ask for very many. For many paths a thread does this, with many paths
+ * per message. This takes less than half of the CPU time, and no time of this thread. The thread reads paths one by
+ * one. Slow disks and network shares are read without it, many paths at once.
  */
 export function createManyLstats (
   settings: ThreadSettings = { slowMs: SLOW_MS, graceMs: GRACE_MS }
@@ -41,10 +41,10 @@ export function createManyLstats (
   let thread: Worker | null = null
   let isReady = false
   let gathered: Asked[] = []
-  /** The messages that are not answered, in order. */
+  /** Messages without a reply, in order. */
   const sent: Asked[][] = []
 
-  /** Whoever waits is answered without the thread. */
+  /** Resolves all waiting requests without the thread. */
   function giveUp (): void {
     isReady = false
     for (const { path, resolve } of [...sent.splice(0).flat(), ...gathered.splice(0)]) resolve(lstat(path))
@@ -52,7 +52,7 @@ export function createManyLstats (
 
   function finishRead (all: BigInt64Array): void {
     for (const [index, { path, resolve }] of (sent.shift() ?? []).entries()) {
-      // What could not be looked at says why when it is asked again.
+      // Repeat a failed lookup here, because that gives the reason of the failure.
       resolve(readFacts(all, index) ?? lstat(path))
     }
   }
@@ -81,14 +81,14 @@ export function createManyLstats (
   }
 
   return {
-    /** Says how many paths are about to be asked for, so that the thread is ready by then. */
+    /** Announces a number of requests, so the thread is ready before them. */
     expect,
 
     lstat (path) {
       expect(1)
       if (!isReady) return lstat(path)
       return new Promise((resolve) => {
-        // What is asked for in one turn of the event loop travels together.
+        // Requests of one turn of the event loop share one message.
         if (gathered.push({ path, resolve }) === 1) setImmediate(send)
       })
     },

@@ -3,7 +3,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { kindOf } from './lstat.ts'
 import { FIELDS, KINDS, SEPARATOR, type ThreadSettings, UNKNOWN } from './lstat-many.ts'
 
-/** One after the other: that takes a third of what it takes to have each done in the background. */
+/** Reads paths one by one with the synchronous call, which takes a third of the time of asynchronous calls. */
 function lookAt (paths: readonly string[]): BigInt64Array<ArrayBuffer> {
   const all = new BigInt64Array(paths.length * FIELDS)
   for (const [index, path] of paths.entries()) all.set(factsOf(path), index * FIELDS)
@@ -29,9 +29,9 @@ function serve (port: MessagePort, { slowMs, graceMs }: ThreadSettings): void {
     lateMs = Math.max(0, lateMs + performance.now() - begun - paths.length * slowMs)
     if (lateMs > graceMs) port.close()
   })
-  // It is ready.
+  // Report that the thread is ready.
   port.postMessage(null)
 }
 
-// Whoever compiles it ahead is no thread.
+// This module is also imported outside of a thread, to compile it ahead.
 if (parentPort !== null) serve(parentPort, workerData as ThreadSettings)

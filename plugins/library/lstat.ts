@@ -1,6 +1,6 @@
 import { type BigIntStats, lstat as lstatCallback } from 'node:fs'
 
-/** What lies at a path: a link itself, and not what it leads to. */
+/** Facts about a path: about a link itself, not its target. */
 export interface PathFacts {
   kind: 'file' | 'folder' | 'other'
   size: number
@@ -10,7 +10,7 @@ export interface PathFacts {
   inode: string
 }
 
-/** Rejects with the error of the file system. */
+/** Returns the facts of a path, or rejects with the error of the file system. */
 export type Lstat = (path: string) => Promise<PathFacts>
 
 export function kindOf (stats: BigIntStats): PathFacts['kind'] {
@@ -18,7 +18,7 @@ export function kindOf (stats: BigIntStats): PathFacts['kind'] {
   return stats.isDirectory() ? 'folder' : 'other'
 }
 
-// The callback form takes half the time of the one in node:fs/promises, and the synchronous one would stop the process
+// The callback form takes half the time of the one in node:fs/promises. The synchronous form would block the process
 // while a network share answers.
 export function lstat (path: string): Promise<PathFacts> {
   return new Promise((resolve, reject) => {

@@ -1,18 +1,18 @@
 import { regionCode } from '@svc/plugin-sdk'
 
-/** What a file or folder name says about a game. */
+/** The information about a game in a file or folder name. */
 export interface ParsedName {
   fs_name_no_ext: string
   fs_name_no_tags: string
-  /** Without the first dot, as written: `zip`, `tar.gz`; `''` when there is none. */
+  /** The extension as written, without its first dot: `zip`, `tar.gz`; `''` if there is none. */
   fs_extension: string
-  /** Full names, in the order they stand in the name. */
+  /** Full names, in their order in the file name. */
   regions: string[]
   languages: string[]
   revision: string | null
   version: string | null
   tags: string[]
-  /** A Switch id of 14 or 16 digits or a PlayStation serial such as `SLUS-00594`; null when there is none. */
+  /** A Switch id of 14 or 16 digits or a PlayStation serial such as `SLUS-00594`; null if there is none. */
   serial: string | null
 }
 
@@ -74,13 +74,13 @@ const LANGUAGE_BY_CODE = new Map(LANGUAGES.map(([code, name]) => [code, name]))
 const REGION_BY_WORD = byWord(REGIONS)
 const LANGUAGE_BY_WORD = byWord(LANGUAGES)
 
-// Every expression below is linear: no two neighbouring repetitions can match the same character.
+// Every expression below takes linear time: no two neighbouring repetitions can match the same character.
 const TAG_GROUP = /\(([^()]*)\)|\[([^[\]]*)\]/g
 const VERSION_TAG = /^(?:version|ver|v)(?:[\s._-]+([^\s._-].*)|(\d.*))$/is
 const REGION_TAG = /^reg[\s|-]+([^\s|-].*)$/is
 const REVISION_TAG = /^rev[\s|-]+([^\s|-].*)$/is
 const INTEGER_ID = /^\d{1,15}$/
-/** Characters that need no escaping in an address; dots alone would climb out of its path. */
+/** Characters that need no escaping in a URL. Dots alone would lead out of its path. */
 const TEXT_ID = /^(?!\.+$)[\w.~-]{1,64}$/
 const EXTENSION_PART = /^[\p{L}\p{N}_]+$/u
 const LOWER_CASE_PART = /^[a-z]+$/
@@ -98,8 +98,8 @@ const SORT_DIGITS = 12
 const MAX_SORT_KEY_LENGTH = 500
 
 /**
- * Reads the extension, the tags and the ids out of a name; any string is accepted.
- * A folder's name only has an extension when it looks like one (lower case letters and digits, at most 8).
+ * Parses the extension, tags and serial of a name; any string is accepted. A folder has an extension only if its name
+ * ends like one (lower case letters and digits, at most 8).
  */
 export function parseName (fsName: string, { isFolder = false } = {}): ParsedName {
   const extension = isFolder ? folderExtension(fsName) : fileExtension(fsName)
@@ -114,7 +114,7 @@ export function parseName (fsName: string, { isFolder = false } = {}): ParsedNam
   }
 }
 
-/** The id in a tag such as `(igdb-1234)`: the first that has the provider's own word and fits the type of its ids. */
+/** Returns the id in a tag such as `(igdb-1234)`: the first tag with the provider's word and an id of its type. */
 export function findTaggedId (fsName: string, word: string, type: 'integer' | 'string'): number | string | null {
   const beginning = `${word}-`
   for (const [, round = ''] of fsName.matchAll(TAG_GROUP)) {
@@ -127,19 +127,19 @@ export function findTaggedId (fsName: string, word: string, type: 'integer' | 's
   return null
 }
 
-/** The codes of the region priority setting for region names; regions without a code are left out. */
+/** Returns the codes of the region priority setting for region names. Skips regions without a code. */
 export function regionCodes (regions: readonly string[]): string[] {
   return [...new Set(regions.flatMap((region) => regionCode(region) ?? []))]
 }
 
-/** The key that lists are sorted by: lower case, no leading article, numbers in numeric order. */
+/** Returns the sort key of lists: lower case, no leading article, numbers in numeric order. */
 export function nameSortKey (name: string): string {
   const key = name.trim().toLowerCase().replace(SORT_ARTICLE, '')
     .replace(/\d+/g, (digits) => digits.padStart(SORT_DIGITS, '0'))
   return cut(key, MAX_SORT_KEY_LENGTH)
 }
 
-/** The key that the siblings of a ROM are sorted by. */
+/** Returns the sort key of a ROM's siblings. */
 export function sortComparator (name: string): string {
   return name.trim().toLowerCase().replace(COMPARED_ARTICLE, '').trim()
 }
@@ -150,7 +150,7 @@ function byWord (table: readonly (readonly [code: string, name: string])[]): Map
 
 function fileExtension (name: string): string {
   const parts = name.split('.')
-  // A leading dot hides a file; what follows it is the name.
+  // A leading dot hides a file; the name follows it.
   const lowest = parts[0] === '' ? 2 : 1
   let first = parts.length - 1
   if (first < lowest || !EXTENSION_PART.test(parts[first] ?? '')) return ''
@@ -164,7 +164,7 @@ function folderExtension (name: string): string {
   return dot > 0 && FOLDER_EXTENSION.test(extension) ? extension : ''
 }
 
-/** A name that is nothing but tags stays as it is, so that there is something to search for. */
+/** Removes trailing tags. A name of nothing but tags stays unchanged, because a search needs some text. */
 function withoutTrailingTags (stem: string): string {
   let end = stem.length
   for (;;) {
@@ -175,7 +175,7 @@ function withoutTrailingTags (stem: string): string {
   return end === 0 ? stem : stem.slice(0, end)
 }
 
-/** Where the bracketed group that ends at `end` starts; -1 when there is none or it is not balanced. */
+/** Returns the start of the bracketed group that ends at `end`; -1 if there is none or it is not balanced. */
 function trailingGroupStart (text: string, end: number): number {
   const close = text.charAt(end - 1)
   const open = CLOSING.get(close)
@@ -208,7 +208,7 @@ function addTag (parsed: ParsedTags, tag: string): void {
   const word = tag.toLowerCase()
   const region = REGION_BY_CODE.get(tag)
   const language = LANGUAGE_BY_CODE.get(tag)
-  // Exact case comes first: `Nl` is Dutch and `NL` the Netherlands; then a region wins over a language.
+  // Exact case precedes: `Nl` is Dutch and `NL` the Netherlands. After that a region precedes a language.
   if (region !== undefined) return addOnce(parsed.regions, region)
   if (language !== undefined) return addOnce(parsed.languages, language)
   const regionWord = REGION_BY_WORD.get(word)
@@ -240,7 +240,7 @@ function findSerial (name: string): string | null {
   return SONY_SERIAL.exec(name)?.[0] ?? null
 }
 
-/** The first `length` characters, never half of a surrogate pair. */
+/** Returns the first `length` characters, never half of a surrogate pair. */
 function cut (text: string, length: number): string {
   const head = text.slice(0, length)
   return text.length > length && /[\ud800-\udbff]$/.test(head) ? head.slice(0, -1) : head

@@ -1,17 +1,17 @@
-/** Says whether a whole name fits. */
+/** True if the whole name matches. */
 export type Pattern = (name: string) => boolean
 
 type Step = '*' | ((character: string) => boolean)
 
 /**
- * A shell pattern for one name: `*` any characters, `?` one, `[abc]`, `[a-z]`, `[!a]` one of or not of a set.
- * Everything else, a dot, a brace or a backslash included, stands for itself, and an open `[` too.
- * The time is at most the length of the pattern times the length of the name, whatever they hold.
+ * Compiles a shell pattern for one name: `*` any characters, `?` one, `[abc]`, `[a-z]`, `[!a]` one of or not of a set.
+ * All other characters are literal, even a dot, brace or backslash, and a `[` without `]` too. The time is at most the
+ * length of the pattern times the length of the name.
  * See https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_14
  */
 export function compilePattern (pattern: string): Pattern {
   const [ending, beginning] = [pattern.slice(1), pattern.slice(0, -1)]
-  // Most patterns are of these kinds, and every name in a library meets every pattern.
+  // Fast paths, because most patterns are of these kinds and every name of a library is tested with every pattern.
   if (pattern.startsWith('*') && !/[*?[]/.test(ending)) return (name) => name.endsWith(ending)
   if (pattern.endsWith('*') && !/[*?[]/.test(beginning)) return (name) => name.startsWith(beginning)
   const steps = parseSteps([...pattern])
@@ -34,7 +34,7 @@ function parseSteps (pattern: string[]): Step[] {
   return steps
 }
 
-/** A `]` that comes first in a set belongs to it. */
+/** Returns the end of a set. A `]` in first position belongs to the set. */
 function findSetEnd (pattern: string[], open: number): number {
   const first = pattern[open + 1] === '!' ? open + 2 : open + 1
   return pattern.indexOf(']', first + 1)
@@ -58,7 +58,7 @@ function isBetween (character: string, from: string, to: string): boolean {
   return code >= (from.codePointAt(0) ?? 0) && code <= (to.codePointAt(0) ?? 0)
 }
 
-/** Only the last `*` is ever tried again: an earlier one that matched as little as it could stays as it is. */
+/** Backtracks only to the last `*`, because an earlier `*` with its shortest match never needs another one. */
 function matchSteps (steps: Step[], name: string[]): boolean {
   let step = 0
   let at = 0

@@ -2,19 +2,19 @@ import type { LibraryRoot } from './roots.ts'
 import { LibraryUnreadableError, readLibraryDirectory, reasonOf } from './directory.ts'
 import { NEVER, TimeLimitError, limitTime } from '../../core/loader/limit-time.ts'
 
-/** A library as it can be reached now. */
+/** The current state of a library. */
 export interface LibraryState {
   root: LibraryRoot
-  /** Why nothing of it can be read, in words without its place; null when all is well. */
+  /** The reason why the library cannot be read, without its path; null if it can. */
   problem: string | null
 }
 
 export const EMPTY_ROOT = 'its folder is empty, as if its disk was not mounted'
 
-/** A share that went away answers after minutes, or never. */
+/** A lost network share answers after minutes, or never. */
 const LOOK_MS = 3_000
 
-/** Looks under way: whoever asks while a disk does not answer waits for the same one. */
+/** Running checks by folder. While a disk does not answer, all callers wait for the same check. */
 const looking = new Map<string, Promise<string | null>>()
 
 async function look (dir: string): Promise<string | null> {
@@ -35,8 +35,8 @@ function lookOnce (dir: string): Promise<string | null> {
 }
 
 /**
- * Why nothing of a library can be read that held something: its folder is not there, cannot be entered, does not
- * answer, or holds nothing, which is what a disk that is not mounted leaves.
+ * Returns the reason why a library that had content cannot be read. Its folder does not exist, cannot be entered, does
+ * not answer, or is empty. An empty folder is typical of a disk that is not mounted.
  */
 export async function findRootProblem (dir: string): Promise<string | null> {
   try {

@@ -6,11 +6,11 @@ import { transaction } from '../../core/database/transaction.ts'
 import { type LibraryRow, lockLibraries, selectLibraries, upsertLibrary } from './library-rows.ts'
 import type { FilesystemSettings } from './structure.ts'
 
-/** A root folder under which platforms lie, as it is configured. */
+/** A configured root folder that contains platforms. */
 export interface LibraryRoot {
   id: number
   name: string
-  /** Absolute. */
+  /** Absolute path. */
   dir: string
   is_writable: boolean
   is_watched: boolean
@@ -20,10 +20,10 @@ export interface LibraryRoot {
 type Settings = Pick<Config, 'libraries' | 'library_dir' | 'filesystem'>
 type NamedRoot = Omit<LibraryRoot, 'id'>
 
-/** What the only library is called where none has a name. */
+/** Name of the only library if the configuration names none. */
 export const UNNAMED = 'library'
 
-/** The libraries that are listed, in that order; else the one of `SVC_LIBRARY_DIR`. */
+/** Returns the configured libraries in their order; else the one of `SVC_LIBRARY_DIR`. */
 export function readRoots ({ libraries, library_dir: dir, filesystem }: Settings): NamedRoot[] {
   const listed = Object.entries(libraries).map(([name, { path, writable, watched, structure }]) => ({
     name,
@@ -38,9 +38,9 @@ export function readRoots ({ libraries, library_dir: dir, filesystem }: Settings
 }
 
 /**
- * Which row each library has: that of its name, else one of its folder whose name nobody has any more, else a new one.
+ * Assigns a row to each library: the row of its name, else a row of its folder whose name is unused, else a new row.
  *
- * @returns the rows as they are to be, in the order of the libraries
+ * @returns the new rows, in the order of the libraries
  */
 export function assignRows (roots: readonly Pick<NamedRoot, 'name' | 'dir'>[], rows: readonly LibraryRow[]): LibraryRow[] {
   const names = new Set(roots.map(({ name }) => name))
@@ -65,7 +65,10 @@ async function loadRows (pool: pg.Pool, roots: readonly NamedRoot[]): Promise<Li
   })
 }
 
-/** The libraries of a configuration that follows its file: each has its row once this process has seen it. */
+/**
+ * Returns a function that lists the libraries of the current configuration, which follows its file. The rows are loaded
+ * once per configuration.
+ */
 export function createRoots (pool: pg.Pool, config: Settings) {
   let settled: { of: Config['libraries'], rows: Promise<LibraryRow[]> } | null = null
 

@@ -10,9 +10,9 @@ import { type LibraryRoot, createRoots } from './roots.ts'
 import { type Structure, detectStructure, listPlatformFolders } from './structure.ts'
 
 /**
- * The libraries as the configuration describes them.
+ * Creates the service of the configured libraries.
  *
- * @param reserved names that are no ROMs, because exporters write them
+ * @param reserved names that are not ROMs, because exporters write them
  */
 export function createLibrary (pool: pg.Pool, config: Config, reserved: ReservedNames = NOTHING_RESERVED) {
   const list = createRoots(pool, config)
@@ -24,14 +24,16 @@ export function createLibrary (pool: pg.Pool, config: Config, reserved: Reserved
     return made.rules
   }
 
-  /** @throws ApiError NOT_FOUND for one that is not configured any more */
+  /** @throws ApiError NOT_FOUND for a library that is not configured any more */
   async function get (id: number): Promise<LibraryRoot> {
     const root = (await list()).find((one) => one.id === id)
     if (root === undefined) throw notFound(`The library with ID '${id}' is not configured; list it under libraries in config.yml`)
     return root
   }
 
-  /** Why nothing of a library can be read. An empty one is well as long as nothing is known of it. */
+  /**
+   * Returns the reason why a library cannot be read. An empty library is no problem if it never contained a platform.
+   */
   async function findProblem (
     { id, dir }: LibraryRoot, listFilled = () => selectFilled(pool)
   ): Promise<string | null> {
@@ -39,33 +41,37 @@ export function createLibrary (pool: pg.Pool, config: Config, reserved: Reserved
     return problem !== EMPTY_ROOT || (await listFilled()).has(id) ? problem : null
   }
 
-  /** @throws ApiError UNAVAILABLE when nothing of it can be read now */
+  /** @throws ApiError UNAVAILABLE if the library cannot be read now */
   async function requireMounted (root: LibraryRoot): Promise<void> {
     const problem = await findProblem(root)
     if (problem === null) return
     throw new ApiError('UNAVAILABLE', `The library '${root.name}' is not mounted: ${problem}. Mount its disk, then try again`)
   }
 
-  /** Whether a platform's folder does not hold the ROMs that it is known for. @param path relative to the library */
+  /**
+   * True if a platform's folder does not contain its known ROMs.
+   *
+   * @param path relative to the library
+   */
   const isFolderAway = async ({ id, dir }: LibraryRoot, platformId: number, path: string): Promise<boolean> =>
     await isAway(join(dir, path), await selectKnownFolder(pool, platformId, id))
 
   return {
-    /** As they are now: what works with them for long keeps one state of them, or asks again. */
+    /** The current rules. Long-running code keeps one state of them, or reads them again. */
     get rules () { return readRules() },
 
-    /** Those that are configured, in that order; there is always one. */
+    /** The configured libraries in their order; there is always one. */
     list,
     get,
 
-    /** @throws ApiError NOT_FOUND · CONFLICT when nothing may be written into it */
+    /** @throws ApiError NOT_FOUND · CONFLICT if the library is read-only */
     async getWritable (id: number): Promise<LibraryRoot> {
       const root = await get(id)
       if (root.is_writable) return root
       throw conflict(`The library '${root.name}' is read-only; set its writable to true to change what lies in it`)
     },
 
-    /** How each can be reached now. An empty one is well as long as nothing is known of it. */
+    /** Returns the current state of each library. An empty library is no problem if it never contained a platform. */
     async look (): Promise<LibraryState[]> {
       const [roots, filled] = await Promise.all([list(), selectFilled(pool)])
       return await Promise.all(roots.map(async (root) =>
@@ -77,7 +83,7 @@ export function createLibrary (pool: pg.Pool, config: Config, reserved: Reserved
     requireMounted,
 
     /**
-     * Has whoever misses something in a platform's folder know that it is gone, and not the disk that it lies on.
+     * Checks that a platform's folder is present before a caller treats missing files as deleted.
      *
      * @param path the folder, relative to the library
      * @throws ApiError UNAVAILABLE while the library is not mounted · CONFLICT while the folder is not the known one
@@ -88,16 +94,20 @@ export function createLibrary (pool: pg.Pool, config: Config, reserved: Reserved
       throw conflict(`'${path}' does not hold the ROMs that it is known for; mount its disk, or scan the platform if they were removed`)
     },
 
-    /** The libraries in which a platform lay when they were last scanned. */
+    /** Returns the libraries that contained a platform at its last scan. */
     listHomes: (fsSlug: string): Promise<ReadonlySet<number>> => selectHomes(pool, fsSlug),
 
-    /** What a library without any ROM folder becomes. */
+    /** The layout that a library without any ROM folder gets. */
     get emptyStructure (): Structure {
       const { roms_folder: romsFolder, firmware_folder: firmwareFolder } = config.filesystem
       return { kind: 'A', romsFolder, firmwareKind: 'A', firmwareFolder }
     },
 
-    /** Null when it holds no ROM folder yet. @throws {LibraryUnreadableError} */
+    /**
+     * Returns null if the library contains no ROM folder yet.
+     *
+     * @throws {LibraryUnreadableError}
+     */
     detectStructure: ({ dir, filesystem }: LibraryRoot) => detectStructure(dir, filesystem, readRules()),
 
     /** @throws {LibraryUnreadableError} */

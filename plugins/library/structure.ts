@@ -6,7 +6,7 @@ import {
 import type { ExclusionRules } from './exclusions.ts'
 import { safeRelativePath } from '../../core/files/safe-path.ts'
 
-/** The `filesystem` section of config.yml, as far as it says how the library is laid out. */
+/** The part of the `filesystem` section of config.yml that describes the layout of the library. */
 export interface FilesystemSettings {
   roms_folder: string
   firmware_folder: string
@@ -33,7 +33,7 @@ export interface PlatformFolders {
 }
 
 /**
- * How the library is laid out: as configured, else as it is found; null when it holds no ROM folder yet.
+ * Returns the layout of a library: as configured, else as detected; null if it contains no ROM folder yet.
  *
  * @throws {LibraryUnreadableError}
  */
@@ -54,7 +54,7 @@ export async function detectStructure (
 }
 
 /**
- * The platforms of the library, links to folders included, without the excluded ones.
+ * Lists the platform folders of a library, with links to folders, without excluded ones.
  *
  * @throws {LibraryUnreadableError}
  */
@@ -70,21 +70,21 @@ export async function listPlatformFolders (
   return { platforms: withRoms, problems }
 }
 
-/** The folder of a platform's ROMs, relative to the library. */
+/** Returns the folder of a platform's ROMs, relative to the library. */
 export function romsPath (structure: Structure, fsSlug: string): string {
   return structure.kind === 'A' ? `${structure.romsFolder}/${fsSlug}` : `${fsSlug}/${structure.romsFolder}`
 }
 
-/** The folder of a platform's firmware, relative to the library. */
+/** Returns the folder of a platform's firmware, relative to the library. */
 export function firmwarePath (structure: Structure, fsSlug: string): string {
   const { firmwareKind, firmwareFolder } = structure
   return firmwareKind === 'A' ? `${firmwareFolder}/${fsSlug}` : `${fsSlug}/${firmwareFolder}`
 }
 
 /**
- * The path without symbolic links of a platform's ROM folder: the base to open its files under.
+ * Returns the path of a platform's ROM folder without symbolic links, as the base for opening its files.
  *
- * @throws {PathRefusedError} when the platform's name is no plain name
+ * @throws {PathRefusedError} if the platform's name is not a plain name
  * @throws {LibraryUnreadableError}
  */
 export async function platformRoot (libraryDir: string, structure: Structure, fsSlug: string): Promise<string> {
@@ -106,7 +106,7 @@ async function detectKind (
   return null
 }
 
-/** The folders in a folder of the library that may be platforms, without the excluded ones. */
+/** Lists the folders in a folder of the library that may be platforms, without excluded ones. */
 export async function listFolders (
   libraryDir: string, folder: string, rules: ExclusionRules
 ): Promise<PlatformFolders> {
@@ -121,7 +121,9 @@ export async function listFolders (
   return { platforms, problems }
 }
 
-/** One folder that cannot be looked into, `lost+found` for instance, does not hide the others. */
+/**
+ * True if the path is a folder. An unreadable folder, `lost+found` for instance, is reported and does not hide others.
+ */
 async function holdsFolder (libraryDir: string, path: string, problems: Problem[]): Promise<boolean> {
   try {
     return await isFolder(join(libraryDir, path))

@@ -2,19 +2,19 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
 
 /**
- * What changed: the library by people, or by scans; somebody's assets or collections; which ROMs a user sees; any mark
- * of a user.
+ * A kind of change: to the library by people, or by scans; to assets or collections of any user; to the ROMs that a
+ * user sees; to any mark of a user.
  */
 export type VersionKind = 'edits' | 'scans' | 'assets' | 'collections' | 'shown' | 'marks'
 
-/** How often everything changed before this moment. What is read later is at least as new. */
+/** The change counters at one moment. Data that is read later is at least as new. */
 export interface Moment {
   versions: ReadonlyMap<VersionKind, number>
-  /** By the clock of `performance.now`. */
+  /** Time by the clock of `performance.now`. */
   at: number
 }
 
-/** @param userId whose marks matter; null for nobody's */
+/** @param userId the user whose marks matter; null for none */
 export async function selectMoment (em: EntityManager, userId: number | null): Promise<Moment> {
   const at = performance.now()
   const { rows } = await sql<{ kind: VersionKind, version: number }>`
@@ -23,7 +23,7 @@ export async function selectMoment (em: EntityManager, userId: number | null): P
   return { versions: new Map(rows.map((row) => [row.kind, row.version])), at }
 }
 
-/** Has what the scan worker just wrote count as what a person did. */
+/** Counts the latest writes of the scan worker as changes by a person. */
 export async function noteEdit (em: EntityManager): Promise<void> {
   await em.execute("select move_library_version('edits', 0)")
 }

@@ -12,7 +12,7 @@ export interface EntryFile {
   file_name: string
   /** The folder, relative to the library, with forward slashes. */
   file_path: string
-  /** Where the file really lies, without symbolic links. */
+  /** The real path of the file, without symbolic links. */
   absolute_path: string
   file_size_bytes: number
   /** Milliseconds since 1970. */
@@ -24,29 +24,29 @@ export interface EntryFile {
 }
 
 export interface EntryProblem extends Problem {
-  /** The entry it belongs to; in the printable form when the name is not valid UTF-8. */
+  /** The entry that the problem belongs to; in printable form if its name is not valid UTF-8. */
   fs_name: string
 }
 
-/** A place on disk: its path without symbolic links, and its path relative to the library. */
+/** A path on disk: without symbolic links, and relative to the library. */
 export interface DiskPath {
   real: string
   path: string
 }
 
-/** A file or folder that may be read, a link followed to its end. */
+/** A file or folder that may be read, with links resolved. */
 export interface DiskEntry extends DiskPath {
   name: string
   kind: 'file' | 'folder'
   isLink: boolean
 }
 
-/** A folder of an entry, with the names of the folders from below the entry's own down to it. */
+/** A folder of an entry, with the names of the folders between the entry's own folder and this one. */
 export interface Folder extends DiskEntry {
   below: readonly string[]
 }
 
-/** What is known while one entry is read. */
+/** The state of the walk through one entry. */
 export interface Walk {
   fsName: string
   /** Real paths that links may lead into. */
@@ -56,15 +56,15 @@ export interface Walk {
   signal: AbortSignal | undefined
   lstat: Lstat
   problems: EntryProblem[]
-  /** Real paths of the folders read so far: links to them would make the tree larger than it is, without end. */
+  /** Real paths of all folders read so far. Links to them are skipped, because they would grow the tree without end. */
   visited: Set<string>
 }
 
-/** Folder levels inside an entry. */
+/** Maximum depth of folders inside an entry. */
 export const MAX_DEPTH = 32
 const CONCURRENT_FILES = 64
 
-/** What a name in a folder leads to; null when that may not or cannot be read, or is no file or folder. */
+/** Resolves a name in a folder; null if it may not or cannot be read, or is neither file nor folder. */
 export async function resolveItem (walk: Walk, parent: DiskPath, item: DirectoryItem): Promise<DiskEntry | null> {
   const path = `${parent.path}/${item.name}`
   if (!item.isValid) return report(walk, path, INVALID_NAME_REASON)
@@ -74,7 +74,7 @@ export async function resolveItem (walk: Walk, parent: DiskPath, item: Directory
   return await followLink(walk, parent, { name: item.name, path, real })
 }
 
-/** Null when the file cannot be read. `below` as in {@link Folder}. */
+/** Reads a file; null if it cannot be read. `below` as in {@link Folder}. */
 export async function readFile (
   walk: Walk, found: DiskEntry, folderPath: string, below: readonly string[]
 ): Promise<EntryFile | null> {
@@ -96,7 +96,7 @@ export async function readFile (
   }
 }
 
-/** Adds the files of a folder and, after them, those of the folders in it. */
+/** Adds the files of a folder and, after them, those of its subfolders. */
 export async function readFolder (walk: Walk, folder: Folder, files: EntryFile[]): Promise<void> {
   walk.signal?.throwIfAborted()
   if (folder.below.length > MAX_DEPTH) {
@@ -120,7 +120,7 @@ export async function readFolder (walk: Walk, folder: Folder, files: EntryFile[]
   for (const inner of folders) await readFolder(walk, { ...inner, below: [...folder.below, inner.name] }, files)
 }
 
-/** The results in the order of the values, `size` of them worked on at once. */
+/** Yields the results in the order of the values, in concurrent batches of `size`. */
 export async function * mapInBatches<Value, Result> (
   values: readonly Value[], size: number, map: (value: Value) => Promise<Result>, signal?: AbortSignal
 ): AsyncGenerator<Result[], void, undefined> {
@@ -130,7 +130,7 @@ export async function * mapInBatches<Value, Result> (
   }
 }
 
-/** The same items, each asked for while the one before it is worked on. */
+/** Yields the same items, but requests each item while the caller works on the one before. */
 export async function * readAhead<T> (items: AsyncGenerator<T>): AsyncGenerator<T> {
   let next = items.next()
   try {
@@ -138,7 +138,7 @@ export async function * readAhead<T> (items: AsyncGenerator<T>): AsyncGenerator<
       const result = await next
       if (result.done === true) return
       next = items.next()
-      next.catch(() => { /* thrown where it is waited for */ })
+      next.catch(() => { /* thrown by the await of the next iteration */ })
       yield result.value
     }
   } finally {

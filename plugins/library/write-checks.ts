@@ -6,7 +6,7 @@ import { PathRefusedError, resolveInside, safeName } from '../../core/files/safe
 import { LibraryUnreadableError, isFolder, reasonOf } from './directory.ts'
 import type { ExclusionRules } from './exclusions.ts'
 
-/** What a disk does not take, with the remedy; any other error as it is. */
+/** Converts a write error of a disk to a refusal with a remedy; returns other errors unchanged. */
 export function toRefusal (err: unknown, path: string): unknown {
   switch (errorCode(err)) {
     case 'EACCES':
@@ -28,7 +28,7 @@ export function toRefusal (err: unknown, path: string): unknown {
     'permissions', { cause: err })
 }
 
-/** @throws ApiError BAD_REQUEST for a name that no file of the library can have, or that scans leave out */
+/** @throws ApiError BAD_REQUEST for a name that no file of the library can have, or that scans skip */
 export function checkFileName (name: string, rules: Pick<ExclusionRules, 'isExcludedSingle'>): void {
   try {
     safeName(name)
@@ -41,7 +41,7 @@ export function checkFileName (name: string, rules: Pick<ExclusionRules, 'isExcl
   }
 }
 
-/** Does something to what lies at a path of the library, and says what is wrong when its disk does not take it. */
+/** Runs work on a path of the library, and converts write errors of its disk to refusals. */
 export async function refusing<T> (path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -51,7 +51,7 @@ export async function refusing<T> (path: string, work: () => Promise<T>): Promis
 }
 
 /**
- * The path without symbolic links of a folder of the library, which is made unless it is there.
+ * Returns the path of a folder of the library without symbolic links, and creates the folder if necessary.
  *
  * @throws ApiError CONFLICT, BAD_REQUEST, NO_FREE_SPACE
  */

@@ -21,7 +21,7 @@ const paths = (entries: Entry[]) =>
   entries.flatMap((entry) => entry.files.map((file) => `${file.file_path}/${file.file_name}`))
 const reasons = (problems: EntryProblem[]) => Object.fromEntries(problems.map(({ path, reason }) => [path, reason]))
 
-t.test('files and folders of a platform are entries, in the order of the bytes of their names', async (t) => {
+t.test('files and folders of a platform are entries, sorted by the bytes of their names', async (t) => {
   const library = t.testdir({
     roms: { snes: { 'b.sfc': '22', 'a.sfc': '1', 'B.sfc': '', 'é.sfc': '', '🎮.sfc': '', '\uffee.sfc': '', Game: { 'x.bin': '' } } }
   })
@@ -30,7 +30,7 @@ t.test('files and folders of a platform are entries, in the order of the bytes o
   t.same(problems, [])
 })
 
-t.test('a file is described by its place, size, time and inode', async (t) => {
+t.test('a file entry has its path, size, time and inode', async (t) => {
   const library = t.testdir({ roms: { snes: { 'a.sfc': '123' } } })
   await utimes(join(library, FOLDER, 'a.sfc'), 1_700_000_000, 1_700_000_000.25)
   const { entries } = await list(library)
@@ -51,7 +51,7 @@ t.test('a file is described by its place, size, time and inode', async (t) => {
   }])
 })
 
-t.test("a folder's own files come before those deeper in it, each with its category", async (t) => {
+t.test("a folder's own files precede those of its subfolders, each with its category", async (t) => {
   const library = t.testdir({
     roms: {
       snes: {
@@ -82,7 +82,7 @@ t.test('the names of the platform and of the game decide no category', async (t)
   t.same(entries[0]?.files.map((file) => file.category), [null, null])
 })
 
-t.test('excluded files, media folders and leftovers of other systems are no ROMs and no parts', async (t) => {
+t.test('excluded files, media folders and leftovers are neither ROMs nor parts', async (t) => {
   const library = t.testdir({
     roms: {
       snes: {
@@ -103,7 +103,7 @@ t.test('excluded files, media folders and leftovers of other systems are no ROMs
   t.same(problems, [])
 })
 
-t.test('an empty folder is a problem and no ROM', async (t) => {
+t.test('an empty folder is a problem and not a ROM', async (t) => {
   const library = t.testdir({ roms: { snes: { Empty: { deeper: {} }, Dust: { 'Thumbs.db': '' }, 'a.sfc': '' } } })
   const { entries, problems } = await list(library)
   t.same(names(entries), ['a.sfc'])
@@ -138,7 +138,7 @@ t.test('a name that is not valid UTF-8 is skipped and shown escaped', { skip: pr
   t.same(entries[0]?.problems.map((problem) => problem.fs_name), ['Game'])
 })
 
-t.test('links inside the library are followed to where the file really lies', async (t) => {
+t.test('links inside the library resolve to the real path of their files', async (t) => {
   const library = t.testdir({ shared: { 'one.sfc': '1', Set: { 'x.bin': '' } }, roms: { snes: { Game: { 'own.bin': '' } } } })
   await symlink('../../shared/one.sfc', join(library, FOLDER, 'linked.sfc'))
   await symlink('../../shared/Set', join(library, FOLDER, 'LinkedSet'))
@@ -153,7 +153,7 @@ t.test('links inside the library are followed to where the file really lies', as
   t.same(problems, [])
 })
 
-t.test('links that leave the library, lead nowhere or in circles are problems and the rest is listed', async (t) => {
+t.test('links out of the library, to nothing or in circles are reported and skipped', async (t) => {
   const dir = t.testdir({ secret: 'key', library: { roms: { snes: { 'a.sfc': '', Game: { 'x.bin': '', sub: {} } } } } })
   const library = join(dir, 'library')
   const snes = join(library, FOLDER)
@@ -176,7 +176,7 @@ t.test('links that leave the library, lead nowhere or in circles are problems an
   })
 })
 
-t.test('an excluded link is not followed, so it is no problem either', async (t) => {
+t.test('an excluded link is not followed and causes no problem', async (t) => {
   const dir = t.testdir({ media: {}, library: { roms: { snes: { Game: { 'x.bin': '' } } } } })
   await symlink(join(dir, 'media'), join(dir, 'library', FOLDER, 'Covers'))
   await symlink(join(dir, 'media'), join(dir, 'library', FOLDER, 'Game/@eaDir'))
@@ -196,7 +196,7 @@ t.test('folders that link to each other are listed once each', async (t) => {
   t.same(new Set(Object.values(reasons(problems))), new Set(['the symbolic link leads to a folder that is already listed']))
 })
 
-t.test('a platform folder may be a link to another disk, whose own links stay inside it', async (t) => {
+t.test('a platform folder may link to another disk, but its own links may not leave it', async (t) => {
   const dir = t.testdir({ secret: '', disk: { snes: { 'a.sfc': '' } }, other: { 'b.sfc': '' }, library: { roms: {} } })
   const library = join(dir, 'library')
   await symlink('../../disk/snes', join(library, FOLDER))
@@ -213,7 +213,7 @@ t.test('a platform folder that links to the library or above it is refused', asy
   await t.rejects(list(library), { name: 'LibraryUnreadableError', message: /leads to the library itself.*Let the link/ })
 })
 
-t.test('folders are followed 32 deep and no deeper', async (t) => {
+t.test('folders are read up to 32 levels deep', async (t) => {
   const library = t.testdir({ roms: { snes: {} } })
   const deep = Array.from({ length: 33 }, (_, i) => `d${i}`)
   await mkdir(join(library, FOLDER, 'Game', ...deep), { recursive: true })
@@ -224,7 +224,7 @@ t.test('folders are followed 32 deep and no deeper', async (t) => {
   t.match(problems, [{ fs_name: 'Game', reason: /^more than 32 folders deep/ }])
 })
 
-t.test('an unreadable folder is a problem and the others go on', async (t) => {
+t.test('an unreadable folder is a problem and does not stop the others', async (t) => {
   const library = t.testdir({ roms: { snes: { 'a.sfc': '', Closed: { 'x.bin': '' }, Game: { 'y.bin': '', shut: { z: '' } } } } })
   await asOtherUser(t, join(library, FOLDER, 'Closed'), async () => {
     const { entries, problems } = await list(library)
@@ -237,7 +237,7 @@ t.test('an unreadable folder is a problem and the others go on', async (t) => {
   })
 })
 
-t.test('a platform folder that is missing, unreadable or a file is an error that says what to do', async (t) => {
+t.test('a missing or unreadable platform folder is an error with a remedy', async (t) => {
   const library = t.testdir({ roms: { file: '', closed: {} } })
   await t.rejects(list(library), { name: 'LibraryUnreadableError', path: join(library, FOLDER), message: /does not exist/ })
   await t.rejects(list(library, { folder: 'roms/file' }), { name: 'LibraryUnreadableError', message: /not a folder/ })
@@ -289,7 +289,7 @@ t.test('an aborted signal ends the listing with its reason', async (t) => {
   await t.rejects(entries.next(), { message: 'enough' })
 })
 
-t.test('hundreds of small files and folders come out whole and in order', async (t) => {
+t.test('hundreds of small files and folders are listed completely and in order', async (t) => {
   const library = t.testdir({ roms: {} })
   await generatePlatform(join(library, FOLDER), { files: 300, folders: 100, filesPerFolder: 3 })
   const { entries, problems } = await list(library)

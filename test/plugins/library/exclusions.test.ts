@@ -4,7 +4,7 @@ import { compilePattern } from '../../../plugins/library/pattern.ts'
 import { anyString } from '../../any-string.ts'
 import { exclusionRules } from './generate-library.ts'
 
-t.test('patterns know any characters, one character and sets', async (t) => {
+t.test('patterns match any characters, one character and sets', async (t) => {
   const cases: [pattern: string, name: string, isMatch: boolean][] = [
     ['*', '', true], ['*', '.hidden\nname', true], ['?', '🎮', true], ['?', '', false],
     ['a*b*c', 'a--b--b-c', true], ['a*b*c', 'a--c--b', false], ['**a', 'bba', true],
@@ -17,13 +17,13 @@ t.test('patterns know any characters, one character and sets', async (t) => {
   for (const [pattern, name, isMatch] of cases) t.equal(compilePattern(pattern)(name), isMatch, `${pattern} on ${name}`)
 })
 
-t.test('a pattern without special characters matches just itself', async () => {
+t.test('a pattern without special characters matches only itself', async () => {
   const plain = anyString.filter((text) => !/[*?[]/.test(text))
   fc.assert(fc.property(plain, plain, (pattern, name) =>
     compilePattern(pattern)(pattern) && compilePattern(pattern)(name) === (pattern === name)))
 })
 
-t.test('stars match as an equal regular expression does', async () => {
+t.test('stars match like an equivalent regular expression', async () => {
   const text = fc.array(fc.constantFrom('a', 'b', '*', '?'), { maxLength: 8 }).map((parts) => parts.join(''))
   const name = fc.array(fc.constantFrom('a', 'b'), { maxLength: 10 }).map((parts) => parts.join(''))
   fc.assert(fc.property(text, name, (pattern, value) => {
@@ -32,7 +32,7 @@ t.test('stars match as an equal regular expression does', async () => {
   }), { numRuns: 500 })
 })
 
-t.test('a pattern of many stars takes no time on a name that almost fits', async (t) => {
+t.test('a pattern of many stars is fast on a name that almost matches', async (t) => {
   const start = performance.now()
   t.notOk(compilePattern('*a'.repeat(60) + 'b')('a'.repeat(255)))
   t.ok(performance.now() - start < 20_000, 'trying each star by itself would take years')
@@ -50,7 +50,7 @@ t.test('folders compare without case and files with case', async (t) => {
   t.ok(rules.isExcludedSingle('Moon (beta).sfc'))
 })
 
-t.test('extensions are endings of the name, without case', async (t) => {
+t.test('excluded extensions match the end of a name, ignoring case', async (t) => {
   const rules = exclusionRules({ single: { extensions: ['.TXT', 'tar.gz', ''] }, parts: { extensions: ['nfo'] } })
   t.ok(rules.isExcludedSingle('a.Txt'))
   t.ok(rules.isExcludedSingle('a.b.tar.GZ'))
@@ -61,7 +61,7 @@ t.test('extensions are endings of the name, without case', async (t) => {
   t.notOk(rules.isExcludedPart('a.txt'))
 })
 
-t.test('what exporters and frontends write beside ROMs is no ROM', async (t) => {
+t.test('files that exporters and frontends write beside ROMs are not ROMs', async (t) => {
   const rules = exclusionRules()
   for (const name of ['gamelist.xml', 'gamelist.xml.old', 'gamelist.xml.bak', 'metadata.pegasus.txt',
     'snes.metadata.pegasus.txt', 'metadata.txt', 'noload.txt', '.DS_Store', 'Thumbs.db', 'desktop.ini']) {

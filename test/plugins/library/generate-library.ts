@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ExclusionRules, type Exclusions, createExclusions } from '../../../plugins/library/exclusions.ts'
 
-/** How much of a made-up platform to write. */
+/** The size of a generated platform. */
 export interface GeneratedPlatform {
   /** Files directly in the platform's folder. */
   files?: number
@@ -22,7 +22,7 @@ export async function generatePlatform (folder: string, platform: GeneratedPlatf
   }
 }
 
-/** The built-in exclusions with the given ones. */
+/** Returns the built-in exclusions with the given ones. */
 export function exclusionRules (own: {
   platforms?: string[]
   single?: Partial<Exclusions['roms']['single_file']>

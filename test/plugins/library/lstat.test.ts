@@ -4,14 +4,14 @@ import { type ThreadSettings, createManyLstats } from '../../../plugins/library/
 import { lstat } from '../../../plugins/library/lstat.ts'
 import { until } from '../../until.ts'
 
-/** More than are looked at without a thread. */
+/** More paths than are read without a thread. */
 const MANY = 2_500
 
 type ManyLstats = ReturnType<typeof createManyLstats>
 
 const countFileRequests = () => process.getActiveResourcesInfo().filter((name) => name === 'FSReqCallback').length
 
-/** Whether this process looks at the path itself. */
+/** True if this process reads the path itself. */
 async function isDirect ({ lstat }: ManyLstats, path: string): Promise<boolean> {
   const before = countFileRequests()
   const asked = lstat(path)
@@ -28,14 +28,14 @@ async function openThread (t: Tap, path: string, settings?: ThreadSettings) {
   return many
 }
 
-t.test('the thread says of paths what each says by itself', async (t) => {
+t.test('the thread returns the same facts as single calls', async (t) => {
   const dir = t.testdir({ 'game.nes': 'content', folder: { 'inner.nes': '' }, link: t.fixture('symlink', 'game.nes') })
   const many = await openThread(t, dir)
   const paths = [dir, ...['game.nes', 'folder', 'link', 'folder/inner.nes'].map((name) => join(dir, name)), '/dev/null']
   t.strictSame(await Promise.all(paths.map(many.lstat)), await Promise.all(paths.map(lstat)))
 })
 
-t.test('what the thread cannot look at ends with the error of the file system, and costs the others nothing', async (t) => {
+t.test('a path that the thread cannot read fails alone, with the file system error', async (t) => {
   const dir = t.testdir({ 'game.nes': 'content' })
   const many = await openThread(t, dir)
   const [gone, there] = await Promise.allSettled([many.lstat(join(dir, 'gone.nes')), many.lstat(join(dir, 'game.nes'))])
@@ -43,7 +43,7 @@ t.test('what the thread cannot look at ends with the error of the file system, a
   t.match(there, { status: 'fulfilled', value: { kind: 'file', size: 7 } })
 })
 
-t.test('for whoever says that many paths come the thread is there before them', async (t) => {
+t.test('the thread starts in advance when many paths are announced', async (t) => {
   const dir = t.testdir({})
   const many = createManyLstats()
   t.teardown(() => many.close())
@@ -52,7 +52,7 @@ t.test('for whoever says that many paths come the thread is there before them', 
   await until(async () => !await isDirect(many, dir), 'a thread that looks at paths')
 })
 
-t.test('whoever waits when the thread ends is answered all the same', async (t) => {
+t.test('requests waiting for a thread that ends are answered without it', async (t) => {
   const dir = t.testdir({ 'game.nes': 'content' })
   const many = await openThread(t, dir)
   const asked = Array.from({ length: 100 }, () => many.lstat(join(dir, 'game.nes')))
@@ -61,14 +61,14 @@ t.test('whoever waits when the thread ends is answered all the same', async (t) 
   t.equal((await many.lstat(join(dir, 'game.nes'))).size, 7)
 })
 
-t.test('where each takes long, many are looked at together again, without the thread', async (t) => {
+t.test('on a slow disk paths are read concurrently without the thread', async (t) => {
   const dir = t.testdir({ 'game.nes': 'content' })
   const many = await openThread(t, dir, { slowMs: 0, graceMs: 0 })
   await until(() => isDirect(many, dir), 'the end of the thread')
   t.match(await many.lstat(join(dir, 'game.nes')), { kind: 'file', size: 7 })
 })
 
-t.test('a thread that a busy machine has wait for a moment stays', async (t) => {
+t.test('a thread survives a short delay on a busy machine', async (t) => {
   const dir = t.testdir({})
   const many = await openThread(t, dir, { slowMs: 0, graceMs: 600_000 })
   await Promise.all(Array.from({ length: MANY }, () => many.lstat(dir)))

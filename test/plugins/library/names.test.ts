@@ -8,7 +8,7 @@ function tagsOf (name: string) {
   return { regions, languages, revision, version, tags }
 }
 
-t.test('a name is taken apart into title, extension and tags', async (t) => {
+t.test('a name is split into title, extension and tags', async (t) => {
   t.same(parseName('Chrono Harbor (USA, Europe) (En,Fr) (Rev 1) (v1.2) [!] (Beta).tar.gz'), {
     fs_name_no_ext: 'Chrono Harbor (USA, Europe) (En,Fr) (Rev 1) (v1.2) [!] (Beta)',
     fs_name_no_tags: 'Chrono Harbor',
@@ -42,7 +42,7 @@ t.test('the extension is the last dot part and the lower-case words before it', 
   for (const [name, extension] of Object.entries(extensions)) t.equal(parseName(name).fs_extension, extension, name)
 })
 
-t.test("a folder's name has an extension only when it looks like one", async (t) => {
+t.test("a folder's name has an extension only if it looks like one", async (t) => {
   const extensions = { 'Moon (USA).m3u': 'm3u', 'S.T.A.R': '', 'Moon v1.2': '', 'Moon.7z': '7z', 'Dr.Moon': '', '.git': '' }
   for (const [name, extension] of Object.entries(extensions)) {
     t.equal(parseName(name, { isFolder: true }).fs_extension, extension, name)
@@ -50,7 +50,7 @@ t.test("a folder's name has an extension only when it looks like one", async (t)
   t.equal(parseName('Moon v1.2', { isFolder: true }).fs_name_no_ext, 'Moon v1.2')
 })
 
-t.test('tag groups at the end are removed and one in the middle stays', async (t) => {
+t.test('trailing tag groups are removed and one in the middle stays', async (t) => {
   const titles = {
     'Moon (Side A) Part 2 (USA) [b1].zip': 'Moon (Side A) Part 2',
     'Moon(USA).zip': 'Moon',
@@ -63,7 +63,7 @@ t.test('tag groups at the end are removed and one in the middle stays', async (t
   for (const [name, title] of Object.entries(titles)) t.equal(parseName(name).fs_name_no_tags, title, name)
 })
 
-t.test('a code in its own case comes before one in any case, and then a region before a language', async (t) => {
+t.test('a code in exact case precedes other cases, and then a region a language', async (t) => {
   t.match(tagsOf('x (Nl)'), { languages: ['Dutch'], regions: [] })
   t.match(tagsOf('x (NL)'), { languages: [], regions: ['Netherlands'] })
   t.match(tagsOf('x (nl)'), { languages: [], regions: ['Netherlands'] })
@@ -73,7 +73,7 @@ t.test('a code in its own case comes before one in any case, and then a region b
   t.match(tagsOf('x (U) (W) (UNL) (nolang)'), { regions: ['USA', 'World', 'Unlicensed'], languages: ['No Language'] })
 })
 
-t.test('versions, revisions and named regions are told from plain tags', async (t) => {
+t.test('versions, revisions and named regions are distinguished from plain tags', async (t) => {
   t.equal(tagsOf('x (v1.0)').version, '1.0')
   t.equal(tagsOf('x (Ver. 3)').version, '3')
   t.equal(tagsOf('x (Version 2)').version, '2')
@@ -90,7 +90,7 @@ t.test('empty and unbalanced groups give no tags, and a repeated tag counts once
   t.same(tagsOf('x (USA) (U)').regions, ['USA'])
 })
 
-t.test('a tag of the file name gives a whole number to a provider whose ids are numbers', async (t) => {
+t.test('a tag gives an integer to a provider with integer ids', async (t) => {
   const name = 'x (IGDB-1234) y (ssfr-5) (igdb-9) (tide-table-11) (launchbox-07).zip'
   const read = (word: string) => findTaggedId(name, word, 'integer')
   t.same(['igdb', 'ssfr', 'launchbox', 'tide-table', 'tide', 'moby'].map(read), [1234, 5, 7, 11, null, null])
@@ -98,14 +98,14 @@ t.test('a tag of the file name gives a whole number to a provider whose ids are 
   t.equal(findTaggedId(odd, 'igdb', 'integer'), null)
 })
 
-t.test('a tag of the file name gives text to a provider whose ids are text, but no path', async (t) => {
+t.test('a tag gives text, but no path, to a provider with text ids', async (t) => {
   const read = (name: string) => findTaggedId(name, 'tide', 'string')
   t.equal(read('x (Tide-Ab_9.c-~) (USA).sfc'), 'Ab_9.c-~')
   t.equal(read('x (tide-..) (tide-a/b) (tide-a%2f) (tide-) (tide-a b) (tide-7).sfc'), '7')
   t.equal(read(`x (tide-${'a'.repeat(65)}).sfc`), null)
 })
 
-t.test('serials are found in the shapes people use', async (t) => {
+t.test('serials are found in all common forms', async (t) => {
   const serials = {
     'Moon [0100f2c0115b6000][v0].nsp': '0100F2C0115B6000',
     'Moon [70010000012345].nsp': '70010000012345',
@@ -119,7 +119,7 @@ t.test('serials are found in the shapes people use', async (t) => {
   for (const [name, serial] of Object.entries(serials)) t.equal(parseName(name).serial, serial, name)
 })
 
-t.test('regions become priority codes, unknown ones and repeats left out', async (t) => {
+t.test('regions become priority codes without unknown ones and repeats', async (t) => {
   t.same(regionCodes(['USA', 'Holland', 'Netherlands', 'Moonland', 'Unlicensed', 'Spain']), ['us', 'nl', 'sp'])
 })
 
@@ -139,7 +139,7 @@ t.test('siblings compare without case and English article', async (t) => {
   t.equal(sortComparator('An Apple'), 'an apple')
 })
 
-t.test('any string is accepted and keeps its title and extension apart', async () => {
+t.test('any string is accepted, with separate title and extension', async () => {
   const piece = fc.constantFrom('(', ')', '[', ']', '.', ',', '-', ' ', 'zip', 'USA', 'En', 'rev', 'v1', 'igdb-1', '\n', '🎮')
   const name = fc.oneof(anyString, fc.array(piece, { maxLength: 40 }).map((parts) => parts.join('')))
   fc.assert(fc.property(name, fc.boolean(), (fsName, isFolder) => {
@@ -153,7 +153,7 @@ t.test('any string is accepted and keeps its title and extension apart', async (
   }), { numRuns: 500 })
 })
 
-t.test('the time to read a name grows with its length only', async (t) => {
+t.test('the time to parse a name grows only with its length', async (t) => {
   const start = performance.now()
   for (const piece of ['(', ')', '[', '(a', '.a', 'a.', '-', 'v.', '()', '(v ', '0100', 'the ', '([', '(A,']) {
     parseName(piece.repeat(20_000))

@@ -4,8 +4,8 @@ import type { Test } from 'tap'
 const NOBODY = 65534
 
 /**
- * Runs something while a path may not be read. Root may read everything, so there it runs as another user;
- * Windows has no such permissions, there it does not run.
+ * Runs work while a path is not readable. Root may read everything, so as root it runs as another user. Windows has no
+ * such permissions, so there it does not run.
  */
 export async function asOtherUser (t: Test, closedPath: string, run: () => Promise<void>): Promise<void> {
   const { geteuid, seteuid } = process

@@ -14,7 +14,7 @@ const SETTINGS: FilesystemSettings = { roms_folder: 'roms', firmware_folder: 'bi
 const A: Structure = { kind: 'A', romsFolder: 'roms', firmwareKind: 'A', firmwareFolder: 'bios' }
 const B: Structure = { kind: 'B', romsFolder: 'roms', firmwareKind: 'B', firmwareFolder: 'bios' }
 
-t.test('a roms folder at the top makes structure A, whatever else is there', async (t) => {
+t.test('a roms folder at the top means structure A, whatever else exists', async (t) => {
   const library = t.testdir({ roms: { snes: {}, nes: {} }, gb: { roms: {} } })
   const structure = await detectStructure(library, SETTINGS, rules)
   t.same(structure, A)
@@ -23,7 +23,7 @@ t.test('a roms folder at the top makes structure A, whatever else is there', asy
   t.equal(firmwarePath(A, 'snes'), 'bios/snes')
 })
 
-t.test('a folder with a roms folder inside makes structure B', async (t) => {
+t.test('a folder with a roms folder inside means structure B', async (t) => {
   const library = t.testdir({ snes: { roms: {} }, docs: {}, 'old-nes': { roms: {} }, 'a.txt': '' })
   t.same(await detectStructure(library, SETTINGS, rules), B)
   t.same(await listPlatformFolders(library, B, rules), { platforms: ['snes'], problems: [] })
@@ -36,13 +36,13 @@ t.test('a library without a ROM folder has no structure', async (t) => {
   t.equal(await detectStructure(t.testdir({ 'old-nes': { roms: {} } }), SETTINGS, rules), null, 'excluded folders do not count')
 })
 
-t.test('other folder names are looked for when they are configured', async (t) => {
+t.test('other folder names are used when configured', async (t) => {
   const library = t.testdir({ games: { snes: {} }, roms: {} })
   t.same(await detectStructure(library, { ...SETTINGS, roms_folder: 'games', firmware_folder: 'fw' }, rules),
     { kind: 'A', romsFolder: 'games', firmwareKind: 'A', firmwareFolder: 'fw' })
 })
 
-t.test('a configured structure is taken without looking, the firmware may lie otherwise', async (t) => {
+t.test('a configured structure skips detection, and firmware may have another one', async (t) => {
   const library = t.testdir({ roms: {} })
   const structure = await detectStructure(library, {
     roms_folder: 'games',
@@ -53,7 +53,7 @@ t.test('a configured structure is taken without looking, the firmware may lie ot
   t.equal(structure && firmwarePath(structure, 'snes'), 'bios/snes')
 })
 
-t.test('a link to a folder is a platform, one to nothing or to a file is none', async (t) => {
+t.test('a link to a folder is a platform, and a link to a file or nothing is not', async (t) => {
   const library = t.testdir({ elsewhere: { snes: {} }, roms: { nes: {}, 'a.zip': '' } })
   await symlink('../elsewhere/snes', join(library, 'roms/snes'))
   await symlink('../nowhere', join(library, 'roms/gone'))
@@ -80,14 +80,14 @@ t.test('a platform whose name is not valid UTF-8 is a problem', { skip: process.
   })
 })
 
-t.test('a library that is not there is an error that says what to do', async (t) => {
+t.test('a missing library is an error with a remedy', async (t) => {
   const library = join(t.testdir({}), 'gone')
   await t.rejects(detectStructure(library, SETTINGS, rules), {
     name: 'LibraryUnreadableError', path: library, message: /gone".*does not exist\. Create the folder.*SVC_LIBRARY_DIR/
   })
 })
 
-t.test('one folder without permission does not hide the other platforms', async (t) => {
+t.test('one unreadable folder does not hide the other platforms', async (t) => {
   const library = t.testdir({ snes: { roms: {} }, 'lost+found': { roms: {} } })
   await asOtherUser(t, join(library, 'lost+found'), async () => {
     t.same(await detectStructure(library, SETTINGS, rules), B)
