@@ -5,18 +5,18 @@ import { isInside } from '../../core/files/safe-path.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 import type { LibraryRoot } from '../library/roots.ts'
 
-/** Folders of the system, with all that lies in them. */
+/** Folders of the system, including everything inside them. */
 const SYSTEM_TREES = ['/bin', '/boot', '/dev', '/etc', '/lib', '/lib32', '/lib64', '/proc', '/sbin', '/sys', '/usr',
   '/Library', '/System', '/private/etc', 'C:\\Program Files', 'C:\\Program Files (x86)', 'C:\\ProgramData', 'C:\\Windows']
-/** Folders in which people have folders of their own. */
+/** Folders that contain the folders of people or programs. */
 const SHARED_FOLDERS = ['/', '/home', '/opt', '/private', '/root', '/run', '/tmp', '/Users', '/var', '/var/cache', '/var/lib', '/var/log', 'C:\\', 'C:\\Users']
-/** In the folder of the server, which may be a checkout with other folders beside them. */
+/** Folders with code in the server's folder, which may be a checkout with other folders beside them. */
 const CODE_FOLDERS = ['channels', 'core', 'exporters', 'node_modules', 'plugins', 'providers', 'sdk']
 
 const isAt = (folders: readonly string[], dir: string) => folders.includes(dir)
 const isBelow = (trees: readonly string[], dir: string) => trees.some((tree) => isInside(tree, dir))
 
-/** A folder that is not there any more is compared by its name. */
+/** Returns the real path of a folder; a missing folder is compared by its name. */
 const readRealPath = (dir: string): Promise<string> => realpath(dir).catch(() => dir)
 
 async function readFolder (path: string): Promise<string> {
@@ -29,7 +29,7 @@ async function readFolder (path: string): Promise<string> {
 
 async function refuseOwnFolders (dir: string, real: string, dataDir: string): Promise<void> {
   const data = await readRealPath(dataDir)
-  // The only library of a new server lies there.
+  // The only library of a new server is in its data folder.
   if (isInside(join(data, 'library'), real)) return
   const server = await readRealPath(SERVER_DIR)
   const own = [data, ...CODE_FOLDERS.map((name) => join(server, name))]
@@ -39,7 +39,8 @@ async function refuseOwnFolders (dir: string, real: string, dataDir: string): Pr
 }
 
 /**
- * Checks a new root folder by its path without symbolic links, because files are written into it, served and deleted.
+ * Checks a new root folder by its path without symbolic links, because the server writes, serves and deletes files in
+ * it.
  *
  * @param others the roots of the other libraries; a folder of one in another would belong to both
  * @throws ApiError BAD_REQUEST · CONFLICT

@@ -5,10 +5,10 @@ import { AddLibrarySchema, ChangeLibrarySchema, LibrarySchema, RemoveLibraryQuer
 
 const tags = ['libraries']
 const reads = { scopes: ['platforms.read'] as const }
-/** Whoever names a folder of the machine has its content served. */
+/** Restricted to administrators, because the server serves the content of any folder that becomes a library. */
 const writes = { scopes: ['platforms.write'] as const, admin: true, signedIn: true, audit: 'settings.changed' as const }
 const refusals = { 400: ErrorSchema, 409: ErrorSchema, 500: ErrorSchema }
-/** As long as it takes to forget a large library on a slow machine. */
+/** Enough time to forget a large library on a slow machine. */
 const FORGET_MAX_MS = 10 * 60_000
 
 const routes: Routes = async (app) => {
@@ -16,7 +16,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'listLibraries',
       tags,
-      summary: 'The root folders under which platforms lie, with what you see of each',
+      summary: 'The root folders that contain platforms, with what you see of each',
       response: { 200: Type.Array(LibrarySchema) }
     },
     config: reads
@@ -34,8 +34,8 @@ const routes: Routes = async (app) => {
       operationId: 'addLibrary',
       tags,
       summary: 'Add a root folder; the next scan reads it',
-      description: 'It is written into `libraries` of config.yml and applies at once, without a restart. The library of ' +
-        '`SVC_LIBRARY_DIR` is listed there with it when it was not.',
+      description: 'The library is written into `libraries` of config.yml and applies at once, without a restart. The library of ' +
+        '`SVC_LIBRARY_DIR` is added there too if it was not listed.',
       body: AddLibrarySchema,
       response: { 201: LibrarySchema, ...refusals }
     },
@@ -47,7 +47,7 @@ const routes: Routes = async (app) => {
 
   app.put('/api/libraries/:id', {
     schema: {
-      operationId: 'updateLibrary', tags, summary: 'Change a library; what is not sent stays', params: IdParams,
+      operationId: 'updateLibrary', tags, summary: 'Change a library; absent fields stay', params: IdParams,
       body: ChangeLibrarySchema, response: { 200: LibrarySchema, 404: ErrorSchema, ...refusals }
     },
     config: writes
@@ -57,9 +57,9 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'deleteLibrary',
       tags,
-      summary: 'Take a library out of the configuration; its files stay',
-      description: 'What is known of its ROMs stays too, and is good again when it is added again, by its name or folder; ' +
-        'until then their files cannot be reached. `forget` deletes it.',
+      summary: 'Remove a library from the configuration; its files stay',
+      description: 'The data of its ROMs stays too, and applies again when the library is added again by its name or folder; ' +
+        'until then the files cannot be reached. `forget` deletes the data.',
       params: IdParams,
       querystring: RemoveLibraryQuery,
       response: { 204: Type.Null(), 404: ErrorSchema, ...refusals }

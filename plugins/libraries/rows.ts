@@ -6,7 +6,7 @@ import type { LongReads } from '../library/long-reads.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 
-/** Whatever was a library once. */
+/** A library that is or was configured. */
 export interface StoredLibrary {
   id: number
   name: string
@@ -23,10 +23,10 @@ export async function selectStoredLibraries (em: EntityManager): Promise<StoredL
   return rows
 }
 
-/** What a viewer sees of a library. */
+/** Counts of the content of a library that a caller sees. */
 export interface LibrarySize { platform_count: number, rom_count: number, missing_count: number, fs_size_bytes: number }
 
-/** By id; those without a ROM are left out. */
+/** Counts the content of libraries, by id. Skips libraries without a ROM. */
 export async function selectLibrarySizes (reads: LongReads, caller: AnyCaller): Promise<Map<number, LibrarySize>> {
   const { rows } = await sql<LibrarySize & { library_id: number }>`
     select library_id, count(*)::int as platform_count, sum(roms)::int as rom_count, sum(missing)::int as missing_count,
@@ -38,19 +38,19 @@ export async function selectLibrarySizes (reads: LongReads, caller: AnyCaller): 
   return new Map(rows.map(({ library_id: id, ...size }) => [id, size]))
 }
 
-/** How many rows one statement deletes, with all that hangs on them: a second's work on a slow machine. */
+/** Number of rows that one statement deletes, with all dependent rows. This takes a second on a slow machine. */
 const DELETED_AT_ONCE = 5_000
 
 const FORGET_ROMS = `delete from roms where id in (select id from roms where library_id = $1 limit ${DELETED_AT_ONCE})`
 
-/** The platforms that lie in a library, or did. */
+/** Loads the platforms that a library contains or contained. */
 export async function selectPlatformIds (pool: pg.Pool, id: number): Promise<number[]> {
   const { rows } = await pool.query<{ platform_id: number }>(
     'select platform_id from platform_folders where library_id = $1', [id])
   return rows.map((row) => row.platform_id)
 }
 
-/** Deletes what is known of the files of a library, in statements that each stay within what one may take. */
+/** Deletes the rows of a library's files, in statements that each stay within the time limit of a statement. */
 export async function forgetFiles (pool: pg.Pool, id: number): Promise<void> {
   for (let deleted = 1; deleted > 0;) deleted = (await pool.query(FORGET_ROMS, [id])).rowCount ?? 0
   await pool.query('delete from firmware where library_id = $1', [id])

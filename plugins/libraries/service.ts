@@ -26,7 +26,7 @@ const NAME = /^[\p{L}\p{N}](?:.*\S)?$/u
 
 const unknown = (id: number) => notFound(`Library with ID '${id}' not found`)
 
-/** Null where the system does not say. */
+/** Returns null if the system does not report the space. */
 async function readRoom (dir: string): Promise<Room | null> {
   try {
     const { bavail, blocks, bsize } = await statfs(dir)
@@ -41,7 +41,7 @@ const takeOut = ({ name }: LibraryRoot): Change => ({ path: [SECTION, name], val
 
 const isListed = (content: unknown, name: string): boolean => getAt(content, [SECTION, name]) !== undefined
 
-/** The keys of a library in config.yml; what is not given stays as it is. */
+/** Returns changes for the keys of a library in config.yml; absent fields stay unchanged. */
 function toChanges (name: string, { path, writable, watched, structure }: ChangeLibrary): Change[] {
   const at = (key: string) => [SECTION, name, key]
   return [
@@ -53,9 +53,9 @@ function toChanges (name: string, { path, writable, watched, structure }: Change
 }
 
 /**
- * What a library is, as it is written out: for one that was not listed, or that gets another name.
+ * Returns all configured values of a library that is about to be listed, or renamed, in config.yml.
  *
- * @param isOwn whether its structure is its own, and not that of all
+ * @param isOwn true if the structure belongs to this library, not to all
  */
 function describe (root: LibraryRoot, isOwn: boolean): ChangeLibrary {
   const { default: structure } = root.filesystem.structure
@@ -78,7 +78,7 @@ export function createLibraries (app: FastifyInstance, config: Config) {
       () => selectLibrarySizes(app.longReads, caller))
   }
 
-  /** Those that are configured, in that order, then those that ROMs are left of. */
+  /** Returns the configured libraries in their order, then removed libraries that still have ROMs. */
   async function readFacts (em: EntityManager, caller: Caller): Promise<LibraryFacts[]> {
     const states = await app.library.look()
     const [stored, known] = await Promise.all([selectStoredLibraries(em), readSizes(em, caller)])
@@ -116,7 +116,7 @@ export function createLibraries (app: FastifyInstance, config: Config) {
     throw nameTaken(name)
   }
 
-  /** The libraries as the file is to list them before one of them is changed: the one without a name gets its own. */
+  /** Lists changes that add all unlisted libraries to the file, before one of them is changed. */
   function listUnnamed (content: unknown, roots: readonly LibraryRoot[]): Change[] {
     return roots.filter(({ name }) => !isListed(content, name))
       .flatMap((root) => toChanges(root.name, describe(root, false)))
@@ -132,7 +132,7 @@ export function createLibraries (app: FastifyInstance, config: Config) {
       checkName(name, roots, null)
       await checkRoot(input.path, roots, config.data_dir)
       await app.settings.change((content) => {
-        // Of two requests at once the later one finds the library of the other in the file.
+        // The second of two concurrent requests finds the library of the first in the file.
         if (isListed(content, name)) throw nameTaken(name)
         return [...listUnnamed(content, roots), ...toChanges(name, input)]
       })
@@ -164,8 +164,7 @@ export function createLibraries (app: FastifyInstance, config: Config) {
     },
 
     /**
-     * Takes a library out of the configuration. What is known of its files stays unless it is to be forgotten; the
-     * files stay in any case.
+     * Removes a library from the configuration. Its files stay. Its rows stay unless `forgets` is set.
      *
      * @throws ApiError NOT_FOUND · CONFLICT for the last one · CONFIG_NOT_WRITABLE
      */

@@ -3,12 +3,12 @@ import type { LibraryRoot } from '../library/roots.ts'
 import type { LibrarySize, StoredLibrary } from './rows.ts'
 import type { LibraryView } from './schemas.ts'
 
-/** What is free on the disk of a library, and how large that is. */
+/** Free and total space of the disk of a library. */
 export interface Room { free: number, total: number }
 
 export interface LibraryFacts {
   stored: StoredLibrary
-  /** Null when it is not configured any more. */
+  /** Null if the library is not configured any more. */
   root: LibraryRoot | null
   problem: string | null
   size: LibrarySize
@@ -17,7 +17,7 @@ export interface LibraryFacts {
 
 export const NOTHING_IN_IT: LibrarySize = { platform_count: 0, rom_count: 0, missing_count: 0, fs_size_bytes: 0 }
 
-/** @param mask takes the machine's places out of texts; null for administrators */
+/** @param mask replaces paths of the machine in texts; null for administrators */
 export function toLibraryView (
   { stored, root, problem, size, room }: LibraryFacts, mask: ((text: string) => string) | null
 ): LibraryView {

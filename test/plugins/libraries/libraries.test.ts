@@ -32,7 +32,7 @@ interface Row { id: number, library_id: number, fs_name: string, name: string, m
 const rows = (platform: string) => sql<Row>(`select r.id, r.library_id, r.fs_name, r.name, r.missing_from_fs
   from roms r join platforms p on p.id = r.platform_id where p.fs_slug = $1 order by r.library_id, r.fs_name`, [platform])
 
-/** A further library on a disk of its own, which is gone with all that is known of it when the test is over. */
+/** Creates another library, which is deleted with all its rows when the test ends. */
 async function addDisk (t: Test, name: string, files: Record<string, string | Uint8Array>, settings: object = {}) {
   const dir = join(root, name)
   const at = (...path: string[]) => join(dir, ...path)
@@ -59,7 +59,7 @@ t.test('without a list there is one library, the folder of SVC_LIBRARY_DIR', asy
   t.same(others, [])
 })
 
-t.test('the same platform and file in two libraries are two ROMs of one platform, each with its own gamelist', async (t) => {
+t.test('equal files in two libraries are two ROMs of one platform with own gamelists', async (t) => {
   await writeFile(configFile, '# mine\nscan:\n  hash_threads: 1 # few\nmystery: kept\n')
   await put({ 'roms/snes/Game.sfc': 'first', 'roms/snes/gamelist.xml': GAMELIST('From the first'), 'roms/snes/media/Game.png': PNG })
   const disk = await addDisk(t, 'disk', {
@@ -103,7 +103,7 @@ t.test('the same platform and file in two libraries are two ROMs of one platform
     'a platform is there as long as one library has it')
 })
 
-t.test('a root that is not mounted marks nothing missing, and the scan, the library and the health say so', async (t) => {
+t.test('an unmounted root marks nothing missing, and scan, library and health report it', async (t) => {
   const disk = await addDisk(t, 'shaky', { 'roms/nes/A.nes': 'a', 'roms/nes/B.nes': 'b' })
   await scan()
   const health = async () => (await app.inject({ url: '/api/health/ready' })).json().checks.libraries
@@ -133,7 +133,7 @@ t.test('a root that is not mounted marks nothing missing, and the scan, the libr
   t.match(await library(disk.id), { is_available: true, problem: null, last_scan: { problem: null } })
 })
 
-t.test('a scan may be limited to some libraries', async (t) => {
+t.test('a scan can be limited to some libraries', async (t) => {
   await put({ 'roms/gba/Here.gba': 'here' })
   const disk = await addDisk(t, 'some', { 'roms/gba/There.gba': 'there' })
   await scan()
@@ -150,7 +150,7 @@ t.test('a scan may be limited to some libraries', async (t) => {
   t.match(await test.error(failed.task_id), /^No library has one of the IDs 99/)
 })
 
-t.test('a file that is moved from one library to another stays the ROM that it was', async (t) => {
+t.test('a file that moves to another library remains the same ROM', async (t) => {
   const disk = await addDisk(t, 'target', { 'roms/sms/Other.sms': 'other' })
   await put({ 'roms/sms/Moved.sms': 'a game that moves', 'roms/sms/Stays.sms': 'stays' })
   await scan()
@@ -169,7 +169,7 @@ t.test('a file that is moved from one library to another stays the ROM that it w
   await disk.mount()
 })
 
-t.test('nothing is written into a library that is read-only', async (t) => {
+t.test('nothing is written into a read-only library', async (t) => {
   const disk = await addDisk(t, 'archive', { 'roms/lynx/Game.lnx': 'x', 'bios/lynx/lynx.bin': 'x' }, { writable: false })
   await scan()
   const [rom] = await rows('lynx')
@@ -188,7 +188,7 @@ t.test('nothing is written into a library that is read-only', async (t) => {
   t.equal(await readFile(disk.at('roms/lynx/Renamed.lnx'), 'utf8'), 'x')
 })
 
-t.test('an export lies beside the ROMs of each library, and what is read-only is passed over', async (t) => {
+t.test('exports go beside the ROMs of each library, except read-only ones', async (t) => {
   await put({ 'roms/gbc/First.gbc': 'first' })
   const disk = await addDisk(t, 'beside', { 'roms/gbc/Second.gbc': 'second' })
   const closed = await addDisk(t, 'closed', { 'roms/gbc/Third.gbc': 'third' }, { writable: false })
@@ -201,7 +201,7 @@ t.test('an export lies beside the ROMs of each library, and what is read-only is
   await t.rejects(readFile(closed.at('roms/gbc/gamelist.xml')), { code: 'ENOENT' })
 })
 
-t.test('missing ROMs are cleaned up only where they can be looked for', async (t) => {
+t.test('missing ROMs are cleaned up only in readable libraries', async (t) => {
   await put({ 'roms/jaguar/First.j64': 'first' })
   const disk = await addDisk(t, 'lost', { 'roms/jaguar/Second.j64': 'second' })
   await scan()
@@ -226,7 +226,7 @@ const upload = (path: string, headers: Record<string, string>, payload: string, 
   method, url: `/api/roms${path}`, headers: { ...admin, 'content-type': 'application/octet-stream', ...headers }, payload
 })
 
-t.test('uploads go into the library that has the platform, whole or in chunks, and are scanned there', async (t) => {
+t.test('uploads go to the library with the platform, and are scanned there', async (t) => {
   await put({ 'roms/vb/First.vb': 'first' })
   const disk = await addDisk(t, 'growing', { 'roms/wswan/Second.ws': 'second' })
   await scan()
@@ -262,7 +262,7 @@ t.test('uploads go into the library that has the platform, whole or in chunks, a
   t.match(refused.json().detail, /^The library 'growing' is read-only/)
 })
 
-t.test('an upload goes where it is sent to, and never past the library that has the platform', async (t) => {
+t.test('an upload goes to its library, and fails while that library is unmounted', async (t) => {
   const disk = await addDisk(t, 'chosen', { 'roms/supervision/Old.sv': 'old' })
   const closed = await addDisk(t, 'shut', { 'roms/supervision/Locked.sv': 'x' }, { writable: false })
   await scan()
@@ -304,7 +304,7 @@ t.test('an upload goes where it is sent to, and never past the library that has 
   await found('supervision', 'Begun.sv')
 })
 
-t.test('nothing of a library that is not mounted is deleted, renamed or taken for gone', async (t) => {
+t.test('nothing in an unmounted library is deleted, renamed or marked missing', async (t) => {
   await put({ 'roms/pokemini/Here.min': 'here' })
   const disk = await addDisk(t, 'away', { 'roms/pokemini/There.min': 'there', 'roms/pokemini/Folder/a.bin': 'a', 'bios/pokemini/bios.min': 'b' })
   await scan()
@@ -359,7 +359,7 @@ t.test('nothing of a library that is not mounted is deleted, renamed or taken fo
   t.equal(await readFile(disk.at('roms/pokemini/There.min'), 'utf8'), 'there')
 })
 
-t.test('what is deleted lies in the trash of its own library, which is emptied with the others', async (t) => {
+t.test('each library has its own trash, and all are emptied together', async (t) => {
   await put({ 'roms/ngp/Game.ngp': 'first' })
   const disk = await addDisk(t, 'emptied', { 'roms/ngp/Game.ngp': 'second', 'roms/ngpc/Parts/a.bin': 'a', 'roms/ngpc/Parts/b.bin': 'b' })
   const closed = await addDisk(t, 'sealed', { 'roms/ngp/Game.ngp': 'third' }, { writable: false })
@@ -386,7 +386,7 @@ t.test('what is deleted lies in the trash of its own library, which is emptied w
   t.same([...await trashed(libraryDir), ...await trashed(disk.dir)], [])
 })
 
-t.test('ROMs are converted where they lie, and of a library that is read-only they stay', async (t) => {
+t.test('ROMs are converted in their library, except in read-only ones', async (t) => {
   const game = 'much of the same '.repeat(500)
   await put({ 'roms/a26/Same.a26': game })
   const disk = await addDisk(t, 'turned', { 'roms/a26/Same.a26': game })
@@ -411,7 +411,7 @@ t.test('ROMs are converted where they lie, and of a library that is read-only th
   t.same(await readdir(disk.at('roms/a26')), ['Same.zip'])
 })
 
-t.test('missing firmware is cleaned up only where it can be looked for', async (t) => {
+t.test('missing firmware is cleaned up only in readable libraries', async (t) => {
   await put({ 'bios/saturn/a.bin': 'a', 'roms/saturn/x.iso': 'x' })
   const disk = await addDisk(t, 'firm', { 'bios/saturn/b.bin': 'b', 'roms/saturn/y.iso': 'y' })
   await scan()
@@ -427,7 +427,7 @@ t.test('missing firmware is cleaned up only where it can be looked for', async (
   t.same(await known(), ['b.bin'])
 })
 
-t.test('what changes in a library that is watched is scanned, and in one that is not it is left alone', async (t) => {
+t.test('changes in a watched library are scanned, and in an unwatched one ignored', async (t) => {
   const at = (...path: string[]) => join(root, 'apart', ...path)
   for (const path of ['watched/roms/gb', 'quiet/roms/nes']) await mkdir(at(path), { recursive: true })
   const { app, worker, sql } = await buildScanTest(t, {
@@ -445,7 +445,7 @@ t.test('what changes in a library that is watched is scanned, and in one that is
   t.match(scans, [{ payload: { platform_fs_slugs: ['gb'] } }])
 })
 
-t.test('a library that is taken out keeps its ROMs until they are to be forgotten, and both come back', async (t) => {
+t.test('a removed library keeps its ROMs until forgotten, and both can return', async (t) => {
   const disk = await addDisk(t, 'leaving', { 'roms/ngc/Game.iso': 'a disc' })
   await scan()
   const [rom] = await rows('ngc')
@@ -469,7 +469,7 @@ t.test('a library that is taken out keeps its ROMs until they are to be forgotte
   t.match(await rows('ngc'), [{ id: rom?.id, library_id: disk.id }])
 })
 
-t.test('a library gets another name or folder and stays the one that it is', async (t) => {
+t.test('a library with a new name or folder keeps its id', async (t) => {
   const disk = await addDisk(t, 'old name', { 'roms/psx/Game.chd': 'x' }, { watched: false, structure: 'roms/{platform}/{game}' })
   const renamed = await call('PUT', `/api/libraries/${disk.id}`, { name: 'new name' })
   t.match(renamed.json(), {
@@ -482,7 +482,7 @@ t.test('a library gets another name or folder and stays the one that it is', asy
   t.equal(both.statusCode, 400)
 })
 
-t.test('what cannot be a library is refused with a reason', async (t) => {
+t.test('an invalid library is refused with a reason', async (t) => {
   const disk = await addDisk(t, 'taken', { 'roms/gg/A.gg': 'x' })
   await writeFile(join(root, 'file'), '')
   const add = async (name: string, path: string, headers = admin) => {
@@ -515,7 +515,7 @@ t.test('what cannot be a library is refused with a reason', async (t) => {
   await chmod(configFile, 0o600)
 })
 
-t.test('of two libraries that are given one name at once there is one, and the other request is a conflict', async (t) => {
+t.test('of two concurrent libraries with one name, one is created, one is a conflict', async (t) => {
   for (let round = 0; round < 4; round++) {
     const paths = ['one', 'two'].map((name) => join(root, `${name} ${round}`))
     for (const path of paths) await mkdir(path, { recursive: true })
@@ -528,13 +528,13 @@ t.test('of two libraries that are given one name at once there is one, and the o
   }
 })
 
-t.test('the last library cannot be taken out', async (t) => {
+t.test('the last library cannot be removed', async (t) => {
   const reply = await call('DELETE', '/api/libraries/1')
   t.equal(reply.statusCode, 409)
   t.match(reply.json().detail, /is the only library/)
 })
 
-t.test('each library has one row, and keeps it as long as its name or its folder stays', async () => {
+t.test('each library has one row, and keeps it while its name or folder stays', async () => {
   const names = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1 })
   const roots = names.chain((some) => fc.tuple(...some.map((name) => fc.constantFrom('/1', '/2', '/3', '/4').map((dir) => ({ name, dir })))))
   fc.assert(fc.property(fc.array(roots, { maxLength: 5 }), (history) => {
