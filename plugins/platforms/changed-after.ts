@@ -2,9 +2,9 @@ import { type RawBuilder, sql } from 'kysely'
 import { invalid } from '../../core/errors.ts'
 
 /**
- * The column is strictly later than a time a client was told.
+ * True if the column is strictly later than a time from a client.
  *
- * @throws ApiError INVALID for a time that is none, such as a leap second.
+ * @throws ApiError INVALID for an invalid time, such as a leap second.
  */
 export function isChangedAfter (column: string, text: string): RawBuilder<boolean> {
   const time = Date.parse(text)

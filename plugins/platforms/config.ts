@@ -3,9 +3,9 @@ import { Section } from '../../core/config/setting.ts'
 
 export const SystemSchema = Section({
   platforms: Type.Record(Type.String(), Type.String({ minLength: 1 }), {
-    default: {}, description: 'Folder → platform it is read as'
+    default: {}, description: 'Folder → platform of its ROMs'
   }),
   versions: Type.Record(Type.String(), Type.String({ minLength: 1 }), {
-    default: {}, description: 'Folder → platform it is a version of'
+    default: {}, description: 'Folder → platform of which it is a version'
   })
 }, 'Platform bindings')

@@ -2,7 +2,7 @@ import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/database/columns.ts'
 import { countChanges } from '../library/entities.ts'
 
-/** A platform folder of the library. Facts that follow from the slug are not stored but looked up. */
+/** A platform folder of the library. Facts that follow from the slug are looked up, not stored. */
 export const Platform = defineEntity({
   name: 'Platform',
   tableName: 'platforms',
@@ -26,20 +26,22 @@ export const Platform = defineEntity({
 })
 export type Platform = InferEntity<typeof Platform>
 
-/** A platform in one library. One that was never scanned is taken to lie in the first. */
+/** A platform in one library. A platform that was never scanned counts as part of the first library. */
 export const PlatformFolder = defineEntity({
   name: 'PlatformFolder',
   tableName: 'platform_folders',
   properties: {
     platform: () => p.manyToOne(Platform).primary().deleteRule('cascade').joinColumn('platform_id'),
     library_id: p.integer().primary(),
-    /** The inode of the folder that held ROMs when it was last scanned; null until then. */
+    /** The inode of the folder that contained ROMs at the last scan; null before the first one. */
     fs_inode: columns.text().nullable(),
     missing_from_fs: columns.flag()
   }
 })
 
-/** A folder whose row was deleted. Written by the database; when the folder is back, the row has its id again. */
+/**
+ * A folder whose row was deleted. The database writes these rows. When the folder returns, its row gets its id again.
+ */
 export const FormerPlatform = defineEntity({
   name: 'FormerPlatform',
   tableName: 'former_platforms',

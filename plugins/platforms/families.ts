@@ -1,6 +1,6 @@
 import families from './data/families.json' with { type: 'json' }
 
-/** The maker of a platform, or the name that its makers share. */
+/** The maker of a platform, or a common name of its makers. */
 interface Family { family_name: string, family_slug: string }
 
 export function createFamily (name: string): Family {
@@ -10,5 +10,5 @@ export function createFamily (name: string): Family {
 const BY_PLATFORM: ReadonlyMap<string, Family> = new Map(Object.entries(families).flatMap(([name, slugs]) =>
   slugs.map((slug) => [slug, createFamily(name)] as const)))
 
-/** The family of a platform by its canonical slug; null for a platform that belongs to none. */
+/** Returns the family of a platform by its canonical slug; null if it belongs to none. */
 export const findFamily = (slug: string): Family | null => BY_PLATFORM.get(slug) ?? null

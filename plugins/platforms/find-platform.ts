@@ -4,22 +4,22 @@ import versions from './data/versions.json' with { type: 'json' }
 
 export type PlatformBindings = Config['system']
 
-/** What a folder of the library is read as. */
+/** The platform of a library folder. */
 export interface ResolvedPlatform {
   slug: string
   name: string
-  /** Null for a platform nobody knows. */
+  /** Null for an unknown platform. */
   facts: PlatformFacts | null
 }
 
 const BY_SLUG = new Map(PLATFORMS.map((facts) => [facts.slug, facts]))
 const BY_WORD = new Map([
   ...PLATFORMS.flatMap((facts) => facts.aliases.map((alias) => [alias, facts] as const)),
-  // Last, since a slug wins over another platform's alias.
+  // Slugs come last in the map, because a slug precedes another platform's alias.
   ...PLATFORMS.map((facts) => [facts.slug, facts] as const)
 ])
 
-/** Models and editions that IGDB lists as platforms of their own, by the platform they are a version of. */
+/** Models and editions that IGDB lists as separate platforms, with the platform of which they are a version. */
 const PARENTS = new Map(Object.entries(versions)
   .flatMap(([parent, slugs]) => slugs.map((slug) => [slug, parent] as const)))
 
@@ -36,9 +36,9 @@ function resolveWord (word: string): ResolvedPlatform {
 }
 
 /**
- * Which platform a folder is: as bound, else a version of another (it keeps its own slug and takes the facts of that
- * one), else by its name as a slug or alias, else a version that is known, else a platform of its own. Names compare
- * without case.
+ * Returns the platform of a folder. A binding comes first, then a version of another platform, which keeps its slug and
+ * gets the facts of that one. Next are the folder's name as slug or alias, and known versions. Any other folder is a
+ * new platform. Names compare without case.
  */
 export function resolvePlatform (fsSlug: string, bindings: PlatformBindings): ResolvedPlatform {
   const folder = fsSlug.toLowerCase()
@@ -50,7 +50,10 @@ export function resolvePlatform (fsSlug: string, bindings: PlatformBindings): Re
   return { slug: facts?.slug ?? (PARENTS.has(folder) ? folder : fsSlug), name, facts: resolveWord(parent).facts }
 }
 
-/** The facts of a stored platform: those of its folder while that still is this platform, else those of its slug. */
+/**
+ * Returns the facts of a stored platform: those of its folder if this still resolves to the platform, else those of its
+ * slug.
+ */
 export function factsOf (
   platform: { slug: string, fs_slug: string }, bindings: PlatformBindings
 ): PlatformFacts | null {

@@ -7,7 +7,7 @@ import { PathRefusedError, resolveInside, safeName } from '../../core/files/safe
 import { findLayout, listAllFolders } from '../library/locate-folder.ts'
 import { romsPath } from '../library/structure.ts'
 
-/** The answer says what is wrong with the library; where it lies is for the log only. */
+/** Converts library errors to responses with the reason. The path of the library is only logged. */
 async function reading<T> (work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -19,14 +19,14 @@ async function reading<T> (work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The platform folders of the libraries. */
+/** Creates the access to the platform folders of the libraries. */
 export function createPlatformFolders ({ library }: FastifyInstance) {
   return {
-    /** @throws ApiError UNAVAILABLE when none of the libraries can be read. */
+    /** @throws ApiError UNAVAILABLE if none of the libraries can be read. */
     list: () => reading(() => listAllFolders(library)),
 
     /**
-     * Makes a platform's ROM folder unless it is there.
+     * Creates a platform's ROM folder unless it exists.
      *
      * @throws ApiError BAD_REQUEST for a name that cannot be a platform's folder, UNAVAILABLE.
      */

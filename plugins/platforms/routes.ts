@@ -12,7 +12,7 @@ const PlatformSchema = Type.Unsafe<PlatformView>({ $ref: 'Platform#' })
 const PlatformsSchema = Type.Array(PlatformSchema)
 const reads = { scopes: ['platforms.read'] as const }
 const writes = { scopes: ['platforms.write'] as const }
-/** For 200,000 ROMs on a slow machine, several times over. */
+/** Several times the duration for 200,000 ROMs on a slow machine. */
 const DELETE_MAX_MS = 120_000
 
 const routes: Routes = async (app) => {
@@ -22,7 +22,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'createPlatform',
       tags,
-      summary: 'Create a platform and its folder; either may be there already',
+      summary: 'Create a platform and its folder; either may exist already',
       body: CreatePlatformSchema,
       response: { 201: PlatformSchema }
     },
@@ -49,7 +49,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/platforms/supported', {
     schema: {
-      operationId: 'listSupportedPlatforms', tags, summary: 'Every platform that is known, with id -1 where none is stored',
+      operationId: 'listSupportedPlatforms', tags, summary: 'Every known platform, with id -1 if it is not stored',
       response: { 200: PlatformsSchema }
     },
     config: reads
@@ -57,7 +57,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/platforms/filesystem', {
     schema: {
-      operationId: 'listPlatformFolders', tags, summary: 'Folders of the library that no scan has taken in yet',
+      operationId: 'listPlatformFolders', tags, summary: 'Folders of the library that no scan has read yet',
       response: { 200: PlatformsSchema }
     },
     config: reads
@@ -78,7 +78,7 @@ const routes: Routes = async (app) => {
 
   app.delete('/api/platforms/:id', {
     schema: {
-      operationId: 'deletePlatform', tags, summary: 'Take a platform and its ROMs out of the library; its folder stays',
+      operationId: 'deletePlatform', tags, summary: 'Delete a platform and its ROMs from the database; its folder stays',
       params: IdParams, response: { 200: Type.Null() }
     },
     config: { ...writes, grant: ['platforms', 'delete'], audit: 'platform.deleted', databaseMs: DELETE_MAX_MS }

@@ -12,7 +12,7 @@ export type PlatformCondition = RawBuilder<boolean>
 export const hasPlatformId = (id: number): PlatformCondition => sql<boolean>`p.id = ${id}`
 const ALL: PlatformCondition = sql<boolean>`true`
 
-/** The platforms that a viewer sees, by name. */
+/** Loads the platforms that a caller sees, by name. */
 export async function selectPlatforms (
   em: EntityManager, caller: AnyCaller, condition = ALL
 ): Promise<StoredPlatform[]> {
@@ -23,7 +23,7 @@ export async function selectPlatforms (
   return rows
 }
 
-/** The folders of platforms that are hidden from a viewer. */
+/** Loads the folders of platforms that are hidden from a caller. */
 export async function selectHiddenFolders (em: EntityManager, caller: AnyCaller): Promise<Set<string>> {
   if (seesEverything(caller)) return new Set()
   const { rows } = await sql<{ fs_slug: string }>`
@@ -32,15 +32,15 @@ export async function selectHiddenFolders (em: EntityManager, caller: AnyCaller)
 }
 
 /**
- * Inserts a folder's row or brings it up to date; `updated_at` moves only when something changed. A folder that had a
- * row before gets its id back, and what people wrote into it.
+ * Inserts or updates a folder's row; `updated_at` moves only if something changed. A folder that had a row before gets
+ * its id and the texts of people back.
  */
 export async function upsertPlatform (
   em: EntityManager, row: { fs_slug: string, slug: string, name: string }
 ): Promise<{ id: number, isNew: boolean }> {
   const { rows: [known] } = await sql<{ id: number }>`select id from platforms where fs_slug = ${row.fs_slug}
     and slug = ${row.slug} and name = ${row.name} and not missing_from_fs`.execute(em.getKysely())
-  // To write what is there would wait for the disk, and count as a change of the library.
+  // Skip the write of an unchanged row, because it would wait for the disk and count as a change of the library.
   if (known !== undefined) return { id: known.id, isNew: false }
   const { rows } = await sql<{ id: number, is_new: boolean }>`
     with former as (delete from former_platforms where fs_slug = ${row.fs_slug} returning id, custom_name, description)
@@ -56,10 +56,12 @@ export async function upsertPlatform (
   return { id: written.id, isNew: written.is_new }
 }
 
-/** How many ROMs one statement deletes, with all that hangs on them: a second's work on a slow machine. */
+/** Number of ROMs that one statement deletes, with all dependent rows. This takes a second on a slow machine. */
 const DELETED_AT_ONCE = 5_000
 
-/** Deletes a platform's row and those of its ROMs, in statements that each stay within what one may take. */
+/**
+ * Deletes a platform's row and those of its ROMs, in statements that each stay within the time limit of a statement.
+ */
 export async function deletePlatform (tx: EntityManager, id: number): Promise<void> {
   const deleteSome = sql`delete from roms where id in (
     select id from roms where platform_id = ${id} limit ${DELETED_AT_ONCE})`

@@ -6,7 +6,7 @@ import { DateTime, Nullable, NameText, StoredText } from '../../core/typebox.ts'
 const keysWith = (part: 'id' | 'slug') =>
   KNOWN_PROVIDERS.filter(({ platform = [] }) => platform.includes(part)).map(({ key }) => key)
 
-/** Providers whose platform ids every answer has, with or without their plugin. */
+/** Providers whose platform ids are in every response, with or without their plugin. */
 export const PLATFORM_ID_KEYS: readonly string[] = keysWith('id')
 export const PLATFORM_SLUG_KEYS: readonly string[] = keysWith('slug')
 
@@ -27,7 +27,7 @@ const PlatformFields = Type.Object({
   firmware: Type.Array(FirmwareSchema),
   created_at: DateTime,
   updated_at: DateTime,
-  fs_size_bytes: Type.Integer({ description: "Sum of the ROMs' sizes" }),
+  fs_size_bytes: Type.Integer({ description: 'Total size of its ROMs' }),
   is_unidentified: Type.Boolean(),
   is_identified: Type.Boolean(),
   missing_from_fs: Type.Boolean(),
@@ -38,7 +38,7 @@ export type PlatformView = Static<typeof PlatformFields> & Readonly<Record<strin
 
 const ID = { integer: Type.Integer(), string: Type.String() }
 
-/** The answer's schema, with the id columns of the providers that are registered. */
+/** Creates the schema of responses, with the id columns of the registered providers. */
 export function createPlatformSchema (providers: readonly { key: string, id: 'integer' | 'string' }[]) {
   const columns: Record<string, TSchema> = {}
   for (const key of PLATFORM_SLUG_KEYS) columns[`${key}_slug`] = Nullable(Type.String())
@@ -61,5 +61,5 @@ export const UpdatePlatformSchema = Type.Object({
 export type UpdatePlatform = Static<typeof UpdatePlatformSchema>
 
 export const ListPlatformsQuery = Type.Object({
-  updated_after: Type.Optional(Type.String({ format: 'date-time', description: 'Only those changed later' }))
+  updated_after: Type.Optional(Type.String({ format: 'date-time', description: 'Only platforms changed after this time' }))
 })

@@ -23,7 +23,7 @@ const SIZES_MAX_BYTES = 4 * 1024 ** 2
 const BYTES_PER_SIZE = 100
 const NO_SIZE: PlatformSize = { rom_count: 0, fs_size_bytes: 0 }
 
-/** What a viewer sees of all platforms by id; those without a ROM are left out. */
+/** Counts the ROMs that a caller sees, by platform id. Skips platforms without a ROM. */
 type SelectSizes = (reads: LongReads, caller: AnyCaller) => Promise<ReadonlyMap<number, PlatformSize>>
 
 export function createPlatforms (app: FastifyInstance, config: Config) {
@@ -35,7 +35,7 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
     maxBytes: SIZES_MAX_BYTES, sizeOf: (ofViewer) => ofViewer.size * BYTES_PER_SIZE
   })
 
-  /** The platforms a viewer sees, with what that viewer sees of each. */
+  /** Loads the platforms that a caller sees, with the counts that this caller sees. */
   async function select (em: EntityManager, caller: AnyCaller, condition?: PlatformCondition): Promise<PlatformRow[]> {
     const moment = await selectMoment(em, null)
     const [rows, known] = await Promise.all([
@@ -57,9 +57,7 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
     return view
   }
 
-  /**
-   * The row of a folder, made or brought up to date with what the folder is read as. What people wrote into it stays.
-   */
+  /** Returns the row of a folder, inserted or updated with the folder's current platform. Texts of people stay. */
   async function ensure (
     em: EntityManager, fsSlug: string, bindings = config.system
   ): Promise<{ platform: Platform, isNew: boolean }> {
@@ -72,16 +70,16 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
     get,
     ensure,
 
-    /** Has sizes counted by whoever knows ROMs. */
+    /** Registers the function that counts sizes, because this feature does not know ROMs. */
     measureBy (select: SelectSizes): void { selectSizes = select },
 
-    /** The condition under which a viewer sees a row of `platforms`, aliased `p`, for statements of other features. */
+    /** The condition for a caller to see a row of `platforms`, aliased `p`, for statements of other features. */
     isVisible: isPlatformVisible,
 
-    /** What a folder is read as. */
+    /** Returns the platform of a folder. */
     resolve: (fsSlug: string) => resolvePlatform(fsSlug, config.system),
 
-    /** The facts of a stored platform; null for one nobody knows. */
+    /** Returns the facts of a stored platform; null for an unknown one. */
     facts: (platform: { slug: string, fs_slug: string }, bindings = config.system) => factsOf(platform, bindings),
 
     async list (em: EntityManager, caller: AnyCaller, updatedAfter: string | undefined): Promise<PlatformView[]> {
@@ -93,7 +91,7 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
       return (await selectPlatforms(em, caller)).map((row) => row.id)
     },
 
-    /** Every platform that is known, stored or not. */
+    /** Lists every known platform, stored or not. */
     async listSupported (em: EntityManager, caller: AnyCaller): Promise<PlatformView[]> {
       const stored = Map.groupBy(await toViews(em, await select(em, caller)), (view) => view.slug)
       const now = new Date()
@@ -104,7 +102,7 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
       })
     },
 
-    /** Folders that no scan has taken in yet. */
+    /** Lists folders that no scan has read yet. */
     async listUnscanned (em: EntityManager): Promise<PlatformView[]> {
       const known = new Set((await em.find(Platform, {}, { fields: ['fs_slug'] })).map((platform) => platform.fs_slug))
       const [now, { system }] = [new Date(), config]
@@ -114,10 +112,10 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
       })
     },
 
-    /** Folders of platforms that a viewer must not learn of. */
+    /** Lists the folders of platforms that are hidden from a caller. */
     listHiddenFolders: (em: EntityManager, caller: AnyCaller): Promise<Set<string>> => selectHiddenFolders(em, caller),
 
-    /** Makes the folder and the row of a platform; either may be there already. */
+    /** Creates the folder and the row of a platform; either may exist already. */
     async create (em: EntityManager, caller: AnyCaller, fsSlug: string): Promise<PlatformView> {
       if ((await selectHiddenFolders(em, caller)).has(fsSlug)) {
         throw badRequest(`Folder '${fsSlug}' cannot be used; choose another name`)
@@ -137,7 +135,7 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
       return await get(em, caller, id)
     },
 
-    /** Takes a platform and its ROMs out of the database; its folder stays. A scan brings them back under their ids. */
+    /** Deletes a platform and its ROMs from the database; its folder stays. A scan restores them with their ids. */
     async delete (em: EntityManager, caller: AnyCaller, id: number): Promise<void> {
       await get(em, caller, id)
       await inTransaction(em, (tx) => deletePlatform(tx, id))

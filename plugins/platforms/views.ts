@@ -9,10 +9,10 @@ import { formatDate } from '../../core/typebox.ts'
 import { createFamily, findFamily } from './families.ts'
 import { type PlatformView, PLATFORM_ID_KEYS, PLATFORM_SLUG_KEYS } from './schemas.ts'
 
-/** How many ROMs of a platform a viewer sees, and how large they are. */
+/** Number and total size of the ROMs of a platform that a caller sees. */
 export interface PlatformSize { rom_count: number, fs_size_bytes: number }
 
-/** Times are milliseconds since 1970. */
+/** A platform; times are milliseconds since 1970. */
 export interface PlatformRow extends PlatformSize {
   id: number
   slug: string
@@ -27,13 +27,13 @@ export interface PlatformRow extends PlatformSize {
 
 const IDENTIFYING = KNOWN_PROVIDERS.filter((provider) => provider.identifiesPlatforms === true).map(({ key }) => key)
 
-/** Whether a platform with these fields is one that a provider knows. */
+/** True if a provider knows a platform with these fields. */
 export const isPlatformIdentified = (fields: object | null): boolean => fields !== null &&
   IDENTIFYING.some((key) => (fields as Readonly<Record<string, unknown>>)[`${key}_id`] != null)
 
 type WithId = ProviderDefinition & { id: ProviderIdType }
 
-/** The providers that give games ids of their own, those that are switched off included. */
+/** Lists the providers that have their own game ids, including disabled ones. */
 export const providersOf = (registry: Registry): WithId[] =>
   listProviders(registry).filter((definition): definition is WithId => idTypeOf(definition) !== null)
 
@@ -42,7 +42,7 @@ type Entry = NonNullable<ProviderDefinition['platforms']>[string] | undefined
 const entryOf = ({ platforms }: ProviderDefinition, facts: PlatformFacts | null): Entry =>
   facts === null ? undefined : platforms?.[facts.slug]
 
-/** The ids and slugs of other providers: a provider's own table first, then what is known without it. */
+/** Returns ids and slugs of providers: a provider's own table precedes the built-in facts. */
 function providerColumns (providers: readonly ProviderDefinition[], facts: PlatformFacts | null) {
   const known: Readonly<Record<string, unknown>> = facts === null ? {} : { ...facts }
   const ids = new Map(providers.map((provider) => [provider.key, listPlatformIds(entryOf(provider, facts))[0]]))
@@ -62,10 +62,12 @@ function providerColumns (providers: readonly ProviderDefinition[], facts: Platf
 const isRecord = (entry: Entry): entry is PlatformRecord =>
   typeof entry === 'object' && !Array.isArray(entry)
 
-/** Anything else would reach clients as an address to open. */
+/** True for a web address. Any other URL would reach clients as a link to open. */
 const isWebAddress = (url: string | undefined) => url !== undefined && /^https?:\/\//i.test(url)
 
-/** Family and logo of a platform, each from the first provider that knows it. The table of families comes last. */
+/**
+ * Returns family and logo of a platform, each from the first provider that knows it. The table of families comes last.
+ */
 function providerFacts (providers: readonly ProviderDefinition[], facts: PlatformFacts | null) {
   const records = providers.map((provider) => entryOf(provider, facts)).filter(isRecord)
   const given = records.find(({ family_name: name }) => name !== undefined && name !== '')?.family_name
@@ -100,7 +102,7 @@ export function toPlatformView (
   }
 }
 
-/** A platform that is known or lies on disk, but has no row. */
+/** Returns the view of a platform without a row, which is known or exists on disk. */
 export function toSyntheticView (
   names: { slug: string, fs_slug: string, name: string }, facts: PlatformFacts | null, now: Date,
   providers: readonly ProviderDefinition[]

@@ -1,17 +1,17 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Caller } from '../../core/access/auth.ts'
 
-/** Who is looking: a caller, a guest with the access of one, or null for the server itself, which sees everything. */
+/** The user or guest of a query with its access, or null for the server itself, which sees everything. */
 export type AnyCaller = Pick<Caller, 'id' | 'access'> | null
 
-/** The same for two viewers means that they see the same, but for what each hid from himself. */
+/** Returns a cache key. Callers with equal keys see the same, except for what each hid personally. */
 export function callerKey (caller: AnyCaller): string {
   if (caller === null) return 'server'
   const { is_admin: isAdmin, group_id: group, age_limit: limit, hide_unrated_roms: hidesUnrated } = caller.access
   return JSON.stringify([caller.id, isAdmin, group, limit, hidesUnrated])
 }
 
-/** The condition that nobody hid a thing from a viewer. */
+/** The condition that a platform or ROM is not hidden from a caller. */
 export function isNotHidden (
   caller: NonNullable<AnyCaller>, entity: 'platforms' | 'roms', id: string
 ): RawBuilder<boolean> {
@@ -21,15 +21,13 @@ export function isNotHidden (
 
 export const seesEverything = (caller: AnyCaller): boolean => caller === null || caller.access.is_admin
 
-/** The ids of the things of a kind that somebody hid from a viewer. */
+/** Selects the ids of platforms or ROMs that are hidden from a caller. */
 export function hiddenIds (caller: NonNullable<AnyCaller>, entity: 'platforms' | 'roms'): RawBuilder<unknown> {
   return sql`select h.entity_id from hidden_entities h where h.entity = ${entity}
     and (h.user_id = ${caller.id} or h.group_id = ${caller.access.group_id})`
 }
 
-/**
- * The condition under which a viewer sees a row of `platforms`, aliased `p`. Every query that answers someone has it.
- */
+/** The condition for a caller to see a row of `platforms`, aliased `p`. Every query for a caller contains it. */
 export function isPlatformVisible (caller: AnyCaller): RawBuilder<boolean> {
   return caller === null || seesEverything(caller) ? sql<boolean>`true` : isNotHidden(caller, 'platforms', 'p.id')
 }

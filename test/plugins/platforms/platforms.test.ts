@@ -25,7 +25,7 @@ async function addRom ({ app }: TestApp, platform: Platform, name: string, size:
   await em.flush()
 }
 
-t.test('a platform that is created has a folder, its facts and no ROMs', async (t) => {
+t.test('a created platform has a folder, its facts and no ROMs', async (t) => {
   const test = await fresh(t, { library: { roms: {} } })
   const reply = await test.app.inject({ method: 'POST', url: '/api/platforms', headers: test.admin, payload: { fs_slug: 'snes' } })
   t.equal(reply.statusCode, 201)
@@ -36,7 +36,7 @@ t.test('a platform that is created has a folder, its facts and no ROMs', async (
   t.ok(existsSync(join(test.libraryDir, 'roms', 'snes')))
 })
 
-t.test('a platform folder is made where the library keeps its ROMs', async (t) => {
+t.test('a platform folder is created where the library stores its ROMs', async (t) => {
   const test = await fresh(t, { library: { nes: { roms: {} } } })
   const create = (slug: string) =>
     test.app.inject({ method: 'POST', url: '/api/platforms', headers: test.admin, payload: { fs_slug: slug } })
@@ -45,7 +45,7 @@ t.test('a platform folder is made where the library keeps its ROMs', async (t) =
   t.equal((await create('snes')).statusCode, 201, 'a folder that is there already is fine')
 })
 
-t.test('a name that leaves the library, or is excluded, is refused and makes no folder', async (t) => {
+t.test('a name that leaves the library or is excluded is refused, without a folder', async (t) => {
   const test = await fresh(t, { library: { roms: {} } })
   for (const slug of ['../x', '/etc', '..', '.', 'a/b', 'a\\b', 'a\nb', 'C:x', 'é'.repeat(200), '@eaDir']) {
     const reply = await test.app.inject({ method: 'POST', url: '/api/platforms', headers: test.admin, payload: { fs_slug: slug } })
@@ -78,7 +78,7 @@ t.test('platforms are listed by name with their counts, sizes and firmware', asy
   t.same((await test.app.inject({ url: '/api/platforms/identifiers', headers: test.admin })).json(), [gb.id, snes.id])
 })
 
-t.test('only platforms changed strictly after a time are listed when it is given', async (t) => {
+t.test('updated_after lists only platforms changed strictly after that time', async (t) => {
   const test = await fresh(t)
   await addPlatform(test, 'gb')
   const [view] = (await test.app.inject({ url: '/api/platforms', headers: test.admin })).json<View[]>()
@@ -88,13 +88,13 @@ t.test('only platforms changed strictly after a time are listed when it is given
   t.equal((await after('yesterday')).statusCode, 422)
 })
 
-t.test('the list takes as many queries for twenty platforms as for one', async (t) => {
+t.test('a list of twenty platforms takes as many queries as a list of one', async (t) => {
   const test = await fresh(t)
   const count = () => countQueries(test, async () => {
     t.equal((await test.app.inject({ url: '/api/platforms', headers: test.admin })).statusCode, 200)
   })
   await addPlatform(test, 'gb')
-  // The first call also looks at the password.
+  // The first call also checks the password.
   await count()
   await addPlatform(test, 'gba')
   const one = await count()
@@ -102,7 +102,7 @@ t.test('the list takes as many queries for twenty platforms as for one', async (
   t.equal(await count(), one)
 })
 
-t.test('every known platform is listed once, the stored ones as they are', async (t) => {
+t.test('every known platform is listed once, with stored values if it has a row', async (t) => {
   const test = await fresh(t)
   await addPlatform(test, 'super-nintendo')
   await addPlatform(test, 'psx')
@@ -114,7 +114,7 @@ t.test('every known platform is listed once, the stored ones as they are', async
   t.match(views.find((view) => view.slug === 'n64'), { id: -1, fs_slug: 'n64', rom_count: 0, url_logo: '' })
 })
 
-t.test('platforms name their family, each of which has known platforms only', async (t) => {
+t.test('platforms name their family, and each family has only known platforms', async (t) => {
   const test = await fresh(t)
   const views = (await test.app.inject({ url: '/api/platforms/supported', headers: test.admin })).json<View[]>()
   const familyOf = (wanted: string) => {
@@ -138,7 +138,7 @@ t.test('folders without a row are shown with the slug they would get', async (t)
   t.match(views.find((view) => view.fs_slug === 'My Consoles'), { id: -1, slug: 'My Consoles', is_unidentified: true })
 })
 
-t.test('a library that cannot be read is said to be so, without telling where it is', async (t) => {
+t.test('an unreadable library is reported without its path', async (t) => {
   const test = await buildTestApp(t, { env: { SVC_LIBRARY_DIR: '/nonexistent/library' } })
   const reply = await test.app.inject({ url: '/api/platforms/filesystem', headers: test.admin })
   t.equal(reply.statusCode, 503)
@@ -159,7 +159,7 @@ t.test('a custom name is shown and an empty text clears it', async (t) => {
   t.equal(tooLong.statusCode, 422)
 })
 
-t.test('a platform is found and made once however often and at once it is asked for, and keeps its custom name', async (t) => {
+t.test('concurrent requests create a platform once, and it keeps its custom name', async (t) => {
   const test = await fresh(t)
   const results = await Promise.all(Array.from({ length: 5 }, () => test.app.platforms.ensure(test.app.orm.em.fork(), 'gb')))
   t.equal(results.filter((result) => result.isNew).length, 1)
@@ -173,7 +173,7 @@ t.test('a platform is found and made once however often and at once it is asked 
   t.equal(again.platform.updated_at.getTime(), platform.updated_at.getTime(), 'nothing changed')
 })
 
-t.test('a platform that is deleted takes its ROMs along and leaves its folder', async (t) => {
+t.test('a deleted platform loses its ROMs and keeps its folder', async (t) => {
   const test = await fresh(t, { library: { roms: { gb: { 'a.gb': 'a' } } } })
   const platform = await addPlatform(test, 'gb')
   await addRom(test, platform, 'a.gb', 1)
@@ -188,7 +188,7 @@ t.test('a platform that is deleted takes its ROMs along and leaves its folder', 
   t.same(gone.json(), { detail: `Platform with ID '${platform.id}' not found` })
 })
 
-t.test('an id that is none is refused as a wrong path', async (t) => {
+t.test('an invalid id is refused as an unknown path', async (t) => {
   const { app, admin } = await fresh(t)
   for (const id of ['0', '-1', 'x', '1.5']) {
     t.equal((await app.inject({ url: `/api/platforms/${id}`, headers: admin })).statusCode, 422, id)
