@@ -8,13 +8,13 @@ import { type Kind, findOwner } from './rows.ts'
 export const unknownCollection = (id: number | string) => notFound(`Collection with id '${id}' not found`)
 const refused = (id: number) => forbidden(`Permission denied for collection with id '${id}'`)
 
-/** @throws ApiError NOT_FOUND, also for what another user keeps private */
+/** @throws ApiError NOT_FOUND, also for a private collection of another user */
 export async function requireReadable (em: EntityManager, caller: AnyCaller, kind: Kind, id: number): Promise<void> {
   const owner = await findOwner(em, kind, id)
   if (owner === null || (owner.user_id !== caller?.id && !owner.is_public)) throw unknownCollection(id)
 }
 
-/** @throws ApiError NOT_FOUND, or FORBIDDEN for a public one of another user, administrators included */
+/** @throws ApiError NOT_FOUND, or FORBIDDEN for a public one of another user, for administrators too */
 export async function requireOwn (
   em: EntityManager, caller: Caller, kind: Kind, id: number
 ): Promise<{ is_public: boolean }> {
@@ -23,13 +23,17 @@ export async function requireOwn (
   throw owner?.is_public === true ? refused(id) : unknownCollection(id)
 }
 
-/** @throws ApiError INVALID for a name that shows nothing */
+/** @throws ApiError INVALID for a blank name */
 export function checkName (name: string | undefined): string {
   if (name === undefined || name.trim() === '') throw invalid(['body', 'name'], 'must not be empty', name)
   return name
 }
 
-/** Does what stores a name. @throws ApiError CONFLICT when another collection of the user has it */
+/**
+ * Runs work that stores a name.
+ *
+ * @throws ApiError CONFLICT if another collection of the user has the name
+ */
 export async function withName<T> (name: string | undefined, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

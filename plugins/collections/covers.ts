@@ -13,22 +13,22 @@ import { type DownloadingClient, FileWriteError } from '../../core/http/client.t
 import { readPicture } from '../assets/check-picture.ts'
 import { makeSmallCover, openImage } from '../resources/image.ts'
 
-/** As much as is downloaded of a picture. */
+/** Maximum size of a downloaded picture. */
 export const COVER_MAX_BYTES = 64 * 1024 ** 2
 const FETCH_TIMEOUT_MS = 30_000
 const HEAD_BYTES = 64
 const EXTENSIONS = new Set(['png', 'jpg', 'webp', 'gif'])
 const INCOMING = '.incoming'
-/** No upload takes longer. */
+/** Age at which an unfinished upload is deleted; no upload takes longer. */
 const INCOMING_MAX_MS = 24 * 60 * 60_000
 
 export interface CoverPaths { path_cover_large: string, path_cover_small: string }
 
-/** A picture that was looked at and lies nowhere yet. */
+/** A verified picture without a final path. */
 export interface StagedCover {
-  /** Puts it and its small copy in the place of the former ones. */
+  /** Replaces the former picture and its small copy. */
   publish (collectionId: number): Promise<CoverPaths>
-  /** Removes it, unless it was settled. */
+  /** Deletes the picture, unless it was published. */
   discard (): Promise<void>
 }
 
@@ -38,7 +38,7 @@ async function readHead (path: string): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** @throws ApiError BAD_REQUEST for what is no picture that is accepted */
+/** @throws ApiError BAD_REQUEST for a file that is not an accepted picture */
 async function readExtension (path: string, name: string): Promise<string> {
   const extension = await readPicture({ path, head: await readHead(path), name })
   if (EXTENSIONS.has(extension)) return extension
@@ -56,13 +56,13 @@ async function listFolder (path: string): Promise<string[]> {
   }
 }
 
-/** The pictures of collections, in the resources folder. */
+/** Creates the store of the pictures of collections, in the resources folder. */
 export function createCovers (config: Config, http: DownloadingClient) {
   const resources = join(config.data_dir, 'resources')
   const all = join(resources, 'collections')
   const incoming = join(all, INCOMING)
 
-  /** Writes a picture to a name of its own, where it is looked at; nothing is left of one that is refused. */
+  /** Writes a picture to a temporary name and verifies it there. A refused picture is deleted. */
   async function stage (name: string, write: (path: string) => Promise<unknown>): Promise<StagedCover> {
     const part = join(incoming, `${randomUUID()}.part`)
     await requireFreeSpace(incoming, COVER_MAX_BYTES)
@@ -90,7 +90,7 @@ export function createCovers (config: Config, http: DownloadingClient) {
     await writeFile(`${part}.small`, small)
     await rename(`${part}.small`, join(resources, folder, names.small))
     await rename(part, join(resources, folder, names.large))
-    // Former pictures of another kind.
+    // Delete former pictures of another format.
     const kept = Object.values(names)
     const twins = (await readdir(join(resources, folder))).filter((name) => !kept.includes(name))
     for (const twin of twins) await rm(join(resources, folder, twin), { force: true })
@@ -98,14 +98,14 @@ export function createCovers (config: Config, http: DownloadingClient) {
   }
 
   return {
-    /** @throws ApiError BAD_REQUEST, TOO_LARGE, NO_FREE_SPACE; then nothing of it is left */
+    /** @throws ApiError BAD_REQUEST, TOO_LARGE, NO_FREE_SPACE; the file is deleted first */
     upload: (name: string, content: Readable & { truncated?: boolean }): Promise<StagedCover> =>
       stage(name, async (path) => {
         await pipeline(content, createWriteStream(path, { flags: 'wx' }))
         if (content.truncated === true) throw new ApiError('TOO_LARGE', `A cover may have ${COVER_MAX_BYTES} bytes`)
       }),
 
-    /** @throws ApiError BAD_REQUEST for an address that may not be asked, or has no picture */
+    /** @throws ApiError BAD_REQUEST for an address that is refused, or has no picture */
     fetch: (url: string): Promise<StagedCover> => apartFromRequest(() => stage(url, async (path) => {
       try {
         await http.download(url, { toFile: path, timeoutMs: FETCH_TIMEOUT_MS, retry: false, maxBytes: COVER_MAX_BYTES })
@@ -116,7 +116,7 @@ export function createCovers (config: Config, http: DownloadingClient) {
       }
     })),
 
-    /** Whether a path that is stored still leads to a file. */
+    /** True if the file of a stored path still exists. */
     async isThere (path: string | null): Promise<boolean> {
       if (path === null) return false
       return await access(join(resources, path)).then(() => true, (err: unknown) => !isAbsent(err))
@@ -124,10 +124,10 @@ export function createCovers (config: Config, http: DownloadingClient) {
 
     drop: (id: number): Promise<void> => rm(join(all, String(id)), { recursive: true, force: true }),
 
-    /** The ids of collections that have a folder. */
+    /** Lists the ids of collections that have a folder. */
     listFolders: async (): Promise<number[]> => (await listFolder(all)).filter((name) => /^\d{1,9}$/.test(name)).map(Number),
 
-    /** Removes what uploads left behind that nobody ended. */
+    /** Deletes the files of uploads that never finished. */
     async sweep (): Promise<void> {
       for (const name of await listFolder(incoming)) {
         const path = join(incoming, name)

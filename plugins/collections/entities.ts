@@ -14,7 +14,7 @@ const common = () => ({
   updated_at: columns.updatedAt()
 })
 
-/** A list of ROMs that a user made by hand. */
+/** A list of ROMs that a user selected by hand. */
 export const Collection = defineEntity({
   name: 'Collection',
   tableName: 'collections',
@@ -37,12 +37,12 @@ export const CollectionRom = defineEntity({
   primaryKeys: ['collection', 'rom'],
   properties: {
     collection: () => p.manyToOne(Collection).primary().deleteRule('cascade').joinColumn('collection_id'),
-    /** May be gone from the library: it is a member again when it is back. */
+    /** The ROM may be absent from the library. It is a member again when it returns. */
     rom: () => p.manyToOne(Rom).primary().createForeignKeyConstraint(false).joinColumn('rom_id').index()
   }
 })
 
-/** A stored filter; its members are whatever it finds. */
+/** A stored filter; its members are the ROMs that the filter finds. */
 export const SmartCollection = defineEntity({
   name: 'SmartCollection',
   tableName: 'smart_collections',

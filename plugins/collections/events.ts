@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { EventDescriptions, ServerEvents } from '../../core/sockets/sockets.ts'
 import { StringEnum } from '../../core/typebox.ts'
 
-/** Tells of a collection as little as may be: who may read it fetches it. */
+/** Minimal notice of a changed collection. Users who may read the collection load it. */
 const CollectionChangeSchema = Type.Object({
   kind: StringEnum(['plain', 'smart']),
   id: Type.Integer(),
@@ -16,5 +16,5 @@ declare module '../../core/sockets/sockets.ts' {
 }
 
 export const collectionEvents: EventDescriptions<ServerEvents> = {
-  'collections:changed': { summary: 'A collection came, changed or went', schema: CollectionChangeSchema }
+  'collections:changed': { summary: 'A collection was added, changed or deleted', schema: CollectionChangeSchema }
 }

@@ -2,19 +2,19 @@ import type { FastifyRequest } from 'fastify'
 import { ApiError, badRequest } from '../../core/errors.ts'
 import { COVER_MAX_BYTES, type Covers, type StagedCover } from './covers.ts'
 
-/** The list of members is JSON, and as long as JSON may be. */
+/** Maximum size of a field, because the JSON list of members may be as long as a JSON body. */
 const FIELD_MAX_BYTES = 1024 ** 2
 const LIMITS = { fileSize: COVER_MAX_BYTES, files: 4, fieldSize: FIELD_MAX_BYTES, fields: 20, parts: 20 }
 const FORM_MAX_BYTES = COVER_MAX_BYTES + 2 * FIELD_MAX_BYTES
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The picture that came with the form of a collection. */
+    /** The staged picture of a collection's form. */
     cover: StagedCover | null
   }
 }
 
-/** Reads the forms of collections: fields become the body, the picture is on disk before a handler runs. */
+/** Creates the reader of collection forms. Fields become the body, and the picture is on disk before a handler runs. */
 export function createForms (covers: Covers) {
   async function readParts (request: FastifyRequest): Promise<Record<string, unknown>> {
     const fields: Record<string, unknown> = {}
@@ -23,7 +23,7 @@ export function createForms (covers: Covers) {
         if (part.valueTruncated) throw new ApiError('TOO_LARGE', `The field '${part.fieldname}' is larger than 1 MiB`)
         fields[part.fieldname] = part.value
       } else if (part.fieldname !== 'artwork' || part.filename === '' || part.filename === undefined) {
-        // What a browser sends for a field that was left alone.
+        // Browsers send such a part for an empty file field.
         part.file.resume()
       } else if (request.cover !== null) {
         throw badRequest("The part 'artwork' is there twice; send one picture")
@@ -46,7 +46,7 @@ export function createForms (covers: Covers) {
       try {
         request.body = await readParts(request)
       } catch (err) {
-        // The parser's own complaints have a status where they are limits; the rest is about a form that is none.
+        // Errors of the parser have a status if they are limits. All others mean that the form is malformed.
         if (err instanceof Error && ('statusCode' in err || 'syscall' in err)) throw err
         throw badRequest(`The form cannot be read: ${err instanceof Error ? err.message : String(err)}`)
       }

@@ -5,14 +5,14 @@ import { isChangedAfter } from '../platforms/changed-after.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isCollectionVisible, isRomVisible } from '../roms/visibility.ts'
 
-/** Whether there is a collection with this id, as an address names it, that the viewer sees. */
+/** True if a collection with this id from an address exists and the caller sees it. */
 export async function hasVisibleCollection (em: EntityManager, caller: AnyCaller, id: string): Promise<boolean> {
   const { rows } = await sql`select from collections c where c.id = ${id}::bigint and ${isCollectionVisible(caller)}`
     .execute(em.getKysely())
   return rows.length > 0
 }
 
-/** Times are milliseconds since 1970. */
+/** A cover of a ROM; times are milliseconds since 1970. */
 export interface CoverRow { id: number, small: string | null, large: string | null, updated_at: number }
 
 export interface OwnedRow {
@@ -32,7 +32,7 @@ export interface CollectionRow extends OwnedRow {
   path_cover_small: string | null
   path_cover_large: string | null
   rom_ids: number[]
-  /** Of the members that have one, by name. */
+  /** Covers of the members that have one, by name of the member. */
   covers: CoverRow[]
 }
 
@@ -45,10 +45,10 @@ const OWNED = sql`c.id, c.user_id, u.username as owner_username, c.name, c.descr
   ${milliseconds('c.created_at')} as created_at, ${milliseconds('c.updated_at')} as updated_at`
 const BY_NAME = sql`order by lower(c.name), c.name, c.id`
 const HAS_COVER = sql<boolean>`(r.path_cover_small <> '' or r.path_cover_large <> '')`
-/** Of a row of `roms`, aliased `r`. */
+/** Columns of the cover of a row of `roms`, aliased `r`. */
 export const COVER = sql`r.id, r.path_cover_small as small, r.path_cover_large as large, ${milliseconds('r.updated_at')} as updated_at`
 
-/** Which collections are meant: one, or those that changed later. */
+/** Narrows a list to one collection, or to those changed after a time. */
 export interface Narrowing { id?: number | undefined, updated_after?: string | undefined }
 
 function isMeant ({ id, updated_after: after }: Narrowing): RawBuilder<boolean> {
@@ -56,7 +56,7 @@ function isMeant ({ id, updated_after: after }: Narrowing): RawBuilder<boolean> 
   return after === undefined ? isId : sql<boolean>`${isId} and ${isChangedAfter('c.updated_at', after)}`
 }
 
-/** The plain collections a viewer sees, by name, with the members that it sees. */
+/** Loads the plain collections that a caller sees, by name, with the members that the caller sees. */
 export async function selectCollections (
   em: EntityManager, caller: AnyCaller, narrowing: Narrowing = {}
 ): Promise<CollectionRow[]> {
@@ -74,7 +74,7 @@ export async function selectCollections (
   return rows
 }
 
-/** The smart collections a viewer sees, by name. */
+/** Loads the smart collections that a caller sees, by name. */
 export async function selectSmartCollections (
   em: EntityManager, caller: AnyCaller, narrowing: Narrowing = {}
 ): Promise<SmartRow[]> {
@@ -84,14 +84,14 @@ export async function selectSmartCollections (
   return rows
 }
 
-/** The ids of the collections a viewer sees, by name. */
+/** Loads the ids of the collections that a caller sees, by name. */
 export async function selectCollectionIds (em: EntityManager, caller: AnyCaller, kind: Kind): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`select c.id from ${sql.table(TABLES[kind])} c
     where ${isCollectionVisible(caller)} ${BY_NAME}`.execute(em.getKysely())
   return rows.map((row) => row.id)
 }
 
-/** Whose a collection is; null when there is none. */
+/** Loads the owner of a collection; null if it does not exist. */
 export async function findOwner (
   em: EntityManager, kind: Kind, id: number
 ): Promise<{ user_id: number, is_public: boolean } | null> {
@@ -100,7 +100,7 @@ export async function findOwner (
   return rows[0] ?? null
 }
 
-/** The covers of those of these ROMs that have one and that the viewer sees, by id. */
+/** Loads the covers of these ROMs, by id. Skips ROMs without a cover or hidden from the caller. */
 export async function selectCovers (
   em: EntityManager, caller: AnyCaller, romIds: readonly number[]
 ): Promise<Map<number, CoverRow>> {
@@ -110,7 +110,7 @@ export async function selectCovers (
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** Those of the ids whose ROMs a viewer sees, in their order. */
+/** Returns the ids whose ROMs a caller sees, in their order. */
 export async function selectVisibleIds (
   em: EntityManager, caller: AnyCaller, romIds: readonly number[]
 ): Promise<number[]> {
@@ -122,7 +122,11 @@ export async function selectVisibleIds (
 const visible = (caller: AnyCaller, romIds: readonly number[]) => sql`select r.id from roms r
   where r.id = any(${romIds}::int[]) and ${isRomVisible(caller)}`
 
-/** Makes ROMs members that the viewer sees. @returns how many were none before */
+/**
+ * Adds ROMs that the caller sees.
+ *
+ * @returns the number of new members
+ */
 export async function insertMembers (
   em: EntityManager, caller: AnyCaller, id: number, romIds: readonly number[]
 ): Promise<number> {
@@ -131,7 +135,11 @@ export async function insertMembers (
   return rows.length
 }
 
-/** @returns how many were members before */
+/**
+ * Removes ROMs that the caller sees.
+ *
+ * @returns the number of removed members
+ */
 export async function deleteMembers (
   em: EntityManager, caller: AnyCaller, id: number, romIds: readonly number[]
 ): Promise<number> {
@@ -140,7 +148,10 @@ export async function deleteMembers (
   return rows.length
 }
 
-/** Leaves of the members that the viewer sees these alone; who replaces a list does not know the others. */
+/**
+ * Removes all visible members except these. Members that the caller does not see stay, because the caller did not know
+ * them.
+ */
 export async function restrictMembers (
   em: EntityManager, caller: AnyCaller, id: number, romIds: readonly number[]
 ): Promise<void> {
@@ -149,7 +160,7 @@ export async function restrictMembers (
     .execute(em.getKysely())
 }
 
-/** Those of the ids that collections have. */
+/** Returns the ids of existing collections. */
 export async function selectExistingIds (em: EntityManager, ids: readonly number[]): Promise<Set<number>> {
   const { rows } = await sql<{ id: number }>`select c.id from collections c where c.id = any(${ids}::int[])`.execute(em.getKysely())
   return new Set(rows.map((row) => row.id))

@@ -12,7 +12,7 @@ const Address = Nullable(Type.String({ description: 'Below the server; add the b
 const CommonFields = {
   name: Type.String(),
   description: Type.String(),
-  rom_ids: Type.Array(Type.Integer(), { description: 'Those that you see, in no order that is promised' }),
+  rom_ids: Type.Array(Type.Integer(), { description: 'Members that you see, in no guaranteed order' }),
   rom_count: Type.Integer({ minimum: 0 }),
   path_cover_small: Address,
   path_cover_large: Address,
@@ -28,7 +28,7 @@ const CommonFields = {
 const OwnedFields = { id: Type.Integer(), user_id: Type.Integer(), owner_username: Type.String() }
 
 export const CollectionSchema = Type.Object({
-  ...CommonFields, ...OwnedFields, url_cover: Nullable(Type.String({ description: 'Where the cover was fetched from' }))
+  ...CommonFields, ...OwnedFields, url_cover: Nullable(Type.String({ description: 'Address from which the cover was downloaded' }))
 }, { title: 'Collection' })
 export type CollectionView = Static<typeof CollectionSchema>
 
@@ -44,10 +44,10 @@ export const VirtualCollectionSchema = Type.Object({ ...CommonFields, id: Type.S
 export type VirtualCollectionView = Static<typeof VirtualCollectionSchema>
 
 export const ListCollectionsQuery = Type.Object({
-  updated_after: Type.Optional(Type.String({ format: 'date-time', description: 'Only those changed later' }))
+  updated_after: Type.Optional(Type.String({ format: 'date-time', description: 'Only collections changed after this time' }))
 })
 
-const Public = Type.Optional(Type.Boolean({ description: 'Whether everybody may see it; a new one is private' }))
+const Public = Type.Optional(Type.Boolean({ description: 'Whether everybody may see it; default for new ones: private' }))
 export const CreateCollectionQuery = Type.Object({
   is_public: Public, is_favorite: Type.Optional(Type.Boolean({ description: 'Whether it is a list of your favourites' }))
 })
@@ -57,11 +57,11 @@ export const UpdateCollectionQuery = Type.Object({
 export const SmartCollectionQuery = Type.Object({ is_public: Public })
 
 const FormFields = {
-  name: Type.Optional(NameText({ maxLength: NAME_MAX, description: 'No other collection of yours and of this kind has it' })),
+  name: Type.Optional(NameText({ maxLength: NAME_MAX, description: 'Unique among your collections of this kind' })),
   description: Type.Optional(StoredText({ maxLength: TEXT_MAX }))
 }
 const CoverFields = {
-  url_cover: Type.Optional(StoredText({ maxLength: URL_MAX, description: 'Address of a picture that the server fetches' })),
+  url_cover: Type.Optional(StoredText({ maxLength: URL_MAX, description: 'Address of a picture that the server downloads' })),
   artwork: Type.Optional(Type.Unsafe<unknown>({ description: 'The cover: a PNG, JPEG, WebP or GIF picture' }))
 }
 export const CreateCollectionForm = Type.Object({ ...FormFields, ...CoverFields }, { title: 'CreateCollection' })
@@ -80,9 +80,9 @@ export const SmartCollectionForm = Type.Object({
 }, { title: 'SmartCollectionFilter' })
 export type SmartCollectionForm = Static<typeof SmartCollectionForm>
 
-export const RomIdsSchema = Type.Object({ rom_ids: Type.Array(Type.Integer(), { description: 'Ids of no ROM are ignored' }) }, { title: 'RomIds' })
+export const RomIdsSchema = Type.Object({ rom_ids: Type.Array(Type.Integer(), { description: 'Ids without a ROM are ignored' }) }, { title: 'RomIds' })
 
 export const VirtualCollectionsQuery = Type.Object({
   type: StoredText({ description: `One of ${[...Object.keys(VIRTUAL_TYPES), 'all'].join(', ')}` }),
-  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: LIMIT_MAX, description: 'The first so many by name' }))
+  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: LIMIT_MAX, description: 'Maximum number, by name' }))
 })

@@ -18,10 +18,10 @@ import { toCollectionView } from './views.ts'
 
 interface Switches { is_public?: boolean, is_favorite?: boolean }
 
-/** Ids that a ROM may have; others are none. */
+/** Returns the ids within the range of ROM ids. */
 const toRomIds = (ids: readonly number[]) => ids.filter((id) => id > 0 && id <= ID_MAX)
 
-/** @throws ApiError INVALID, in the words that apps show */
+/** @throws ApiError INVALID, with the text that apps show */
 function readRomIds (given: unknown): number[] {
   const refused = () => new ApiError('INVALID', 'Invalid list for rom_ids field in update collection')
   if (typeof given !== 'string') throw refused()
@@ -35,7 +35,7 @@ function readRomIds (given: unknown): number[] {
   return toRomIds(ids)
 }
 
-/** The collections that users make by hand. */
+/** Creates the service of the collections that users make by hand. */
 export function createCollections (app: FastifyInstance, covers: Covers) {
   function announce (id: number, { id: userId }: Caller, change: CollectionChange['change'], isPublic: boolean): void {
     announceChange(app, { kind: 'plain', id, user_id: userId, change }, isPublic)
@@ -47,7 +47,7 @@ export function createCollections (app: FastifyInstance, covers: Covers) {
     return toCollectionView(row, app.resources.marked)
   }
 
-  /** Does something to a collection that nobody else changes meanwhile. */
+  /** Runs work on a collection while its row is locked. */
   async function change (
     em: EntityManager, id: number, work: (tx: EntityManager, collection: Collection) => Promise<void>
   ): Promise<void> {
@@ -64,7 +64,7 @@ export function createCollections (app: FastifyInstance, covers: Covers) {
     await change(em, id, async (tx, collection) => { tx.assign(collection, paths) })
   }
 
-  /** The picture at an address, unless it is what the collection has. */
+  /** Downloads the picture of an address, unless it is the collection's current cover. */
   async function fetchCover (em: EntityManager, id: number, url: string | undefined): Promise<StagedCover | null> {
     if (url === undefined || url === '') return null
     const known = await em.findOne(Collection, { id }, { refresh: true })
@@ -98,7 +98,7 @@ export function createCollections (app: FastifyInstance, covers: Covers) {
 
     listIds: (em: EntityManager, caller: AnyCaller): Promise<number[]> => selectCollectionIds(em, caller, 'plain'),
 
-    /** @param uploaded the cover, where it came with the form */
+    /** @param uploaded the cover from the form, if any */
     async create (
       em: EntityManager, caller: Caller, form: CollectionForm, switches: Switches, uploaded: StagedCover | null
     ): Promise<CollectionView> {
@@ -121,7 +121,7 @@ export function createCollections (app: FastifyInstance, covers: Covers) {
       return await get(em, caller, collection.id)
     },
 
-    /** @throws ApiError NOT_FOUND, FORBIDDEN, INVALID, BAD_REQUEST for a cover that is none, CONFLICT for the name */
+    /** @throws ApiError NOT_FOUND, FORBIDDEN, INVALID, BAD_REQUEST for an invalid cover, CONFLICT for the name */
     async update (
       em: EntityManager, caller: Caller, id: number, form: CollectionForm,
       { is_public: isPublic, remove_cover: removesCover }: { is_public?: boolean, remove_cover: boolean },
@@ -168,9 +168,9 @@ export function createCollections (app: FastifyInstance, covers: Covers) {
       announce(id, caller, 'deleted', wasPublic)
     },
 
-    /** Removes the pictures of collections that went with their owners, and what uploads left behind. */
+    /** Deletes the pictures of collections that were deleted with their owners, and files of unfinished uploads. */
     async clean (): Promise<void> {
-      // Folders first: one that is made meanwhile belongs to a row that is read afterwards.
+      // Read folders before rows, because the row of a folder created meanwhile is then found.
       const ids = await covers.listFolders()
       const existing = await selectExistingIds(app.orm.em.fork(), ids)
       for (const id of ids.filter((one) => !existing.has(one))) await covers.drop(id)

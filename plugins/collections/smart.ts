@@ -14,12 +14,12 @@ import type { SmartCollectionForm, SmartCollectionView } from './schemas.ts'
 import { toSmartView } from './views.ts'
 import { COVERS_MAX } from './virtual-rows.ts'
 
-/** Among so many of the first members covers are looked for. */
+/** Number of first members whose covers are considered. */
 const COVER_CANDIDATES = 500
 
 type Criteria = Record<string, unknown>
 
-/** @throws ApiError BAD_REQUEST, in the words that apps show, for anything but an object */
+/** @throws ApiError BAD_REQUEST, with the text that apps show, for anything but an object */
 function readCriteriaText (text: string): Criteria {
   const refused = () => badRequest('Invalid JSON for filter_criteria field')
   let criteria: unknown
@@ -34,17 +34,17 @@ function readCriteriaText (text: string): Criteria {
 }
 
 /**
- * The collections that are stored filters. Their members are what `GET /api/roms` would list for their owners: worked
- * out when somebody asks, and kept with the other lists until the library changes.
+ * Creates the service of collections that are stored filters. Their members are what `GET /api/roms` would list for
+ * their owners. Members are computed on request, and cached with other lists until the library changes.
  */
 export function createSmartCollections (app: FastifyInstance) {
-  /** The members of each that a viewer sees; others' filters find what those see. */
+  /** Returns the members of each collection that a caller sees. A filter of another user finds what that user sees. */
   async function selectMembers (
     em: EntityManager, caller: AnyCaller, rows: readonly SmartRow[]
   ): Promise<Map<number, number[]>> {
     const owners = await app.permissions.listViewers(rows.map((row) => row.user_id))
     const members = new Map<number, number[]>()
-    // One after the other: each may read the whole library.
+    // One after the other, because each may read the whole library.
     for (const { id, user_id: userId, filter_criteria: criteria } of rows) {
       const found = [...await app.roms.listFiltered(em, owners.get(userId) ?? null, criteria)]
       members.set(id, userId === caller?.id ? found : await selectVisibleIds(em, caller, found))
@@ -83,7 +83,7 @@ export function createSmartCollections (app: FastifyInstance) {
 
     listIds: (em: EntityManager, caller: AnyCaller): Promise<number[]> => selectCollectionIds(em, caller, 'smart'),
 
-    /** @throws ApiError INVALID, BAD_REQUEST for criteria that are none, CONFLICT for the name */
+    /** @throws ApiError INVALID, BAD_REQUEST for invalid criteria, CONFLICT for the name */
     async create (
       em: EntityManager, caller: Caller, form: SmartCollectionForm, isPublic: boolean
     ): Promise<SmartCollectionView> {

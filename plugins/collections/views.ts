@@ -7,7 +7,7 @@ import type { VirtualRow } from './virtual-rows.ts'
 
 const isSet = (path: string | null): path is string => path !== null && path !== ''
 
-/** Where the covers of members are. The version follows the picture as well as the collection. */
+/** Returns the addresses of the covers of members. Their version changes with the picture and with the collection. */
 function toCovers (covers: readonly CoverRow[], changedAt: number, addresses: Addresses) {
   const shown = covers.map(({ small, large, updated_at: at }) =>
     ({ small, large, version: formatDate(Math.max(at, changedAt)) }))
@@ -53,7 +53,7 @@ export function toSmartView (
   }
 }
 
-/** As JSON: the ids of members are text already, of which there may be millions. */
+/** Writes a virtual collection as JSON, because its ids are text already and there may be millions. */
 export function writeVirtual (row: VirtualRow, addresses: Addresses): string {
   const { type, name, rom_count: count, rom_ids: ids, covers } = row
   const now = formatDate(new Date())

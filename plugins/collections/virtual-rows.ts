@@ -5,19 +5,19 @@ import { VIRTUAL_TYPES, type VirtualCollection, type VirtualType } from '../roms
 import { isRomVisible } from '../roms/visibility.ts'
 import { COVER, type CoverRow } from './rows.ts'
 
-/** What fewer ROMs share is no collection. */
+/** Minimum number of ROMs that share a value of a virtual collection. */
 const MEMBERS_MIN = 3
 export const COVERS_MAX = 5
 
 export interface VirtualRow extends VirtualCollection {
   rom_count: number
-  /** The ids with commas between them: all of them together are more than a list of numbers should hold. */
+  /** The ids, separated by commas. As numbers, the ids of all collections together would take too much memory. */
   rom_ids: string
-  /** Of some members that have one. */
+  /** Covers of some members that have one. */
   covers: CoverRow[]
 }
 
-/** The values of these types that ROMs which a viewer sees share, by name. Reads all of them. */
+/** Loads the values of these types that several visible ROMs share, by name. Reads all ROMs. */
 export async function selectVirtualCollections (
   reads: LongReads, caller: AnyCaller, types: readonly VirtualType[]
 ): Promise<VirtualRow[]> {

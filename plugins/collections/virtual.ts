@@ -12,12 +12,15 @@ import { unknownCollection } from './access.ts'
 import { writeVirtual } from './views.ts'
 import { type VirtualRow, selectVirtualCollections } from './virtual-rows.ts'
 
-/** In each worker: those of a million ROMs, of one type and of all, or of many viewers of usual libraries. */
+/**
+ * Limit per worker: the collections of a million ROMs for one type and all types, or of many callers of usual
+ * libraries.
+ */
 const KEPT_MAX_BYTES = 96 * 1024 ** 2
 const PLACE_BYTES = 200
 const ID_SHOWN_MAX = 200
 
-/** Collections as they are sent, and where in that each of them is, by id. */
+/** Collections as JSON text, and the range of each in the text, by id. */
 interface VirtualList { text: CachedText, places: ReadonlyMap<string, { start: number, end: number }> }
 
 const sizeOf = ({ text, places }: VirtualList) => text.size + places.size * PLACE_BYTES
@@ -27,7 +30,7 @@ function toList (rows: readonly VirtualRow[], addresses: Addresses): VirtualList
   let end = 0
   const texts = rows.map((row) => {
     const text = writeVirtual(row, addresses)
-    // After a bracket or a comma.
+    // Skip the bracket or the comma.
     const start = end + 1
     end = start + Buffer.byteLength(text)
     places.set(virtualId(row), { start, end })
@@ -39,7 +42,9 @@ function toList (rows: readonly VirtualRow[], addresses: Addresses): VirtualList
 const TYPES = Object.keys(VIRTUAL_TYPES).filter(isVirtualType)
 const NONE: VirtualList = { text: new CachedText('[]'), places: new Map() }
 
-/** The collections that follow from what the metadata of ROMs have in common: kept as text, by viewer and type. */
+/**
+ * Creates the service of collections computed from shared metadata of ROMs. It caches their text by caller and type.
+ */
 export function createVirtualCollections (app: FastifyInstance) {
   const kept = createLibraryCache<VirtualList>({ maxBytes: KEPT_MAX_BYTES, sizeOf })
 
@@ -51,7 +56,7 @@ export function createVirtualCollections (app: FastifyInstance) {
   }
 
   return {
-    /** @param type one of the types, or `all`; another one has none */
+    /** @param type one of the types, or `all`; any other type gives an empty list */
     async list (
       em: EntityManager, caller: AnyCaller, type: string, limit: number | undefined
     ): Promise<CachedText | string> {

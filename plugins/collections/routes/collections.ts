@@ -25,8 +25,8 @@ const createPlainRoutes = (collections: Collections, forms: Forms): Routes => as
     schema: {
       operationId: 'createCollection',
       tags,
-      summary: 'Make a collection of your own',
-      description: 'A form; the cover comes as its part `artwork`, or is fetched from `url_cover`.',
+      summary: 'Create a collection of your own',
+      description: 'A form; the cover is its part `artwork`, or is downloaded from `url_cover`.',
       consumes,
       querystring: CreateCollectionQuery,
       body: CreateCollectionForm,
@@ -67,8 +67,8 @@ const createPlainRoutes = (collections: Collections, forms: Forms): Routes => as
       operationId: 'updateCollection',
       tags,
       summary: 'Change a collection of your own',
-      description: 'A form. `rom_ids` is needed and replaces the whole list; ROMs that you do not see stay in it. Other ' +
-        'fields change nothing when they are absent. The first of `remove_cover`, `artwork` and `url_cover` applies.',
+      description: 'A form. `rom_ids` is required and replaces the whole list; ROMs that you do not see stay in it. Other ' +
+        'fields stay unchanged if absent. The first of `remove_cover`, `artwork` and `url_cover` applies.',
       consumes,
       params: IdParams,
       querystring: UpdateCollectionQuery,
@@ -102,7 +102,7 @@ const createPlainRoutes = (collections: Collections, forms: Forms): Routes => as
 
   app.delete('/api/collections/:id/roms', {
     schema: {
-      operationId: 'removeCollectionRoms', tags, summary: 'Take ROMs out of a collection of your own', params: IdParams,
+      operationId: 'removeCollectionRoms', tags, summary: 'Remove ROMs from a collection of your own', params: IdParams,
       body: RomIdsSchema, response: { 200: CollectionSchema, ...errors }
     },
     config: writes

@@ -12,7 +12,7 @@ const reads = { scopes: ['collections.read'] as const }
 const writes = { scopes: ['collections.write'] as const }
 const consumes = ['multipart/form-data', 'application/x-www-form-urlencoded']
 const errors = { 403: ErrorSchema, 404: ErrorSchema }
-/** Each of many collections is looked through for what its viewer may not see. */
+/** Limit for a list, because the members of each of many collections are checked for visibility. */
 const LIST_MAX_MS = 60_000
 
 const createSmartRoutes = (collections: SmartCollections, forms: Forms): Routes => async (app) => {
@@ -64,7 +64,7 @@ const createSmartRoutes = (collections: SmartCollections, forms: Forms): Routes 
     schema: {
       operationId: 'updateSmartCollection',
       tags,
-      summary: 'Change a smart collection of your own; what is absent stays',
+      summary: 'Change a smart collection of your own; absent fields stay',
       consumes,
       params: IdParams,
       querystring: SmartCollectionQuery,

@@ -7,12 +7,12 @@ import type { VirtualCollections } from '../virtual.ts'
 
 const tags = ['collections']
 const reads = { scopes: ['collections.read'] as const }
-const VirtualParams = Type.Object({ id: Type.String({ description: 'With or without its padding' }) })
+const VirtualParams = Type.Object({ id: Type.String({ description: 'Id with or without base64 padding' }) })
 
 const createVirtualRoutes = (collections: VirtualCollections): Routes => async (app) => {
   app.get('/api/collections/virtual', {
     schema: {
-      operationId: 'listVirtualCollections', tags, summary: 'What three or more ROMs that you see have in common, by name',
+      operationId: 'listVirtualCollections', tags, summary: 'Values that three or more ROMs that you see have in common, by name',
       querystring: VirtualCollectionsQuery, response: { 200: Type.Array(VirtualCollectionSchema) }
     },
     config: reads

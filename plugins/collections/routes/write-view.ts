@@ -1,4 +1,7 @@
 const write = (answer: unknown) => JSON.stringify(answer)
 
-/** Members may be hundreds of thousands: views are built field by field from typed rows, and written as they are. */
+/**
+ * Serializes views without their schema, because members may be hundreds of thousands. Views are built field by field
+ * from typed rows.
+ */
 export const asBuilt = () => write

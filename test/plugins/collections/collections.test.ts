@@ -43,7 +43,7 @@ const toParts = (fields: Fields): Part[] =>
   Object.entries(fields).map(([name, value]) => typeof value === 'string' ? { name, content: value } : value)
 const picture = (content: string | Buffer, fileName = 'cover.png'): Part => ({ name: 'artwork', fileName, content })
 
-/** A caller of the routes of one user. */
+/** Returns a client for the collection routes of one user. */
 function callerOf (test: TestApp, headers: { authorization: string }) {
   const client = createClient(test, headers)
   const send = (method: 'POST' | 'PUT', path: string, fields: Fields, query: Query = {}) =>
@@ -73,7 +73,7 @@ async function start (t: Parameters<typeof fresh>[0]) {
   return { test, alice, bob, admin: callerOf(test, test.admin) }
 }
 
-/** Hears of collections as an open page of a user does. */
+/** Records the collection events that an open page of a user receives. */
 async function listen (t: Pick<Test, 'teardown'>, { app }: TestApp, url: string, headers: { authorization: string }): Promise<string[]> {
   const { cookies } = await app.inject({ method: 'POST', url: '/api/login', headers })
   const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
@@ -89,10 +89,10 @@ async function listen (t: Pick<Test, 'teardown'>, { app }: TestApp, url: string,
 const hide = ({ app }: TestApp, romId: number, username: string) => app.pg.query(
   "insert into hidden_entities (entity, entity_id, user_id) select 'roms', $1, id from users where username = $2", [romId, username])
 const cover = (id: number) => ({ path_cover_small: `roms/1/${id}/cover/small.png`, path_cover_large: `roms/1/${id}/cover/big.png` })
-/** Without the mark and the version. */
+/** Removes the mark and the version of an address. */
 const placeOf = (address: string) => address.replace(/^.*resources\/[^/]+\//, '').replace(/\?.*$/, '')
 
-t.test('a collection is made, read, changed and deleted by its owner', async (t) => {
+t.test('the owner creates, reads, changes and deletes a collection', async (t) => {
   const { test, alice, bob } = await start(t)
   const [a, b, c] = [await addRom(test, { fs_name: 'A.sfc' }), await addRom(test, { fs_name: 'B.sfc' }), await addRom(test, { fs_name: 'C.gb', platform: 'gb' })]
   const made = await alice.make('Favourites', { is_favorite: true }, { description: 'The best' })
@@ -117,7 +117,7 @@ t.test('a collection is made, read, changed and deleted by its owner', async (t)
   t.equal((await alice.call('DELETE', '/api/collections/0')).statusCode, 422)
 })
 
-t.test('the time of a collection moves with every change, and adding what is there is none', async (t) => {
+t.test('every change updates a collection\'s time, but adding a present ROM does not', async (t) => {
   const { test, alice } = await start(t)
   const rom = await addRom(test, { fs_name: 'A.sfc' })
   const made = await alice.make('A')
@@ -139,7 +139,7 @@ t.test('the time of a collection moves with every change, and adding what is the
   t.equal((await alice.call('GET', '/api/collections?updated_after=yesterday')).statusCode, 422)
 })
 
-t.test('lists are by name, and of one kind', async (t) => {
+t.test('lists are sorted by name and contain one kind', async (t) => {
   const { alice, bob } = await start(t)
   const ids = [await alice.make('beta'), await alice.make('Alpha'), await bob.make('Gamma', { is_public: true })].map(({ id }) => id)
   const smart = await alice.smart('Alpha', {})
@@ -149,7 +149,7 @@ t.test('lists are by name, and of one kind', async (t) => {
   t.same(await alice.get('/api/collections/smart/identifiers'), [smart.id])
 })
 
-t.test('a form that cannot be stored says why, and stores nothing', async (t) => {
+t.test('an invalid form is refused with a reason and stores nothing', async (t) => {
   const { alice, bob } = await start(t)
   const { id } = await alice.make('Taken')
   const other = await alice.make('Other')
@@ -212,7 +212,7 @@ t.test('a cover is uploaded, replaced by one of another kind, and removed', asyn
   t.same(readdirSync(join(folder, '.incoming')), [])
 })
 
-t.test('V9, collections: what is hidden from a viewer is in no list, count or cover of a collection', async (t) => {
+t.test('V9, collections: hidden ROMs are in no list, count or cover of a collection', async (t) => {
   const { test, alice, bob } = await start(t)
   const genres = { genres: ['Puzzle'] }
   const ids: number[] = []
@@ -252,7 +252,7 @@ t.test('V9, collections: what is hidden from a viewer is in no list, count or co
   t.match(await bob.get(`/api/collections/${own.id}`), { rom_ids: [c, d] }, 'who replaces a list keeps what is hidden in it')
 })
 
-t.test('the list of favourites is what favorite=true shows, of each viewer', async (t) => {
+t.test('favorite=true shows the favourites of each caller', async (t) => {
   const { test, alice, bob } = await start(t)
   const [a, b, c] = [await addRom(test, { fs_name: 'A.sfc' }), await addRom(test, { fs_name: 'B.sfc' }), await addRom(test, { fs_name: 'C.sfc' })]
   const [first, second, other] = [await alice.make('Favourites', { is_favorite: true }), await alice.make('More', { is_favorite: true }),
@@ -270,7 +270,7 @@ t.test('the list of favourites is what favorite=true shows, of each viewer', asy
   t.match(await alice.get(`/api/roms?collection_id=${other.id}&with_filter_values=true`), { filter_values: { platforms: { length: 1 } } })
 })
 
-t.test('a smart collection holds what its filter finds for its owner, as soon as anything changes', async (t) => {
+t.test('a smart collection follows every change, with the view of its owner', async (t) => {
   const { test, alice, bob } = await start(t)
   const [a, b] = [await addRom(test, { fs_name: 'A (USA).sfc' }), await addRom(test, { fs_name: 'B (Japan).sfc' })]
   const usa = await alice.smart('American', { regions: ['USA'], own_key: { x: 1 } }, { is_public: true })
@@ -305,7 +305,7 @@ t.test('a smart collection holds what its filter finds for its owner, as soon as
   t.same([missing.statusCode, missing.json()], [404, { detail: `Collection with id '${usa.id}' not found` }])
 })
 
-t.test('criteria are read in every shape that apps have stored, and what makes no sense narrows nothing', async (t) => {
+t.test('criteria are read in all stored shapes, and invalid ones are ignored', async (t) => {
   const { test, alice } = await start(t)
   const fields = { genres: ['Puzzle'], age_ratings: ['E'] }
   const a = await addRom(test, { fs_name: 'Apple (USA) (Beta).sfc', fields })
@@ -336,7 +336,7 @@ t.test('criteria are read in every shape that apps have stored, and what makes n
   }
 })
 
-t.test('a ROM tells of the smart collections whose filter finds it, siblings and all', async (t) => {
+t.test('a ROM lists the smart collections whose filter finds it, also by siblings', async (t) => {
   const { test, alice, bob } = await start(t)
   const [a, b] = [await addRom(test, { fs_name: 'A.sfc', matches: { igdb: 1 } }), await addRom(test, { fs_name: 'B.sfc', matches: { igdb: 1 } })]
   const [other, alone] = [await addRom(test, { fs_name: 'C.gb', platform: 'gb', matches: { igdb: 1 } }), await addRom(test, { fs_name: 'D.sfc', matches: { igdb: 2 } })]
@@ -366,7 +366,7 @@ t.test('criteria of any shape are answered', async (t) => {
   }), { numRuns: 60 })
 })
 
-t.test('virtual collections are what three ROMs have in common', async (t) => {
+t.test('a virtual collection needs a value that three ROMs share', async (t) => {
   const { test, alice } = await start(t)
   const fields = { genres: ['Puzzle', 'Ação'], franchises: ['Mario'], game_modes: ['Co-op'], companies: ['N'], collections: ['S'] }
   const ids: number[] = []
@@ -404,7 +404,7 @@ t.test('virtual collections are what three ROMs have in common', async (t) => {
   }
 })
 
-t.test('virtual collections are sent as they are kept: to the viewer they were made for, until something changes', async (t) => {
+t.test('virtual collections are cached per caller until something changes', async (t) => {
   const { test, alice, bob } = await start(t)
   const fields = { genres: ['Puzzle', 'Ação'], companies: ['N'] }
   const ids: number[] = []
@@ -445,7 +445,7 @@ t.test('every name has an id that reads back', async () => {
   }))
 })
 
-t.test('a ROM that comes back is in its collections again', async (t) => {
+t.test('a returning ROM is in its collections again', async (t) => {
   const { test, alice } = await start(t)
   const rom = await addRom(test, { fs_name: 'A.sfc' })
   const { id } = await alice.make('A')
@@ -456,7 +456,7 @@ t.test('a ROM that comes back is in its collections again', async (t) => {
   t.equal((await test.app.pg.query('select 1 from collection_roms')).rowCount, 1)
 })
 
-t.test('downloads and random picks are of the collection', async (t) => {
+t.test('downloads and random picks use the collection', async (t) => {
   const { test, alice } = await start(t)
   const [a] = [await addRom(test, { fs_name: 'A.sfc' }), await addRom(test, { fs_name: 'B.sfc' })]
   const { id } = await alice.make('A')
@@ -466,7 +466,7 @@ t.test('downloads and random picks are of the collection', async (t) => {
   t.match((await alice.call('GET', '/api/roms/download?collection_id=999')).statusCode, 404)
 })
 
-t.test('who may see a collection hears of its changes, and nobody else', async (t) => {
+t.test('only callers who may see a collection receive its events', async (t) => {
   const { test, alice, bob } = await start(t)
   const rom = await addRom(test, { fs_name: 'A.sfc' })
   const url = await test.app.listen({ port: 0, host: '127.0.0.1' })
@@ -487,7 +487,7 @@ t.test('who may see a collection hears of its changes, and nobody else', async (
   t.same(heard.bob, [...all.slice(2, 4), ...shown], 'what is shown, and once more that it is not')
 })
 
-t.test('a cover is fetched from its address, once', async (t) => {
+t.test('a cover is downloaded from its URL once', async (t) => {
   const asked: string[] = []
   const server = createServer(({ url = '' }, response) => {
     asked.push(url)
@@ -525,7 +525,7 @@ t.test('a cover is fetched from its address, once', async (t) => {
   t.same([readdirSync(folder), readdirSync(join(folder, '.incoming'))], [['.incoming'], []], 'nothing is left of one that is gone')
 })
 
-t.test('collections go with their owner', async (t) => {
+t.test('collections are deleted with their owner', async (t) => {
   const { test, alice, admin } = await start(t)
   await alice.make('A')
   await alice.smart('A', {})
