@@ -7,12 +7,12 @@ import { selectNamed } from './track-rows.ts'
 const list = (ids: readonly number[]) => `[${ids.toSorted((a, b) => a - b).join(', ')}]`
 const isId = (id: number) => id > 0 && id <= ID_MAX
 
-/** What a client names, once each. */
+/** Returns the ids without repeats. */
 export const withoutRepeats = (ids: readonly number[]): number[] => [...new Set(ids)]
-/** Those that a file can have. */
+/** Returns the ids within the range of file ids. */
 export const possibleIds = (ids: readonly number[]): number[] => withoutRepeats(ids).filter(isId)
 
-/** @throws ApiError BAD_REQUEST for what is no track, or none that the viewer sees */
+/** @throws ApiError BAD_REQUEST for ids that are not tracks, or not visible to the caller */
 export async function requireTracks (em: EntityManager, caller: AnyCaller, given: readonly number[]): Promise<void> {
   const ids = withoutRepeats(given)
   const files = new Map((await selectNamed(em, caller, ids.filter(isId))).map((file) => [file.id, file]))

@@ -26,7 +26,7 @@ export const MusicPlaylistTrack = defineEntity({
   properties: {
     playlist: () => p.manyToOne(MusicPlaylist).primary().deleteRule('cascade').joinColumn('playlist_id'),
     file: () => p.manyToOne(RomFile).primary().deleteRule('cascade').joinColumn('file_id').index(),
-    /** Where it stands; there may be gaps. */
+    /** The position in the playlist; positions may have gaps. */
     position: p.integer()
   }
 })

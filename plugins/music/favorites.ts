@@ -5,13 +5,21 @@ import { possibleIds, requireTracks, withoutRepeats } from './check-tracks.ts'
 import { deleteFavorites, insertFavorites, selectFavorites } from './playlist-rows.ts'
 
 export const favorites = {
-  /** @returns how many were none before */
+  /**
+   * Adds favourites.
+   *
+   * @returns the number of new favourites
+   */
   async add (em: EntityManager, caller: Caller, given: readonly number[]): Promise<number> {
     await requireTracks(em, caller, given)
     return await insertFavorites(em, caller.id, withoutRepeats(given))
   },
 
-  /** Also what the caller does not see any more. @returns how many there were */
+  /**
+   * Removes favourites, including those that the caller does not see any more.
+   *
+   * @returns the number of removed favourites
+   */
   remove: (em: EntityManager, caller: Caller, given: readonly number[]): Promise<number> =>
     inTransaction(em, async (tx) => {
       const marked = new Set(await selectFavorites(tx, caller.id, possibleIds(given)))

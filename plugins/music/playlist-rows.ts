@@ -4,7 +4,7 @@ import { milliseconds } from '../../core/database/columns.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isCollectionVisible, isRomVisible } from '../roms/visibility.ts'
 
-/** Times are milliseconds since 1970. */
+/** A playlist; times are milliseconds since 1970. */
 export interface PlaylistRow {
   id: number
   name: string
@@ -17,7 +17,7 @@ export interface PlaylistRow {
   updated_at: number
 }
 
-/** A viewer's own playlists and public ones, by name; or the one with this id. */
+/** Loads a caller's own playlists and public ones, by name; or the one with this id. */
 export async function selectPlaylists (em: EntityManager, caller: AnyCaller, id?: number): Promise<PlaylistRow[]> {
   const { rows } = await sql<PlaylistRow>`select c.id, c.name, c.description, c.is_public, c.user_id,
       u.username as owner_username, ${milliseconds('c.created_at')} as created_at, ${milliseconds('c.updated_at')} as updated_at,
@@ -29,14 +29,18 @@ export async function selectPlaylists (em: EntityManager, caller: AnyCaller, id?
   return rows
 }
 
-/** Those of the files that are in a playlist. */
+/** Returns the files that are in a playlist. */
 export async function selectEntries (em: EntityManager, id: number, fileIds: readonly number[]): Promise<number[]> {
   const { rows } = await sql<{ file_id: number }>`select l.file_id from music_playlist_tracks l
     where l.playlist_id = ${id} and l.file_id = any(${fileIds}::int[])`.execute(em.getKysely())
   return rows.map((row) => row.file_id)
 }
 
-/** Puts files at the end, in their order. @returns how many were not there before */
+/**
+ * Appends files in their order.
+ *
+ * @returns the number of new entries
+ */
 export async function insertEntries (em: EntityManager, id: number, fileIds: readonly number[]): Promise<number> {
   const { rows } = await sql`insert into music_playlist_tracks (playlist_id, file_id, position)
     select ${id}::int, g.file_id, e.last + g.place from unnest(${fileIds}::int[]) with ordinality as g (file_id, place),
@@ -45,14 +49,18 @@ export async function insertEntries (em: EntityManager, id: number, fileIds: rea
   return rows.length
 }
 
-/** @returns how many were there before */
+/**
+ * Deletes files from a playlist.
+ *
+ * @returns the number of deleted entries
+ */
 export async function deleteEntries (em: EntityManager, id: number, fileIds: readonly number[]): Promise<number> {
   const { rows } = await sql`delete from music_playlist_tracks l
     where l.playlist_id = ${id} and l.file_id = any(${fileIds}::int[]) returning l.file_id`.execute(em.getKysely())
   return rows.length
 }
 
-/** Puts files first, in their order; the others follow in theirs. */
+/** Moves files to the start in their order; the others follow in their former order. */
 export async function orderEntries (em: EntityManager, id: number, fileIds: readonly number[]): Promise<void> {
   await sql`update music_playlist_tracks l set position = o.place
     from (select e.file_id, row_number() over (order by g.place nulls last, e.position, e.file_id) - 1 as place
@@ -62,7 +70,7 @@ export async function orderEntries (em: EntityManager, id: number, fileIds: read
     where l.playlist_id = ${id} and l.file_id = o.file_id`.execute(em.getKysely())
 }
 
-/** Those of the files that are favourites of a user. */
+/** Returns the files that are favourites of a user. */
 export async function selectFavorites (
   em: EntityManager, userId: number, fileIds: readonly number[]
 ): Promise<number[]> {
@@ -71,7 +79,11 @@ export async function selectFavorites (
   return rows.map((row) => row.file_id)
 }
 
-/** @returns how many were none before */
+/**
+ * Inserts favourites.
+ *
+ * @returns the number of new favourites
+ */
 export async function insertFavorites (
   em: EntityManager, userId: number, fileIds: readonly number[]
 ): Promise<number> {
@@ -80,7 +92,11 @@ export async function insertFavorites (
   return rows.length
 }
 
-/** @returns how many were there before */
+/**
+ * Deletes favourites.
+ *
+ * @returns the number of deleted favourites
+ */
 export async function deleteFavorites (
   em: EntityManager, userId: number, fileIds: readonly number[]
 ): Promise<number> {

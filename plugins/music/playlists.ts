@@ -15,9 +15,9 @@ const unknownPlaylist = (id: number) => notFound(`Playlist with id '${id}' not f
 const refused = (id: number) => forbidden(`Permission denied for playlist with id '${id}'`)
 
 /**
- * Does what stores a name.
+ * Runs work that stores a name.
  *
- * @throws ApiError BAD_REQUEST, in words that apps show, when another playlist of the user has it
+ * @throws ApiError BAD_REQUEST, with a text that apps show, if another playlist of the user has the name
  */
 async function withName<T> (name: string | null | undefined, work: () => Promise<T>): Promise<T> {
   try {
@@ -28,7 +28,7 @@ async function withName<T> (name: string | null | undefined, work: () => Promise
   }
 }
 
-/** @throws ApiError NOT_FOUND, also for what another user keeps private */
+/** @throws ApiError NOT_FOUND, also for a private playlist of another user */
 export async function requireReadable (em: EntityManager, caller: AnyCaller, id: number): Promise<void> {
   const playlist = await em.findOne(MusicPlaylist, { id })
   if (playlist === null || (playlist.user.id !== caller?.id && !playlist.is_public)) throw unknownPlaylist(id)
@@ -41,9 +41,9 @@ async function get (em: EntityManager, caller: AnyCaller, id: number): Promise<M
 }
 
 /**
- * Does something to a playlist of the caller that nobody else changes meanwhile.
+ * Runs work on a playlist of the caller while its row is locked.
  *
- * @throws ApiError NOT_FOUND, or FORBIDDEN for a public one of another user, administrators included
+ * @throws ApiError NOT_FOUND, or FORBIDDEN for a public one of another user, for administrators too
  */
 async function change<T> (
   em: EntityManager, caller: Caller, id: number, work: (tx: EntityManager, playlist: MusicPlaylist) => Promise<T>
@@ -58,7 +58,7 @@ async function change<T> (
   })
 }
 
-/** Those of the ids that a playlist has; others have to be tracks that the caller sees. */
+/** Returns the ids that a playlist contains. All other ids must be tracks that the caller sees. */
 async function findEntries (
   tx: EntityManager, caller: Caller, id: number, given: readonly number[]
 ): Promise<number[]> {
@@ -106,7 +106,7 @@ export const playlists = {
     })
   },
 
-  /** @returns how many were not there before */
+  /** @returns the number of new entries */
   add: (em: EntityManager, caller: Caller, id: number, given: readonly number[]): Promise<number> =>
     change(em, caller, id, async (tx, playlist) => {
       await requireTracks(tx, caller, given)
@@ -115,7 +115,11 @@ export const playlists = {
       return added
     }),
 
-  /** Also takes out what the caller does not see any more. @returns how many were there */
+  /**
+   * Removes tracks, including those that the caller does not see any more.
+   *
+   * @returns the number of removed entries
+   */
   remove: (em: EntityManager, caller: Caller, id: number, given: readonly number[]): Promise<number> =>
     change(em, caller, id, async (tx, playlist) => {
       const removed = await deleteEntries(tx, id, await findEntries(tx, caller, id, given))
@@ -123,7 +127,11 @@ export const playlists = {
       return removed
     }),
 
-  /** Puts these first, in this order. @throws ApiError BAD_REQUEST for what is not in the playlist */
+  /**
+   * Moves these tracks to the start, in this order.
+   *
+   * @throws ApiError BAD_REQUEST for a track that is not in the playlist
+   */
   order: (em: EntityManager, caller: Caller, id: number, given: readonly number[]): Promise<void> =>
     change(em, caller, id, async (tx, playlist) => {
       const ids = await findEntries(tx, caller, id, given)

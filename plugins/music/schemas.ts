@@ -32,7 +32,7 @@ export const MusicTrackSchema = Type.Object({
 export type MusicTrackView = Static<typeof MusicTrackSchema>
 
 export const FacetValueSchema = Type.Object({
-  value: Type.Union([Type.String(), Type.Integer()], { description: 'A number for years' }), count: Type.Integer()
+  value: Type.Union([Type.String(), Type.Integer()], { description: 'A number for years, else a text' }), count: Type.Integer()
 }, { title: 'FacetValue' })
 export type FacetValue = Static<typeof FacetValueSchema>
 
@@ -41,7 +41,7 @@ const paged = <T extends typeof MusicTrackSchema | typeof FacetValueSchema>(sche
 }, { title })
 export const TrackPageSchema = paged(MusicTrackSchema, 'MusicTrackPage')
 export const FacetPageSchema = paged(FacetValueSchema, 'FacetValuePage')
-/** A part of a list, and how long the list is. */
+/** A part of a list, and the length of the list. */
 export interface ListPart<T> { items: T[], total: number }
 
 const Text = (description: string) => Type.Optional(StoredText({ maxLength: TEXT_MAX, description }))
@@ -53,7 +53,7 @@ const Filters = {
   artist: Text('The whole artist, whatever its case'),
   album: Text('The whole album, whatever its case'),
   genre: Text('The whole genre, whatever its case'),
-  platform_ids: Type.Array(Id, { default: [], maxItems: PLATFORMS_MAX, description: 'Any of them' }),
+  platform_ids: Type.Array(Id, { default: [], maxItems: PLATFORMS_MAX, description: 'Any of these platforms' }),
   min_duration: Seconds('Seconds that it takes at least'),
   max_duration: Seconds('Seconds that it takes at most')
 }
@@ -78,7 +78,7 @@ export const ListPlaylistTracksQuery = Type.Object({
 export type TrackFilters = Omit<Partial<Static<typeof ListTracksQuery>>, keyof PageQuery>
 export interface PageQuery { limit: number, offset: number, order_by: string, order_dir: string }
 
-/** The fields of tracks that have lists of their values. */
+/** The fields of tracks whose values are listed. */
 export const FACETS = ['artist', 'album', 'genre', 'year'] as const
 export type Facet = typeof FACETS[number]
 
@@ -90,17 +90,17 @@ const FacetQuery = Type.Object({
   order_dir: Direction('`asc` and `desc`; by value ascending, by count descending when it is neither'),
   ...Page
 })
-/** A list of values takes no filter by these. */
+/** Returns the query of a list of values, which has no filter by the same field. */
 export const facetQuery = (facet: Facet) => Type.Omit(FacetQuery, [facet])
 export type FacetQuery = TrackFilters & PageQuery
 
 export const TrackIdsSchema = Type.Object({
   rom_file_ids: Type.Array(Type.Integer(), { description: 'Repeated ids count once' })
 }, { title: 'MusicTrackIds' })
-export const AddedSchema = Type.Object({ added: Type.Integer({ description: 'How many were not there before' }) })
-export const RemovedSchema = Type.Object({ removed: Type.Integer({ description: 'How many were there' }) })
+export const AddedSchema = Type.Object({ added: Type.Integer({ description: 'Number of new entries' }) })
+export const RemovedSchema = Type.Object({ removed: Type.Integer({ description: 'Number of removed entries' }) })
 
-const Name = NameText({ minLength: 1, maxLength: NAME_MAX, description: 'No other playlist of yours has it' })
+const Name = NameText({ minLength: 1, maxLength: NAME_MAX, description: 'Unique among your playlists' })
 const Description = Nullable(StoredText({ maxLength: DESCRIPTION_MAX }))
 
 export const NewPlaylistSchema = Type.Object({
@@ -113,7 +113,7 @@ export const PlaylistChangeSchema = Type.Object({
   name: Type.Optional(Nullable(Name)),
   description: Type.Optional(Description),
   is_public: Type.Optional(Nullable(Type.Boolean()))
-}, { title: 'MusicPlaylistChange', description: 'What is absent stays; so do a name and is_public that are null' })
+}, { title: 'MusicPlaylistChange', description: 'Absent fields stay, and so do name and is_public if null' })
 export type PlaylistChange = Static<typeof PlaylistChangeSchema>
 
 export const MusicPlaylistSchema = Type.Object({
@@ -123,7 +123,7 @@ export const MusicPlaylistSchema = Type.Object({
   is_public: Type.Boolean(),
   user_id: Type.Integer(),
   owner_username: Type.String(),
-  track_count: Type.Integer({ description: 'Those that you may see' }),
+  track_count: Type.Integer({ description: 'Number of tracks that you may see' }),
   created_at: DateTime,
   updated_at: DateTime
 }, { title: 'MusicPlaylist' })

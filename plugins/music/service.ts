@@ -23,13 +23,13 @@ export function createMusic (app: FastifyInstance) {
     listFavorites: (em: EntityManager, caller: Caller, query: TrackFilters & PageQuery) =>
       list(em, caller, { kind: 'favorites', user_id: caller.id }, query),
 
-    /** @throws ApiError NOT_FOUND, or FORBIDDEN for what another user keeps private */
+    /** @throws ApiError NOT_FOUND, or FORBIDDEN for a private playlist of another user */
     async listPlaylist (em: EntityManager, caller: Caller, id: number, query: PageQuery) {
       await requireReadable(em, caller, id)
       return await list(em, caller, { kind: 'playlist', id }, query)
     },
 
-    /** No list of values is narrowed by the field whose values it has. */
+    /** Lists the values of a field; a filter by the same field is ignored. */
     async listValues (em: EntityManager, caller: Caller, facet: Facet, { [facet]: _own, ...query }: FacetQuery) {
       const { limit, offset } = query
       return { ...await selectFacet(em, caller, facet, query), limit, offset }

@@ -19,7 +19,7 @@ export interface TrackRow {
   path_cover_large: string | null
 }
 
-/** Where tracks are looked for: everywhere, or in a list of somebody's, aliased `m`. */
+/** The tracks to search: all, or those of a user's list, aliased `m`. */
 export type TrackSource = { kind: 'all' } | { kind: 'favorites', user_id: number } | { kind: 'playlist', id: number }
 
 const FILES = sql`rom_files f`
@@ -31,7 +31,7 @@ function listFrom (source: TrackSource): RawBuilder<unknown> {
         join ${FILES} on f.id = m.file_id`
 }
 
-/** The ROM of each track by its id: there are few beside those that the library has. */
+/** Reads the ROM of each track by its id, because there are few tracks compared with the ROMs of the library. */
 const tracks = (source: TrackSource) => sql`${listFrom(source)}
   cross join lateral (select o.id, o.platform_id, o.min_age from roms o where o.id = f.rom_id offset 0) r`
 
@@ -59,7 +59,7 @@ function isWanted (caller: AnyCaller, filters: TrackFilters): RawBuilder<boolean
   return sql.join<boolean>(conditions, sql` and `)
 }
 
-/** A part of the title, the artist or the album. */
+/** True if a part of the title, artist or album matches. */
 function isFound ({ search = '' }: TrackFilters): RawBuilder<boolean> {
   if (search === '') return sql<boolean>`true`
   const parts = (['title', 'artist', 'album'] as const).map((name) => contains(tag(name), search))
@@ -85,7 +85,7 @@ function orderOf (source: TrackSource, name: string): RawBuilder<unknown> {
 const directionOf = (isDescending: boolean) => isDescending ? sql`desc` : sql`asc`
 const page = ({ limit, offset }: Pick<PageQuery, 'limit' | 'offset'>) => sql`limit ${limit} offset ${offset}`
 
-/** Tracks that a viewer sees. */
+/** Loads tracks that a caller sees. */
 export async function selectTracks (
   em: EntityManager, caller: NonNullable<AnyCaller>, source: TrackSource, query: TrackFilters & PageQuery
 ): Promise<ListPart<TrackRow>> {
@@ -104,7 +104,10 @@ export async function selectTracks (
   return row ?? { items: [], total: 0 }
 }
 
-/** Years are ordered as numbers; of the spellings of a text, which are one, the most frequent is told. */
+/**
+ * Returns the expressions of a field. Years sort as numbers. Spellings of a text that differ in case are one value,
+ * shown in the most frequent spelling.
+ */
 function facetOf (facet: Facet) {
   if (facet === 'year') return { value: YEAR, key: sql`value`, shown: sql`value`, isSet: sql<boolean>`value is not null` }
   return {
@@ -115,7 +118,7 @@ function facetOf (facet: Facet) {
   }
 }
 
-/** The values that a field of tracks has, and how many tracks have each. */
+/** Loads the values of a field of tracks, with the number of tracks of each. */
 export async function selectFacet (
   em: EntityManager, caller: AnyCaller, facet: Facet, query: FacetQuery
 ): Promise<ListPart<FacetValue>> {
@@ -136,7 +139,7 @@ export async function selectFacet (
   return row ?? { items: [], total: 0 }
 }
 
-/** What may become of an id that a client names. */
+/** A file id from a client. Both flags are false for a file that does not exist. */
 export interface NamedFile { id: number, is_visible: boolean, is_track: boolean }
 
 export async function selectNamed (em: EntityManager, caller: AnyCaller, ids: readonly number[]): Promise<NamedFile[]> {

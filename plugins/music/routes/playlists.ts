@@ -24,7 +24,7 @@ const createPlaylistRoutes = ({ playlists, listPlaylist }: Music): Routes => asy
 
   app.post('/api/music/playlists', {
     schema: {
-      operationId: 'createPlaylist', tags, summary: 'Make a playlist', body: NewPlaylistSchema,
+      operationId: 'createPlaylist', tags, summary: 'Create a playlist', body: NewPlaylistSchema,
       response: { 200: MusicPlaylistSchema, 400: ErrorSchema }
     },
     config: writes
@@ -67,7 +67,7 @@ const createPlaylistRoutes = ({ playlists, listPlaylist }: Music): Routes => asy
 
   app.post('/api/music/playlists/:id/tracks', {
     schema: {
-      operationId: 'addPlaylistTracks', tags, summary: 'Put tracks at the end of a playlist of your own', params: IdParams,
+      operationId: 'addPlaylistTracks', tags, summary: 'Append tracks to a playlist of your own', params: IdParams,
       body: TrackIdsSchema, response: { 200: AddedSchema, ...refused }
     },
     config: writes
@@ -76,7 +76,7 @@ const createPlaylistRoutes = ({ playlists, listPlaylist }: Music): Routes => asy
 
   app.delete('/api/music/playlists/:id/tracks', {
     schema: {
-      operationId: 'removePlaylistTracks', tags, summary: 'Take tracks out of a playlist of your own', params: IdParams,
+      operationId: 'removePlaylistTracks', tags, summary: 'Remove tracks from a playlist of your own', params: IdParams,
       body: TrackIdsSchema, response: { 200: RemovedSchema, ...refused }
     },
     config: writes
@@ -85,8 +85,8 @@ const createPlaylistRoutes = ({ playlists, listPlaylist }: Music): Routes => asy
 
   app.put('/api/music/playlists/:id/tracks/order', {
     schema: {
-      operationId: 'orderPlaylistTracks', tags, summary: 'Put tracks of a playlist of your own first, in this order',
-      description: 'Tracks that are not named follow in the order they have.', params: IdParams,
+      operationId: 'orderPlaylistTracks', tags, summary: 'Move tracks of a playlist of your own to the start, in this order',
+      description: 'All other tracks follow in their former order.', params: IdParams,
       body: TrackIdsSchema, response: { 204: Type.Null(), ...refused }
     },
     config: writes

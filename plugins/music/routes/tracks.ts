@@ -33,7 +33,7 @@ const createTrackRoutes = (music: Music): Routes => async (app) => {
       schema: {
         operationId: `listTrack${noun}`,
         tags,
-        summary: `The ${path} of the music, and how many tracks have each`,
+        summary: `The ${path} of the music, with the number of tracks of each`,
         querystring: facetQuery(facet),
         response: { 200: FacetPageSchema }
       },
@@ -51,7 +51,7 @@ const createTrackRoutes = (music: Music): Routes => async (app) => {
 
   app.post('/api/music/favorites', {
     schema: {
-      operationId: 'addFavoriteTracks', tags, summary: 'Make tracks favourites of yours', body: TrackIdsSchema,
+      operationId: 'addFavoriteTracks', tags, summary: 'Add tracks to your favourites', body: TrackIdsSchema,
       response: { 200: AddedSchema, 400: ErrorSchema }
     },
     config: { scopes: ['playlists.write'] }
@@ -60,7 +60,7 @@ const createTrackRoutes = (music: Music): Routes => async (app) => {
 
   app.delete('/api/music/favorites', {
     schema: {
-      operationId: 'removeFavoriteTracks', tags, summary: 'Take tracks out of your favourites', body: TrackIdsSchema,
+      operationId: 'removeFavoriteTracks', tags, summary: 'Remove tracks from your favourites', body: TrackIdsSchema,
       response: { 200: RemovedSchema, 400: ErrorSchema }
     },
     config: { scopes: ['playlists.write'] }

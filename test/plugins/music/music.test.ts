@@ -18,7 +18,7 @@ const NO_TAGS: TrackMeta = {
   has_embedded_cover: false, cover_path: null
 }
 
-/** A ROM with music; each file as its tags say, or without any when they could not be read. */
+/** Adds a ROM with music. Each file has the given tags, or none if its tags could not be read. */
 async function addMusic (
   test: TestApp, name: string, files: Record<string, Tags | null>, options: { platform?: string, fields?: object } = {}
 ) {
@@ -33,7 +33,7 @@ async function addMusic (
   return { rom, ids }
 }
 
-/** Calls the routes as somebody. */
+/** Returns a client for the routes of one user. */
 function callerOf ({ app }: TestApp, headers: { authorization: string }) {
   async function ask (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, payload?: object) {
     return await app.inject({ method, url: `/api/music/${path}`, headers, ...(payload === undefined ? {} : { payload }) })
@@ -70,7 +70,7 @@ async function hide ({ app }: TestApp, entity: 'roms' | 'platforms', id: number,
     select $1, $2, id from users where username = $3`, [entity, id, username])
 }
 
-t.test('tracks are listed with what their tags say and where they are heard', async (t) => {
+t.test('tracks are listed with their tags and stream addresses', async (t) => {
   const { test, anna } = await start(t)
   const { rom, ids } = await addMusic(test, 'Lute', {
     'a b?.mp3': {
@@ -90,7 +90,7 @@ t.test('tracks are listed with what their tags say and where they are heard', as
   t.notMatch(JSON.stringify(items), /track_meta|cover_path|\?ts=/)
 })
 
-t.test('music is heard from any place on', async (t) => {
+t.test('music can be streamed from any offset', async (t) => {
   const { test, anna } = await start(t)
   await addMusic(test, 'Lute', { 'a.mp3': { title: 'A' } })
   const path = join(test.libraryDir, 'roms/snes/Lute/soundtrack/a.mp3')
@@ -101,7 +101,7 @@ t.test('music is heard from any place on', async (t) => {
   t.match(reply, { statusCode: 206, body: 'efg', headers: { 'content-type': 'audio/mpeg', 'content-range': 'bytes 4-6/10' } })
 })
 
-t.test('lists of tracks are searched, narrowed, ordered and cut into pages', async (t) => {
+t.test('lists of tracks are searched, filtered, sorted and split into pages', async (t) => {
   const { test, anna } = await start(t)
   const gb = await addMusic(test, 'One', {
     '1.mp3': { title: 'beta', artist: 'Zoe', album: 'Big', genre: 'Jazz', year: 1999, duration_seconds: 10 },
@@ -145,7 +145,7 @@ t.test('lists of tracks are searched, narrowed, ordered and cut into pages', asy
   for (const query of ['limit=0', 'limit=10001', 'offset=-1', 'platform_ids=x', 'year=a', 'rom_id=0']) t.equal((await anna.ask('GET', `tracks?${query}`)).statusCode, 422, query)
 })
 
-t.test('values are counted without regard to case, and told as they are mostly written', async (t) => {
+t.test('values are counted ignoring case, and shown in the most frequent spelling', async (t) => {
   const { test, anna } = await start(t)
   await addMusic(test, 'One', {
     '1.mp3': { genre: 'jazz', artist: 'A', year: 1999 },
@@ -170,7 +170,7 @@ t.test('values are counted without regard to case, and told as they are mostly w
   t.match(await anna.get('years?limit=1&offset=1'), { items: [{ value: 900, count: 1 }], total: 3, limit: 1, offset: 1 })
 })
 
-t.test('favourites are added and taken away once', async (t) => {
+t.test('favourites are added and removed once', async (t) => {
   const { test, anna, ben } = await start(t)
   const { ids: [one = 0, two = 0, broken = 0] } = await addMusic(test, 'One', { '1.mp3': { title: 'A' }, '2.mp3': { title: 'B', year: 5 }, '3.mp3': null })
   t.same((await anna.send('POST', 'favorites', [two, one, two])).json(), { added: 2 })
@@ -191,7 +191,7 @@ t.test('favourites are added and taken away once', async (t) => {
   t.equal((await anna.ask('POST', 'favorites', {})).statusCode, 422)
 })
 
-t.test('playlists are made, changed and deleted by their owners, and heard by everybody when they are public', async (t) => {
+t.test('owners change their playlists, and everybody may play public ones', async (t) => {
   const { anna, ben, admin } = await start(t)
   const made = await anna.make('Mine', { description: 'calm' })
   t.match(made, { name: 'Mine', description: 'calm', is_public: false, owner_username: 'anna', track_count: 0 })
@@ -230,7 +230,7 @@ t.test('playlists are made, changed and deleted by their owners, and heard by ev
   t.equal((await anna.ask('GET', `playlists/${made.id}`)).statusCode, 404)
 })
 
-t.test('tracks of a playlist keep the order that is given to them', async (t) => {
+t.test('tracks of a playlist keep the given order', async (t) => {
   const { test, anna } = await start(t)
   const { ids: [a = 0, b = 0, c = 0, d = 0, broken = 0] } = await addMusic(test, 'One',
     { '1.mp3': { title: 'D' }, '2.mp3': { title: 'C' }, '3.mp3': { title: 'B' }, '4.mp3': { title: 'A' }, '5.mp3': null })
@@ -260,7 +260,7 @@ t.test('tracks of a playlist keep the order that is given to them', async (t) =>
   t.match(await anna.get(`playlists/${id}`), { track_count: 1 }, 'a file takes its entries along')
 })
 
-t.test('parallel changes of a playlist lose nothing, and leave one of the orders that were asked for', async (t) => {
+t.test('concurrent changes of a playlist lose nothing and leave one requested order', async (t) => {
   const { test, anna } = await start(t)
   const files = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`${index}.mp3`, { title: `${index}` }]))
   const { ids } = await addMusic(test, 'One', files)
@@ -277,7 +277,7 @@ t.test('parallel changes of a playlist lose nothing, and leave one of the orders
   t.ok(orders.some((order) => String(order) === String(left)), String(left))
 })
 
-t.test('whatever is added, ordered and taken out, a playlist is what a plain list would be', async (t) => {
+t.test('after any changes a playlist equals a plain list with the same changes', async (t) => {
   const { test, anna } = await start(t)
   const { ids } = await addMusic(test, 'One', Object.fromEntries(Array.from({ length: 6 }, (_, index) => [`${index}.mp3`, { title: `${index}` }])))
   const some = fc.array(fc.constantFrom(...ids), { maxLength: 6 })
@@ -305,7 +305,7 @@ t.test('whatever is added, ordered and taken out, a playlist is what a plain lis
   }), { numRuns: 15 })
 })
 
-t.test('V9: music of what is hidden, or above an age, is in no list, and can still be taken out of one', async (t) => {
+t.test('V9: music of hidden or age-limited ROMs is in no list, but can be removed', async (t) => {
   const { test, anna, ben } = await start(t)
   const { rom, ids: [one = 0] } = await addMusic(test, 'Hidden', { '1.mp3': { title: 'Hidden', artist: 'H', album: 'H', genre: 'H', year: 1 } })
   const { ids: [two = 0] } = await addMusic(test, 'Cruel', { '2.mp3': { title: 'Cruel', artist: 'C', genre: 'C' } }, { fields: { min_age: 18 } })

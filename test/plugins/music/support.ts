@@ -1,7 +1,7 @@
-/** Audio files of a few hundred bytes, made by the formats' own descriptions. */
+/** Audio files of a few hundred bytes, built from the specifications of their formats. */
 
 export interface Picture { type: string, content: Buffer }
-/** Tags by the names they have in Vorbis comments. */
+/** Tags by their names in Vorbis comments. */
 export type Tags = Partial<Record<'title' | 'artist' | 'album' | 'genre' | 'date' | 'track' | 'disc', string>>
 
 function uint32 (value: number): Buffer {
@@ -16,7 +16,7 @@ function uint32le (value: number): Buffer {
   return bytes
 }
 
-/** An MP3 with an ID3v2.3 tag of these frames. https://id3.org/id3v2.3.0 */
+/** Creates an MP3 with an ID3v2.3 tag of these frames. https://id3.org/id3v2.3.0 */
 export function makeMp3 (texts: Record<string, string>, picture?: Picture): Buffer {
   const frame = (id: string, content: Buffer) => Buffer.concat([Buffer.from(id, 'latin1'), uint32(content.length), Buffer.alloc(2), content])
   const frames = Buffer.concat([
@@ -32,14 +32,14 @@ export function makeMp3 (texts: Record<string, string>, picture?: Picture): Buff
 
 const VORBIS_NAMES: Record<string, string> = { track: 'TRACKNUMBER', disc: 'DISCNUMBER' }
 
-/** A FLAC of ten seconds whose sound is missing. https://www.rfc-editor.org/rfc/rfc9639 */
+/** Creates a FLAC of ten seconds without audio frames. https://www.rfc-editor.org/rfc/rfc9639 */
 export function makeFlac (tags: Tags, picture?: Picture): Buffer {
   const block = (type: number, content: Buffer, isLast = false) =>
     Buffer.concat([Buffer.from([type | (isLast ? 0x80 : 0)]), uint32(content.length).subarray(1), content])
   const info = Buffer.alloc(34)
   info.writeUInt16BE(4_096, 0)
   info.writeUInt16BE(4_096, 2)
-  // 44,100 samples a second in 20 bits, two channels in 3, 16 bits in 5, then 36 bits of how many there are.
+  // 20 bits of sample rate (44,100), 3 of channels (two), 5 of bits per sample (16), then 36 of the number of samples.
   info.writeBigUInt64BE((44_100n << 44n) | (1n << 41n) | (15n << 36n) | 441_000n, 10)
   const sized = (text: string) => Buffer.concat([uint32le(Buffer.byteLength(text)), Buffer.from(text)])
   const comments = Object.entries(tags).map(([name, value]) => sized(`${VORBIS_NAMES[name] ?? name.toUpperCase()}=${String(value)}`))
@@ -51,7 +51,7 @@ export function makeFlac (tags: Tags, picture?: Picture): Buffer {
   return Buffer.concat([Buffer.from('fLaC'), block(0, info), ...pictured, block(4, vorbis, true), Buffer.alloc(64)])
 }
 
-/** An MP4 with iTunes tags and no sound. */
+/** Creates an MP4 with iTunes tags and no sound. */
 export function makeM4a ({ title, artist, album, genre, date, track, disc }: Tags): Buffer {
   const atom = (name: string, ...content: Buffer[]) => {
     const body = Buffer.concat(content)
