@@ -3,14 +3,14 @@ import { columns } from '../../core/database/columns.ts'
 import { Rom } from '../roms/entities.ts'
 import { User } from '../users/entities.ts'
 
-/** What somebody wrote about a ROM. */
+/** A note of a user about a ROM. */
 export const Note = defineEntity({
   name: 'Note',
   tableName: 'notes',
   uniques: [{ properties: ['rom', 'user', 'title'] }],
   properties: {
     id: columns.id(),
-    /** May be gone from the library: the note is there when it is back. */
+    /** The ROM may be absent from the library. Its notes are visible again when it returns. */
     rom: () => p.manyToOne(Rom).createForeignKeyConstraint(false).joinColumn('rom_id'),
     user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id').index(),
     title: columns.text(),

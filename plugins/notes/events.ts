@@ -8,7 +8,7 @@ const NotesChanged = Type.Object({ rom_id: Type.Integer() }, { title: 'NotesChan
 
 declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents {
-    /** Notes about a ROM changed: those that listen may fetch them. */
+    /** Notes about a ROM changed; clients may load them again. */
     'notes:changed': Static<typeof NotesChanged>
   }
 }
@@ -17,7 +17,7 @@ export const noteEvents: EventDescriptions<ServerEvents> = {
   'notes:changed': { summary: 'Notes about a ROM changed', schema: NotesChanged }
 }
 
-/** Tells the author, and of a note for everybody all who may see the ROM. */
+/** Publishes a change to the author, or for a public note to all users who may see the ROM. */
 export async function announceNotes (
   app: FastifyInstance, config: Config, romId: number, authorId: number, isPublic: boolean
 ): Promise<void> {

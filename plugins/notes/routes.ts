@@ -11,7 +11,7 @@ const NoteParams = Type.Object({ id: idOf('a ROM'), note_id: idOf('a note') })
 const routes: Routes = async (app) => {
   app.get('/api/roms/:id/notes', {
     schema: {
-      operationId: 'listRomNotes', tags, summary: 'Your notes about a ROM and those for everybody, newest change first',
+      operationId: 'listRomNotes', tags, summary: 'Your notes about a ROM and public ones, latest change first',
       params: IdParams, querystring: ListNotesQuery, response: { 200: Type.Array(UserNoteSchema), 404: ErrorSchema }
     },
     config: reads
@@ -19,7 +19,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/roms/:id/notes/identifiers', {
     schema: {
-      operationId: 'listRomNoteIds', tags, summary: 'The ids of the same notes', params: IdParams,
+      operationId: 'listRomNoteIds', tags, summary: 'The ids of your notes about a ROM and of public ones', params: IdParams,
       response: { 200: Type.Array(Type.Integer()), 404: ErrorSchema }
     },
     config: reads

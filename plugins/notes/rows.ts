@@ -23,7 +23,7 @@ const COLUMNS = sql`n.id, n.title, n.content, n.is_public, n.tags, ${millisecond
   ${milliseconds('n.updated_at')} as updated_at, n.user_id, w.username, w.avatar_path as user_avatar_path,
   ${milliseconds('w.updated_at')} as user_updated_at`
 
-/** A note `n` that a viewer may read, where the ROM may be seen. */
+/** The condition that a user may read a note `n`, if the ROM is visible. */
 export const isReadable = (userId: number | null): RawBuilder<boolean> =>
   sql<boolean>`(n.is_public or n.user_id = ${userId ?? -1})`
 
@@ -40,7 +40,7 @@ function listConditions (caller: AnyCaller, romId: number, query: Partial<ListNo
   return sql.join(conditions, sql` and `)
 }
 
-/** The notes of a ROM that a viewer may read, newest change first. */
+/** Loads the notes of a ROM that a caller may read, latest change first. */
 export async function selectNotes (
   em: EntityManager, caller: AnyCaller, romId: number, query: Partial<ListNotesQuery> = {}
 ): Promise<NoteRow[]> {
@@ -55,7 +55,7 @@ export async function selectNoteIds (em: EntityManager, caller: AnyCaller, romId
   return rows.map(({ id }) => id)
 }
 
-/** Null when the title is taken. */
+/** Inserts a note and returns its id; null if the title is taken. */
 export async function insertNote (
   em: EntityManager, userId: number, romId: number, { title, content = '', is_public: isPublic = false, tags = [] }: NewNote
 ): Promise<number | null> {
@@ -65,7 +65,10 @@ export async function insertNote (
   return rows[0]?.id ?? null
 }
 
-/** A note of one user about a ROM, and whether another one of them has the title that is given. */
+/**
+ * Finds a user's own note about a ROM and locks it. `is_taken` is true if another of the user's notes has the given
+ * title.
+ */
 export async function findOwnNote (
   em: EntityManager, userId: number, romId: number, noteId: number, title: string | undefined
 ): Promise<{ is_taken: boolean } | null> {
@@ -75,7 +78,7 @@ export async function findOwnNote (
   return rows[0] ?? null
 }
 
-/** Writes what is named. */
+/** Updates the given fields. */
 export async function updateNote (em: EntityManager, noteId: number, change: NoteChange): Promise<void> {
   const values = [
     ...(change.title === undefined ? [] : [sql`title = ${change.title}`]),
@@ -87,7 +90,11 @@ export async function updateNote (em: EntityManager, noteId: number, change: Not
   await sql`update notes set ${sql.join(values)} where id = ${noteId}`.execute(em.getKysely())
 }
 
-/** @returns whether it was one of theirs */
+/**
+ * Deletes a note.
+ *
+ * @returns true if it was a note of this user
+ */
 export async function deleteNote (em: EntityManager, userId: number, romId: number, noteId: number): Promise<boolean> {
   const { rows } = await sql`delete from notes where id = ${noteId} and rom_id = ${romId} and user_id = ${userId}
     returning id`.execute(em.getKysely())

@@ -21,7 +21,7 @@ export const UserNoteSchema = Type.Object({
 }, { title: 'UserNote' })
 export type UserNoteView = Static<typeof UserNoteSchema>
 
-const Title = NameText({ minLength: 1, maxLength: TITLE_MAX, description: 'One of yours for each ROM' })
+const Title = NameText({ minLength: 1, maxLength: TITLE_MAX, description: 'Unique among your notes about the ROM' })
 const Content = StoredText({ maxLength: CONTENT_MAX, description: 'Markdown' })
 const Tags = Nullable(Type.Array(StoredText({ maxLength: TAG_MAX }), { maxItems: TAGS_MAX }))
 
@@ -36,8 +36,8 @@ export type NewNote = Static<typeof NewNoteSchema>
 export type NoteChange = Static<typeof NoteChangeSchema>
 
 export const ListNotesQuery = Type.Object({
-  public_only: Type.Boolean({ default: false, description: 'Only those for everybody; else your own as well' }),
-  search: Type.Optional(StoredText({ maxLength: TITLE_MAX, description: 'In the title or the content' })),
-  tags: Type.Array(StoredText({ maxLength: TAG_MAX }), { default: [], maxItems: TAGS_MAX, description: 'All of them' })
+  public_only: Type.Boolean({ default: false, description: 'Only public notes; else also your own' }),
+  search: Type.Optional(StoredText({ maxLength: TITLE_MAX, description: 'Text in the title or the content' })),
+  tags: Type.Array(StoredText({ maxLength: TAG_MAX }), { default: [], maxItems: TAGS_MAX, description: 'Notes with all of these tags' })
 })
 export type ListNotesQuery = Static<typeof ListNotesQuery>

@@ -23,7 +23,7 @@ export function createNotes (app: FastifyInstance, config: Config) {
   }
 
   return {
-    /** @throws ApiError NOT_FOUND for a ROM that is hidden or not there; so do all others */
+    /** @throws ApiError NOT_FOUND for a ROM that is hidden or unknown; the other methods too */
     async list (em: EntityManager, caller: Caller, romId: number, query: ListNotesQuery): Promise<UserNoteView[]> {
       await checkRom(em, caller, romId)
       return (await selectNotes(em, caller, romId, query)).map(toNoteView)
@@ -34,7 +34,7 @@ export function createNotes (app: FastifyInstance, config: Config) {
       return await selectNoteIds(em, caller, romId)
     },
 
-    /** @throws ApiError CONFLICT for a title that the caller used for this ROM */
+    /** @throws ApiError CONFLICT for a title that another note of the caller about this ROM has */
     async add (em: EntityManager, caller: Caller, romId: number, note: NewNote): Promise<UserNoteView> {
       await checkRom(em, caller, romId)
       const id = await insertNote(em, caller.id, romId, note)
@@ -44,7 +44,7 @@ export function createNotes (app: FastifyInstance, config: Config) {
       return view
     },
 
-    /** @throws ApiError CONFLICT for a title that the caller used for this ROM */
+    /** @throws ApiError CONFLICT for a title that another note of the caller about this ROM has */
     async change (
       em: EntityManager, caller: Caller, romId: number, noteId: number, change: NoteChange
     ): Promise<UserNoteView> {

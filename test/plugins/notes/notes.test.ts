@@ -22,7 +22,7 @@ const titles = async (headers: Record<string, string>, path = '') =>
 const detail = async (headers: Record<string, string>) =>
   (await app.inject({ url: `/api/roms/${rom}`, headers })).json<{ has_notes: boolean, all_user_notes: Note[] }>()
 
-t.test('a note is its author\'s alone until it is for everybody', async (t) => {
+t.test('a note is private to its author until it is public', async (t) => {
   const answer = await call(alice, 'POST', '', { title: 'Codes', content: 'up up', colour: 'red' })
   t.equal(answer.statusCode, 200, answer.body)
   t.match(answer.json(), {
@@ -37,7 +37,7 @@ t.test('a note is its author\'s alone until it is for everybody', async (t) => {
   t.match(await detail(bob), { has_notes: true, all_user_notes: [{ title: 'Codes' }] })
 })
 
-t.test('nobody changes or deletes the note of another, an administrator neither', async (t) => {
+t.test('only the author changes or deletes a note, and no administrator does', async (t) => {
   const { id } = await add(alice, { title: 'Hers', is_public: true })
   for (const headers of [bob, admin]) {
     for (const method of ['PUT', 'DELETE'] as const) {
@@ -51,7 +51,7 @@ t.test('nobody changes or deletes the note of another, an administrator neither'
   t.same(await titles(alice), [])
 })
 
-t.test('a list is narrowed by text and tags, newest change first', async (t) => {
+t.test('a list is filtered by text and tags, latest change first', async (t) => {
   const first = await add(alice, { title: 'First 100%', tags: ['boss', 'map'] })
   const second = await add(alice, { title: 'Second', content: 'a MAP of it', tags: ['map'] })
   const third = await add(bob, { title: 'Third', is_public: true })
@@ -65,7 +65,7 @@ t.test('a list is narrowed by text and tags, newest change first', async (t) => 
   t.same(await titles(alice, '?public_only=true'), ['Third'])
 })
 
-t.test('a title is needed, and is there once for each author and ROM', async (t) => {
+t.test('a title is required, and unique for each author and ROM', async (t) => {
   for (const body of [{}, { title: '' }, { title: 'x'.repeat(401) }, { title: 'nul\0' }, { title: 'x', tags: 'map' }]) {
     t.equal((await call(alice, 'POST', '', body)).statusCode, 422)
   }
@@ -77,7 +77,7 @@ t.test('a title is needed, and is there once for each author and ROM', async (t)
   t.equal((await call(alice, 'PUT', `/${other.id}`, { title: 'Other' })).statusCode, 200)
 })
 
-t.test('the notes of a ROM that is hidden are, and they are there again when its file is', async (t) => {
+t.test('notes of a hidden ROM are hidden, and return with the file of the ROM', async (t) => {
   await add(alice, { title: 'Kept', is_public: true })
   await insert("insert into hidden_entities (entity, entity_id, user_id) select 'roms', $1, id from users where username = 'bob'", [rom])
   t.equal((await call(bob, 'GET')).statusCode, 404)
