@@ -1,6 +1,6 @@
-/** What may be added to a ROM's folder. */
+/** A kind of file that can be added to a ROM's folder. */
 export interface FileKind {
-  /** The folder below that of the ROM. */
+  /** The folder inside that of the ROM. */
   folder: string
   category: 'manual' | 'screenshot' | 'soundtrack'
   extensions: readonly string[]

@@ -18,7 +18,7 @@ const AnyFileParams = Type.Object({ rom_id: idOf('a ROM'), file_id: idOf('a file
 const REMOVED = { 200: Type.Null(), 404: ErrorSchema, 409: ErrorSchema, 503: ErrorSchema }
 const consumes = ['multipart/form-data', 'application/octet-stream']
 
-/** Kinds that lie in the ROM's own folder, by their part of the path. */
+/** Kinds stored in the ROM's own folder, by their part of the path. */
 const KINDS: readonly { path: string, kind: FileKind, noun: string, words: string }[] = [
   { path: 'manuals/files', kind: MANUAL, noun: 'ManualFile', words: 'a manual' },
   { path: 'screenshots', kind: SCREENSHOT, noun: 'Screenshot', words: 'a screenshot' },
@@ -26,7 +26,7 @@ const KINDS: readonly { path: string, kind: FileKind, noun: string, words: strin
 ]
 
 const routes: Routes = async (app) => {
-  // A body that is no form is the file itself, of whatever type.
+  // A body that is not a form is the file itself, of any type.
   app.removeContentTypeParser(['application/json', 'text/plain'])
   app.addContentTypeParser('*', (_request: FastifyRequest, payload, done) => { done(null, payload) })
 
@@ -48,7 +48,7 @@ const routes: Routes = async (app) => {
 
   app.post('/api/roms/:id/manuals/redownload', {
     schema: {
-      operationId: 'refetchRomManual', tags, summary: 'Fetch the manual from its address again', params: IdParams,
+      operationId: 'refetchRomManual', tags, summary: 'Download the manual from its address again', params: IdParams,
       response: { 200: Type.Null(), 400: ErrorSchema, 404: ErrorSchema, 503: ErrorSchema }
     },
     config: writes
@@ -56,7 +56,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/roms/:id/soundtracks/metadata', {
     schema: {
-      operationId: 'listRomTracks', tags, summary: 'What the tags of the music of a ROM say, by file name', params: IdParams,
+      operationId: 'listRomTracks', tags, summary: 'The tags of the music of a ROM, by file name', params: IdParams,
       response: { 200: Type.Array(SoundtrackTrackMetaSchema), 404: ErrorSchema }
     },
     config: { scopes: ['roms.read'] }
@@ -66,8 +66,8 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'convertRomToFolder',
       tags,
-      summary: 'Give a ROM that is one file a folder of its own',
-      description: 'It is called like the file without its extension. Any other ROM stays as it is.',
+      summary: 'Move a ROM that is one file to its own folder',
+      description: 'The folder has the name of the file without its extension. Any other ROM stays unchanged.',
       params: IdParams,
       response: { 200: DetailedRomSchema, 400: ErrorSchema, 404: ErrorSchema, 409: ErrorSchema, 503: ErrorSchema }
     },
@@ -80,10 +80,10 @@ const routes: Routes = async (app) => {
       operationId: 'deleteRomFile',
       tags,
       summary: 'Delete one file of a ROM',
-      description: 'It goes to the trash of the library, from where `restoreTrash` brings it back. A ROM without any file is missing.',
+      description: 'The file goes to the trash of the library, and `restoreTrash` restores it. A ROM without any file is missing.',
       params: AnyFileParams,
       querystring: Type.Object({
-        permanently: Type.Boolean({ default: false, description: 'Whether it is deleted at once, past the trash' })
+        permanently: Type.Boolean({ default: false, description: 'Whether it is deleted at once, without the trash' })
       }),
       response: REMOVED
     },

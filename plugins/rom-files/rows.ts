@@ -7,7 +7,7 @@ import type { TrackMeta } from '../roms/entities.ts'
 import { hasMoved } from '../roms/rename-rows.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 
-/** A ROM to whose folder something is added. */
+/** A ROM whose folder receives a file. */
 export interface Target {
   id: number
   library_id: number
@@ -21,7 +21,7 @@ export interface Target {
   url_manual: string | null
 }
 
-/** Null when it is not there or not visible. */
+/** Loads a ROM; null if it does not exist or is not visible. */
 export async function selectTarget (em: EntityManager, caller: AnyCaller, id: number): Promise<Target | null> {
   const { rows } = await sql<Target>`select r.id, r.library_id, r.platform_id, p.fs_slug as platform_fs_slug, r.fs_name,
       r.fs_name_no_ext, r.fs_path, r.is_folder, r.path_manual, r.url_manual
@@ -32,7 +32,7 @@ export async function selectTarget (em: EntityManager, caller: AnyCaller, id: nu
 const TO_FOLDER = `update roms set fs_name = $2, fs_name_no_ext = $2, fs_name_no_tags = $3, fs_extension = $4, is_folder = true,
     has_nested_single_file = true, has_multiple_files = false, edits = edits + 1, updated_at = now() where id = $1`
 
-/** Writes that a ROM's one file lies in a folder now. */
+/** Stores the new folder of a ROM that was one file. */
 export async function writeFolder (
   pool: pg.Pool, { id, fs_path: place }: Target, folder: string, name: { fs_name_no_tags: string, fs_extension: string }
 ): Promise<void> {
@@ -44,7 +44,7 @@ export async function writeFolder (
   })
 }
 
-/** A file as it lies in a ROM's folder; `last_modified` in milliseconds. */
+/** A file in a ROM's folder; `last_modified` in milliseconds. */
 export interface AddedFile {
   file_name: string
   file_path: string
@@ -71,10 +71,14 @@ const REFRESH = `update roms set updated_at = now(),
     missing_from_fs = missing_from_fs or not exists (select 1 from rom_files where rom_id = $1)
   where id = $1`
 
-/** The next scan reads files again of which it knows no inode. */
+/** Clears the inodes, because the next scan reads files without an inode again. */
 const READ_AGAIN = "update rom_files set inode = '' where rom_id = $1 and is_top_level"
 
-/** @returns its id */
+/**
+ * Inserts or updates a file.
+ *
+ * @returns its id
+ */
 export async function upsertFile (pool: pg.Pool, romId: number, file: AddedFile): Promise<number> {
   return await transaction(pool, async (client) => {
     const { rows: [row] } = await client.query<{ id: number }>(UPSERT, [romId, file.file_name, file.file_path,
@@ -95,7 +99,7 @@ export interface FoundFile {
   track_meta: TrackMeta | null
 }
 
-/** The files of a category, or of any, by name. */
+/** Loads the files of a category, or of any, by name. */
 export async function selectFilesOf (em: EntityManager, romId: number, category: string | null): Promise<FoundFile[]> {
   const { rows } = await sql<FoundFile>`select f.id, f.file_name, f.file_path, f.is_top_level, f.category, f.track_meta,
     f.file_size_bytes::float8 as file_size_bytes from rom_files f
@@ -105,16 +109,16 @@ export async function selectFilesOf (em: EntityManager, romId: number, category:
 }
 
 /**
- * Forgets a file. What the ROM is as a whole follows from those that are left, once they are read again.
+ * Deletes the row of a file. The next scan reads the other files again to update the ROM.
  *
- * @param isTaken whether its file was taken out of the library; one that was not may lie in another folder by now
- * @returns false when it does
+ * @param isTaken true if the file was removed from the library; otherwise it may be in another folder by now
+ * @returns false if the file is in another folder
  */
 export async function deleteFile (
   pool: pg.Pool, rom: Pick<Target, 'id' | 'fs_name'>, file: Pick<FoundFile, 'id' | 'is_top_level'>, isTaken: boolean
 ): Promise<boolean> {
   return await transaction(pool, async (client) => {
-    // The lock on the ROM comes first, as when the ROM is deleted with its files.
+    // Lock the ROM first, in the same order as a deletion of the ROM with its files.
     const isElsewhere = await hasMoved(client, rom)
     if (!isTaken && isElsewhere) return false
     await client.query('delete from rom_files where id = $1 and rom_id = $2', [file.id, rom.id])
@@ -124,7 +128,7 @@ export async function deleteFile (
   })
 }
 
-/** A manual that a person put there, or took away: scans leave it alone. */
+/** Stores a manual that a person added or removed, and locks it against scans. */
 export async function writeManual (pool: pg.Pool, romId: number, path: string | null): Promise<void> {
   await pool.query(`update roms set path_manual = $2, url_manual = null, edits = edits + 1, updated_at = now(),
     own_fields = array(select distinct name from unnest(own_fields || '{url_manual}') as name order by name)

@@ -10,11 +10,11 @@ export const SoundtrackTrackMetaSchema = Type.Object({
 }, { title: 'SoundtrackTrackMeta' })
 export type SoundtrackTrack = Static<typeof SoundtrackTrackMetaSchema>
 
-/** A form with a part that is called as the file. */
+/** A form with a part that has the name of the file. */
 export const NamedFileForm = Type.Object({}, { title: 'NamedFile', additionalProperties: Bytes })
 
 export const UploadHeaders = Type.Object({
   'x-upload-filename': Type.String({
-    minLength: 1, maxLength: 2_000, description: 'The name of the file, and of the part of the form that holds it; without a form, the body is the file'
+    minLength: 1, maxLength: 2_000, description: 'The name of the file, and of the form\'s part that contains it; without a form, the body is the file'
   })
 })

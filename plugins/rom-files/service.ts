@@ -22,7 +22,7 @@ const REFUSED = new Map([
   ['EROFS', 'the library is read-only'], ['EACCES', 'there is no permission to write'], ['EPERM', 'there is no permission to write']
 ])
 
-/** Within the folder of the ROM, which is not made again when somebody deletes it meanwhile. */
+/** Creates a folder inside the ROM's folder. Not recursive, so a ROM folder deleted meanwhile is not created again. */
 async function addFolder (path: string): Promise<void> {
   await mkdir(path).catch((err: unknown) => { if (errorCode(err) !== 'EEXIST') throw err })
 }
@@ -39,7 +39,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
     return rom
   }
 
-  /** What the library's disk does not let the server write is no fault of the server. */
+  /** Converts write errors of the library's disk to refusals, because they are not faults of the server. */
   async function inLibrary<T> (work: () => Promise<T>): Promise<T> {
     try {
       return await work()
@@ -51,7 +51,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
     }
   }
 
-  /** @throws ApiError CONFLICT when it is read-only, or its disk another one · UNAVAILABLE while it is not mounted */
+  /** @throws ApiError CONFLICT if it is read-only, or its disk has changed · UNAVAILABLE while it is not mounted */
   async function openLibrary (
     { library_id: library, platform_id: platform, fs_path: path }: Target
   ): Promise<LibraryRoot> {
@@ -109,10 +109,10 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
 
   return {
     /**
-     * Adds a file to the folder of a ROM, in place of one of that name. A ROM that is one file gets a folder.
+     * Adds a file to the folder of a ROM and replaces one of that name. A ROM that is one file gets a folder.
      *
-     * @throws ApiError NOT_FOUND · BAD_REQUEST for a name or kind that is not taken · CONFLICT when the folder's name
-     * is, or the library is read-only
+     * @throws ApiError NOT_FOUND · BAD_REQUEST for a name or kind that is not accepted · CONFLICT if the folder's name
+     * is taken, or the library is read-only
      */
     async add (request: FastifyRequest, id: number, kind: FileKind): Promise<void> {
       const name = readFileName(request, kind, false)
@@ -130,16 +130,16 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
       await app.editing.announce(id)
     },
 
-    /** @throws ApiError NOT_FOUND unless it is one of that kind */
+    /** @throws ApiError NOT_FOUND unless the file is of that kind */
     async remove (em: EntityManager, caller: Caller, id: number, fileId: number, kind: FileKind): Promise<void> {
       const rom = await find(em, caller, id)
       await removeFile(rom, await findFile(em, rom, fileId, kind.category, kind.missing), false, caller)
     },
 
     /**
-     * Deletes any file of a ROM. One without any is missing from the library.
+     * Deletes any file of a ROM. A ROM without files is missing from the library.
      *
-     * @throws ApiError NOT_FOUND unless it is the ROM's
+     * @throws ApiError NOT_FOUND unless the file belongs to the ROM
      */
     async removeAny (
       em: EntityManager, caller: Caller, id: number, fileId: number, isPermanent: boolean
@@ -151,9 +151,9 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
     },
 
     /**
-     * Gives a ROM that is one file a folder of its own.
+     * Moves a ROM that is one file to its own folder.
      *
-     * @throws ApiError NOT_FOUND · CONFLICT when the folder's name is taken, or the library is read-only
+     * @throws ApiError NOT_FOUND · CONFLICT if the folder's name is taken, or the library is read-only
      */
     async toFolder (em: EntityManager, caller: Caller, id: number): Promise<BuiltDetailedRom> {
       const rom = await find(em, caller, id)
@@ -170,7 +170,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
       return (await selectFilesOf(em, id, SOUNDTRACK.category)).map((row) => toTrackView(row, app.resources.marked))
     },
 
-    /** Stores a manual beside the artwork of a ROM, in place of the one that is there. */
+    /** Stores a manual beside the artwork of a ROM and replaces the former one. */
     async addManual (request: FastifyRequest, id: number): Promise<void> {
       const name = readFileName(request, MANUAL, true)
       const rom = await find(request.em, callerOf(request), id)
@@ -184,7 +184,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
       await app.editing.announce(id)
     },
 
-    /** @throws ApiError NOT_FOUND when it has none */
+    /** @throws ApiError NOT_FOUND if the ROM has no manual */
     async removeManual (em: EntityManager, caller: Caller, id: number): Promise<void> {
       const { path_manual: path } = await find(em, caller, id)
       if (path === null || path === '') throw notFound('No manual found for this ROM')
@@ -193,7 +193,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
       await app.editing.announce(id)
     },
 
-    /** @throws ApiError BAD_REQUEST without an address, or when nothing comes from it */
+    /** @throws ApiError BAD_REQUEST without an address, or if the download fails */
     async refetchManual (em: EntityManager, caller: Caller, id: number): Promise<void> {
       const { url_manual: url } = await find(em, caller, id)
       if (url === null || url === '') throw badRequest('No scraped manual URL available for this ROM')

@@ -8,7 +8,7 @@ import { asideOf } from '../roms/rename-rom.ts'
 import { deleteRename, insertRename } from '../roms/rename-rows.ts'
 import { type Target, writeFolder } from './rows.ts'
 
-/** An empty folder is what a conversion left that came to no end. */
+/** Creates a folder and replaces an empty one, because an unfinished conversion leaves an empty folder. */
 async function makeFolder (path: string, name: string): Promise<void> {
   try {
     await mkdir(path)
@@ -19,7 +19,9 @@ async function makeFolder (path: string, name: string): Promise<void> {
   }
 }
 
-/** Without an extension the file stands where its folder is to be. */
+/**
+ * Moves a file into a new folder. A file without extension has the folder's name, so it first gets a temporary name.
+ */
 async function moveIn (place: string, fsName: string, folder: string): Promise<void> {
   const from = join(place, fsName)
   const waiting = fsName === folder ? join(place, asideOf(fsName)) : from
@@ -35,11 +37,11 @@ async function moveIn (place: string, fsName: string, folder: string): Promise<v
 }
 
 /**
- * Gives a ROM that is one file a folder of its own. That it begins is noted, as for a rename: the next scan ends what a
- * crash left half done.
+ * Moves a ROM that is one file to its own folder. A row is stored first, as for a rename. After a crash the next scan
+ * finishes the conversion.
  *
- * @returns the name of its folder
- * @throws ApiError CONFLICT when that name is taken
+ * @returns the name of the folder
+ * @throws ApiError CONFLICT if that name is taken
  */
 export async function ensureFolder (pool: pg.Pool, libraryDir: string, rom: Target): Promise<string> {
   if (rom.is_folder) return rom.fs_name

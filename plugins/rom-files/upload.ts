@@ -14,20 +14,20 @@ import type { FileKind } from './kinds.ts'
 const LIMITS = { files: 4, fields: 20, parts: 24, fieldSize: 64 * 1024, fileSize: Infinity }
 export const NAME_HEADER = 'x-upload-filename'
 
-/** How large a file may be; `maxBytes` 0 means any. */
+/** Size limit of a file; `maxBytes` 0 means no limit. */
 type SizeLimit = Pick<UploadLimits, 'maxBytes' | 'tooLarge'>
 const ANY_SIZE: SizeLimit = { maxBytes: 0, tooLarge: () => new Error('Any size is taken') }
 
-/** A file that lies complete on disk, and nowhere yet. */
+/** A complete file on disk under a temporary name. */
 export interface Arrived extends Hashes {
   path: string
   file_size_bytes: number
 }
 
-/** Whether a body came to no end because its sender went away. */
+/** True if a body ended early because the client disconnected. */
 export const isCutOff = (err: unknown): boolean => ['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(errorCode(err))
 
-/** Header values are bytes: UTF-8 where they can be, else Latin-1. */
+/** Decodes a header value from bytes: UTF-8 if valid, else Latin-1. */
 function decode (header: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(header, 'latin1'))
@@ -37,10 +37,10 @@ function decode (header: string): string {
 }
 
 /**
- * The name of the file that a request brings.
+ * Returns the name of the file that a request contains.
  *
- * @param takesPath whether only the last part of a path counts; else a path is refused
- * @throws ApiError BAD_REQUEST for a name that no file can have, or that is of another kind
+ * @param takesPath true uses the last part of a path; false refuses a path
+ * @throws ApiError BAD_REQUEST for a name that no file can have, or of another kind
  */
 export function readFileName (request: FastifyRequest, { extensions }: FileKind, takesPath: boolean): string {
   const given = decode(String(request.headers[NAME_HEADER] ?? ''))
@@ -100,7 +100,9 @@ async function readParts (request: FastifyRequest, name: string, folder: string,
   return arrived
 }
 
-/** Brings the file of a request to a folder, under a name that scans leave out: of a form, or the body itself. */
+/**
+ * Writes the file of a request to a folder, under a name that scans skip. The file is a part of a form, or the body.
+ */
 export async function receive (
   request: FastifyRequest, givenName: string, folder: string, limit = ANY_SIZE
 ): Promise<Arrived> {

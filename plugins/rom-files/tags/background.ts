@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Tagger } from './tagger.ts'
 
-/** Has the tags of what scans found read beside everything else: when a worker starts, and after every scan. */
+/** Reads tags of scanned files in the background: when a worker starts, and after every scan. */
 export function tagInBackground (app: FastifyInstance, tagger: Tagger): void {
   const closing = new AbortController()
   let working: Promise<void> | null = null

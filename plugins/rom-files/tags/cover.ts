@@ -8,10 +8,10 @@ const COVER_PIXELS = 600
 const FORMATS = { jpg: 'jpeg', png: 'png' } as const
 
 /**
- * Stores the picture of a file. It is drawn anew: nothing else that it holds reaches a browser.
+ * Stores the picture of a file. The picture is encoded again, so no other data in it reaches a browser.
  *
  * @param stem path in the resources folder, without extension
- * @returns the path with it; null when it is no picture
+ * @returns the path with extension; null if the content is not a picture
  */
 export async function storeCover (
   { content, extension }: Picture, resourcesDir: string, stem: string
@@ -28,7 +28,7 @@ export async function storeCover (
     await rename(part, target)
     return path
   } catch {
-    // Not every file that says it has a picture has one.
+    // Some files declare a picture that they do not contain.
     await rm(part, { force: true })
     return null
   }

@@ -5,18 +5,18 @@ import PQueue from 'p-queue'
 import type { TagsAnswer, TagsJob } from './protocol.ts'
 
 const THREAD = new URL('./thread.ts', import.meta.url)
-/** Larger files are not read for their tags. */
+/** Maximum size of a file whose tags are read. */
 const FILE_MAX_BYTES = 512 * 1024 ** 2
-/** Of one file, from a slow disk as well. */
+/** Time limit per file, even on a slow disk. */
 const FILE_MS = 60_000
-/** The JavaScript heap of the thread, in MiB. */
+/** Limit of the thread's JavaScript heap in MiB. */
 const HEAP_MIB = 128
-/** After this long without a file the thread ends. */
+/** Idle time after which the thread ends. */
 const IDLE_MS = 10_000
 
 /**
- * Reads the tags of audio files one after the other, apart from everything else that the process does: a file that
- * keeps a parser busy for ever, or takes all its memory, costs itself alone.
+ * Reads the tags of audio files one after the other in a separate thread. A file that blocks a parser forever, or takes
+ * all its memory, fails alone.
  */
 export function createTagReader () {
   const queue = new PQueue({ concurrency: 1 })
@@ -50,15 +50,15 @@ export function createTagReader () {
 
   return {
     /**
-     * Reads an open file, and closes it.
+     * Reads an open file and closes it.
      *
-     * @returns null when its tags cannot be read
+     * @returns null if the tags cannot be read
      */
     read: (handle: FileHandle, name: string): Promise<TagsAnswer> => queue.add(async () => {
       try {
         closing.signal.throwIfAborted()
         const { size } = await handle.stat()
-        // It is the thread's own from here on.
+        // From here on the thread owns the handle.
         if (size <= FILE_MAX_BYTES) return await ask(handle, name, size)
         return null
       } finally {

@@ -4,13 +4,13 @@ import { transaction } from '../../../core/database/transaction.ts'
 import type { TrackMeta } from '../../roms/entities.ts'
 import type { StoredFile } from '../../roms/stored-files.ts'
 
-/** A file whose tags were not read since it changed; `last_modified` in milliseconds. */
+/** A file that changed since its tags were read; `last_modified` in milliseconds. */
 export interface Untagged extends StoredFile {
   id: number
   rom_id: number
   platform_id: number
   last_modified: number
-  /** Of the file that it was before, in the resources folder. */
+  /** The cover of the file's former version, in the resources folder. */
   cover_path: string | null
 }
 
@@ -19,7 +19,7 @@ const SELECT = `select f.id, f.rom_id, f.file_name, f.file_path, r.library_id, r
   from rom_files f join roms r on r.id = f.rom_id join platforms p on p.id = r.platform_id
   where f.category = 'soundtrack' and f.tags_of is distinct from f.last_modified`
 
-/** Those with higher ids than one, by id. */
+/** Loads untagged files with ids after this one, by id. */
 export async function selectUntagged (pool: pg.Pool, afterId: number, limit: number): Promise<Untagged[]> {
   const { rows } = await pool.query<Untagged>(`${SELECT} and f.id > $1 order by f.id limit $2`, [afterId, limit])
   return rows
@@ -30,7 +30,7 @@ export async function findUntagged (pool: pg.Pool, id: number): Promise<Untagged
   return rows[0] ?? null
 }
 
-/** What became of a file. */
+/** The tags of a file; null if they cannot be read. */
 export interface Tagged extends Pick<Untagged, 'id' | 'platform_id' | 'last_modified'> { track_meta: TrackMeta | null }
 
 const WRITE = `with tagged as (
@@ -41,7 +41,11 @@ const WRITE = `with tagged as (
   ), told as (update roms set updated_at = now() where id in (select rom_id from tagged))
   select id from tagged`
 
-/** Not of files that changed again meanwhile, or whose ROM moved. @returns the ids of those that did not */
+/**
+ * Writes tags. Skips files that changed again meanwhile, or whose ROM moved.
+ *
+ * @returns the ids of the written files
+ */
 export async function writeTags (pool: pg.Pool, files: readonly Tagged[]): Promise<Set<number>> {
   const rows = await transaction(pool, async (client) => {
     return (await client.query<{ id: number }>(WRITE, [toDatabaseJson(files)])).rows

@@ -9,14 +9,14 @@ import { storeCover } from './cover.ts'
 import type { TagReader } from './reader.ts'
 import { type Tagged, type Untagged, findUntagged, selectUntagged, writeTags } from './tag-rows.ts'
 
-/** Files that are written down together. */
+/** Number of files per write. */
 const BATCH = 50
 
-/** Reads the tags of soundtracks and keeps them, with the cover that is in the file. */
+/** Reads and stores the tags of soundtracks, with the embedded cover. */
 export function createTagger ({ pg: pool, library }: FastifyInstance, config: Config, reader: TagReader) {
   const resourcesDir = join(config.data_dir, 'resources')
 
-  /** Null for a file that cannot be opened: it is tried again another time. */
+  /** Returns null for a file that cannot be opened now; a later run tries it again. */
   async function open (file: Untagged): Promise<FileHandle | null> {
     try {
       return await openStoredFile(library, file)
@@ -41,7 +41,10 @@ export function createTagger ({ pg: pool, library }: FastifyInstance, config: Co
 
   const remove = (path: string) => rm(join(resourcesDir, path), { force: true })
 
-  /** Of files that were written down the covers before, of others the new ones: those are read again, or gone. */
+  /**
+   * Deletes obsolete covers. For a written file that is the former cover. For a skipped file it is the new one, because
+   * the file is read again or was deleted.
+   */
   async function removeCovers (
     files: readonly Untagged[], tagged: readonly Tagged[], written: ReadonlySet<number>
   ): Promise<void> {
@@ -64,13 +67,13 @@ export function createTagger ({ pg: pool, library }: FastifyInstance, config: Co
   }
 
   return {
-    /** Reads one file, for somebody who waits. */
+    /** Reads one file for a waiting request. */
     async tagOne (id: number): Promise<void> {
       const file = await findUntagged(pool, id)
       if (file !== null) await tag([file])
     },
 
-    /** Reads every file that was not read since it changed. */
+    /** Reads every file that changed since its tags were read. */
     async tagAll (signal: AbortSignal): Promise<void> {
       for (let last = 0; ;) {
         const files = await selectUntagged(pool, last, BATCH)

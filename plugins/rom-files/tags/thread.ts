@@ -5,13 +5,13 @@ import { FileTokenizer } from 'strtok3'
 import type { Picture, Tags, TagsAnswer, TagsJob } from './protocol.ts'
 
 const TEXT_MAX = 500
-/** Numbers of tracks and discs beyond are none. */
+/** Track and disc numbers above this limit are ignored. */
 const NUMBER_MAX = 1_000_000
 const EXTENSIONS: ReadonlyMap<string, Picture['extension']> = new Map([
   ['image/jpeg', 'jpg'], ['image/jpg', 'jpg'], ['image/png', 'png']
 ])
 
-/** Reads a file that was opened where it may lie, so that no path is followed a second time. */
+/** Reads an open handle, which was checked to be in an allowed folder. No path is resolved a second time. */
 class HandleTokenizer extends FileTokenizer {
   constructor (handle: FileHandle, path: string, size: number) {
     super(handle, { fileInfo: { path, size } })
@@ -51,7 +51,10 @@ function toPicture ({ common: { picture: pictures = [] } }: IAudioMetadata): Pic
   return null
 }
 
-/** What only has the name of an audio file is read without an error, and without anything in it. */
+/**
+ * True if the content is audio. The parser accepts other files with an audio file name, but finds neither tags nor
+ * duration.
+ */
 const isAudio = ({ format, native }: IAudioMetadata) => (format.duration ?? 0) > 0 || Object.keys(native).length > 0
 
 async function read ({ handle, file_name: name, file_size_bytes: size }: TagsJob): Promise<TagsAnswer> {

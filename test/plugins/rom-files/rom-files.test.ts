@@ -70,7 +70,7 @@ const remove = (id: number, path: string) => app.inject({ method: 'DELETE', url:
 const makeTrack = () =>
   makeMp3({ TIT2: 'Harbor Theme', TPE1: 'The Choir', TRCK: '3/9', TYER: '1994' }, { type: 'image/png', content: PNG })
 
-t.test('a picture comes as the body of a request over the network', async (t) => {
+t.test('a picture can be the body of a request over the network', async (t) => {
   const { id } = await addRom('Chrono')
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   const headers = { ...admin, 'content-type': 'image/png', 'x-upload-filename': 'title.png' }
@@ -80,7 +80,7 @@ t.test('a picture comes as the body of a request over the network', async (t) =>
   t.same(await readFile(join(libraryDir, stored?.full_path ?? '')), PNG)
 })
 
-t.test('a manual goes into the ROM\'s folder, which a single file gets for it, and scans find nothing new', async (t) => {
+t.test('a manual gives a single-file ROM a folder, and scans find nothing new', async (t) => {
   const { id, folder, path } = await addRom()
   await app.inject({ method: 'PUT', url: `/api/roms/${id}/props`, headers: admin, payload: { rating: 7 } })
   const answer = await upload(id, 'manuals/files', PDF, { name: 'Führer é.pdf' })
@@ -99,7 +99,7 @@ t.test('a manual goes into the ROM\'s folder, which a single file gets for it, a
   t.notOk(await fileOf(id, 'Führer é.pdf'))
 })
 
-t.test('deleting a manual, a screenshot or music needs the grant to delete, and goes to the trash', async (t) => {
+t.test('deleting a file of a ROM needs the grant and moves the file to the trash', async (t) => {
   const { id } = await addRom()
   const kinds = [['manuals/files', 'a.pdf', PDF], ['screenshots', 'a.png', PNG], ['soundtracks', 'a.mp3', makeTrack()]] as const
   for (const [path, name, content] of kinds) t.equal((await upload(id, path, content, { name })).statusCode, 201, name)
@@ -130,7 +130,7 @@ t.test('a file of another kind, name or part is refused and changes nothing', as
   t.match(await get(id), { fs_name: 'Chrono (Japan).gb' })
 })
 
-t.test('a folder whose name is taken is refused; one that is empty, and a file without an extension, are not', async (t) => {
+t.test('a taken folder name is refused, but an empty folder is replaced', async (t) => {
   const first = await addRom()
   await put({ [`roms/${first.folder}/Chrono (Japan)/x.bin`]: 'x' })
   t.equal((await upload(first.id, 'screenshots', PNG, { name: 'a.png' })).statusCode, 409)
@@ -142,7 +142,7 @@ t.test('a folder whose name is taken is refused; one that is empty, and a file w
   t.same(await sql('select * from rom_renames'), [])
 })
 
-t.test('a conversion that a crash cut short at any step is ended by the next scan, with the same ROM', async (t) => {
+t.test('the next scan finishes a conversion that crashed at any step', async (t) => {
   const { id, folder, path } = await addRom('Bare')
   const note = () => sql(
     'insert into rom_renames (rom_id, platform_id, fs_name) select id, platform_id, fs_name from roms where id = $1', [id])
@@ -159,7 +159,7 @@ t.test('a conversion that a crash cut short at any step is ended by the next sca
   t.same(await readdir(path('Bare')), ['Bare'])
 })
 
-t.test('the tags of music are told, and its cover is shown', async (t) => {
+t.test('tags of music are shown with its cover', async (t) => {
   const { id, path } = await addRom()
   t.equal((await upload(id, 'soundtracks', makeTrack(), { name: 'theme.mp3' })).statusCode, 201)
   t.equal((await upload(id, 'soundtracks', Buffer.from('no music'), { name: 'a.ogg' })).statusCode, 201)
@@ -182,7 +182,7 @@ interface FoundTrack { file_id: number, file_name: string, track_meta: { cover_p
 const tracksOf = async (id: number): Promise<FoundTrack[]> =>
   (await app.inject({ url: `/api/roms/${id}/soundtracks/metadata`, headers: admin })).json()
 
-/** What the tags of the files of a ROM say, once all were read. */
+/** Returns the tags of the files of a ROM, after all were read. */
 async function taggedOf (id: number): Promise<FoundTrack[]> {
   await until(async () => (await sql(`select 1 from rom_files where rom_id = $1 and category = 'soundtrack'
     and tags_of is distinct from last_modified`, [id])).length === 0, 'the tags to be read')
@@ -193,7 +193,7 @@ const coversOf = async (id: number): Promise<string[]> => {
   return await readdir(join(resources, 'roms', String(row?.p), String(id), 'soundtracks'))
 }
 
-t.test('music that a scan finds is read in the background, whatever way its tags are written', async (t) => {
+t.test('music found by a scan is read in the background, with any tag format', async (t) => {
   const folder = `platform ${count++}`
   const place = `roms/${folder}/Lute`
   const tags: Tags = { title: 'Äther', artist: 'Ensemble', album: 'Lute OST', genre: 'Folk', date: 'May 2001', track: '7/12', disc: '2' }
@@ -227,7 +227,7 @@ t.test('music that a scan finds is read in the background, whatever way its tags
   t.same(await coversOf(id), [], 'the former cover is gone')
 })
 
-t.test('the covers of music go with its files, and stay when everything else of a ROM is fetched anew', async (t) => {
+t.test('covers of music are deleted with their files, and survive a complete scan', async (t) => {
   const { id, folder, path } = await addRom()
   for (const name of ['a.mp3', 'b.mp3']) t.equal((await upload(id, 'soundtracks', makeTrack(), { name })).statusCode, 201)
   const ids = (await tracksOf(id)).map((track) => track.file_id)
@@ -239,7 +239,7 @@ t.test('the covers of music go with its files, and stay when everything else of 
   t.same((await tracksOf(id)).map((track) => track.file_name), ['b.mp3'])
 })
 
-t.test('a manual outside of the library comes as a form or a body, replaces the other kind, and scans leave it alone', async (t) => {
+t.test('a manual outside of the library replaces the former, and scans keep it', async (t) => {
   const { id, folder } = await addRom()
   t.equal((await upload(id, 'manuals', Buffer.from('# Guide'), { name: 'some/path/Guide.md', raw: true })).statusCode, 201)
   t.match(await get(id), { has_manual: true, path_manual: new RegExp(`manual/${id}\\.md$`), fs_name: 'Chrono (Japan).gb' })
@@ -252,7 +252,7 @@ t.test('a manual outside of the library comes as a form or a body, replaces the 
   t.match((await remove(id, 'manuals')).json(), { detail: 'No manual found for this ROM' })
 })
 
-t.test('a manual is fetched again from its address', async (t) => {
+t.test('a manual is downloaded again from its address', async (t) => {
   const { id } = await addRom()
   const refetch = () => app.inject({ method: 'POST', url: `/api/roms/${id}/manuals/redownload`, headers: admin })
   t.match((await refetch()).json(), { detail: 'No scraped manual URL available for this ROM' })
