@@ -5,7 +5,7 @@ import { toStorable } from '../../core/database/json.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
 import { checkAddresses } from '../matching/check-match.ts'
 
-/** Clients open it. */
+/** A web address, because clients open it. */
 const Address = Type.String({ pattern: '^[hH][tT][tT][pP][sS]?://' })
 const Text = Type.Optional(Type.String())
 const Count = Type.Optional(Type.Number({ minimum: -2_147_483_648, maximum: 2_147_483_647 }))
@@ -28,7 +28,11 @@ const groups = TypeCompiler.Compile(Type.Array(Type.Object({
   }))
 })))
 
-/** @throws Error saying what is wrong with a provider's covers; the copy returned can be stored. */
+/**
+ * Returns a copy of the covers that can be stored.
+ *
+ * @throws Error with the problem of a provider's covers
+ */
 export function checkCovers (given: unknown, provider: Loaded<ProviderDefinition>): CoverGroup[] {
   if (!groups.Check(given)) {
     const [problem] = [...groups.Errors(given)]

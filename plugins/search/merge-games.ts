@@ -4,10 +4,10 @@ import { mayBeShown } from '../roms/visibility.ts'
 import { type FoundGame, type GamesAnswer, toComparedName } from './search-calls.ts'
 import type { SearchedGameView } from './schemas.ts'
 
-/** What several providers say of one game, the most trusted first. */
+/** Records of one game from several providers, the most trusted first. */
 type Group = Map<string, FoundGame>
 
-/** Of two games of one name at one provider the first counts. */
+/** Groups games by name. Of two games with one name at one provider, the first counts. */
 function groupByName (answers: GamesAnswer['answers'], priority: readonly string[]): Map<string, Group> {
   const place = (key: string) => priority.includes(key) ? priority.indexOf(key) : priority.length
   const groups = new Map<string, Group>()
@@ -28,13 +28,13 @@ function strictestAge (group: Group): number | null {
   return ages.length === 0 ? null : Math.max(...ages)
 }
 
-/** What a provider has of a game: its own id of it, and its cover. */
+/** Returns the fields that belong to one provider: its id of the game, and its cover. */
 const ownFields = (key: string, { id, url_cover: cover }: FoundGame) =>
   ({ [`${key}_id`]: id, [`${key}_url_cover`]: cover })
 
 /**
- * Games of one name are one: the provider that goes first by the owner's priority has the say about what they share,
- * even where it says nothing; the others add their id and cover. Each is there only for those who may see it.
+ * Merges games with one name. The first provider by the configured priority decides the common fields, even if its
+ * fields are empty. The other providers add their id and cover. A game is included only if the caller may see it.
  */
 export function mergeGames (
   { answers, artwork }: GamesAnswer, { all }: RomProviders, priority: readonly string[], platformId: number,

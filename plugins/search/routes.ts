@@ -8,13 +8,13 @@ import type { Results } from './service.ts'
 const tags = ['search']
 const reads: RouteAccess = { scopes: ['roms.read'] }
 const refusals = { 500: ErrorSchema, 502: ErrorSchema, 503: ErrorSchema }
-const LEFT_OUT = 'RomProviders without an answer are named in the header `X-Left-Out`: JSON, a list of `provider`, `reason` and `until`'
+const LEFT_OUT = 'Providers without an answer are named in the header `X-Left-Out`: JSON, a list of `provider`, `reason` and `until`'
 
-/** Headers are ASCII. */
+/** Escapes all other characters, because headers are ASCII. */
 const toHeader = (value: unknown) => JSON.stringify(value)
   .replace(/[^\x20-\x7e]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** The body has no place for what was left out. */
+/** Names skipped providers in a header, because the body has no field for them. */
 function answer<View> (reply: FastifyReply, { results, left_out: leftOut }: Results<View>): View[] {
   if (leftOut.length > 0) reply.header('x-left-out', toHeader(leftOut))
   return results
@@ -33,7 +33,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/search/cover', {
     schema: {
-      operationId: 'searchCovers', tags, summary: 'Covers that the providers of artwork offer, by game', description: LEFT_OUT,
+      operationId: 'searchCovers', tags, summary: 'Covers that the artwork providers offer, by game', description: LEFT_OUT,
       querystring: SearchCoversQuery,
       response: { 200: Type.Array(CoverGroupSchema), ...refusals }
     },

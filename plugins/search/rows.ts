@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 
-/** What of a ROM is asked about; null for one that is unknown or hidden. */
+/** Loads the values of a ROM that a search needs; null if the ROM is unknown or hidden. */
 export async function findRom (
   em: EntityManager, caller: AnyCaller, id: number
 ): Promise<{ platform_id: number, fs_name_no_tags: string } | null> {

@@ -14,7 +14,7 @@ export type SearchRomsQuery = Static<typeof SearchRomsQuery>
 export const SearchCoversQuery = Type.Object({ search_term: StoredText({ default: '', maxLength: TERM_MAX, description: 'Title of a game' }) })
 
 const SearchedGameFields = Type.Object({
-  id: Type.Null({ description: 'What providers find is no ROM yet' }),
+  id: Type.Null({ description: 'Null, because a found game is not a ROM yet' }),
   platform_id: Type.Integer(),
   name: Type.String(),
   slug: Type.String(),
@@ -22,10 +22,10 @@ const SearchedGameFields = Type.Object({
   is_identified: Type.Boolean(),
   is_unidentified: Type.Boolean()
 })
-/** `<key>_id` and `<key>_url_cover` of every provider come on top. */
+/** `<key>_id` and `<key>_url_cover` of every provider are added. */
 export type SearchedGameView = Static<typeof SearchedGameFields> & Readonly<Record<string, unknown>>
 
-/** A game that providers found, with the fields of those there are. */
+/** Creates the schema of a game that providers found, with the fields of all registered providers. */
 export function createSearchedGameSchema ({ all }: RomProviders) {
   const fields = Object.fromEntries(all.flatMap(({ key, id }): [string, TSchema][] => [
     [`${key}_id`, Nullable(id === 'integer' ? Type.Integer() : Type.String())], [`${key}_url_cover`, Type.String()]
@@ -48,8 +48,8 @@ const CoverSchema = Type.Object({
 }, { title: 'Cover' })
 export type CoverView = Static<typeof CoverSchema>
 
-export const CoverGroupSchema = Type.Object({ name: Type.String({ description: 'Of the game, at the provider' }), resources: Type.Array(CoverSchema) }, { title: 'CoverGroup' })
+export const CoverGroupSchema = Type.Object({ name: Type.String({ description: 'Name of the game at the provider' }), resources: Type.Array(CoverSchema) }, { title: 'CoverGroup' })
 export type CoverGroupView = Static<typeof CoverGroupSchema>
 
-/** A provider without an answer, as the header tells it. */
+/** A provider without an answer, as listed in the header. */
 export interface LeftOut { provider: string, reason: string, until: string | null }

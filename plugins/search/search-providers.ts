@@ -22,11 +22,11 @@ import { checkCovers } from './check-covers.ts'
 type Provider = Loaded<ProviderDefinition>
 type CallOf<Kind> = Extract<Call, { kind: Kind }>
 
-/** People wait for it, and for the pictures afterwards. */
+/** Time limits, because people wait for the search and for the pictures after it. */
 export const GAMES_MS = 15_000
 export const ARTWORK_MS = 8_000
 const GAMES_MAX = 100
-/** Each costs a provider of artwork one question. */
+/** Maximum number of games with pictures, because each game costs one request per artwork provider. */
 const ILLUSTRATED_MAX = 40
 
 const FETCHABLE = /^https?:\/\//i
@@ -49,11 +49,11 @@ function explain (err: unknown): Pick<Failure, 'reason' | 'until' | 'isRefused'>
   return failure('it failed; the log of the server says why')
 }
 
-/** Asks providers what a person may choose from. Their code runs in the scan worker alone. */
+/** Creates the function that asks providers for games and covers. Code of providers runs in the scan worker only. */
 export function createAsker (app: FastifyInstance, config: Config) {
   const list = () => [...app.registry.providers.values()]
 
-  /** Of the time that a provider may take, waiting for its turn is part. */
+  /** Runs work with a time limit, which includes the wait in a provider's queue. */
   async function withScope<Value> (
     outer: AbortSignal, ms: number, work: (scope: CallScope) => Promise<Value>
   ): Promise<Value> {
@@ -73,7 +73,7 @@ export function createAsker (app: FastifyInstance, config: Config) {
     return { provider: key, ...explain(err) }
   }
 
-  /** Asks all of them at once. What one of them throws costs its own answer. */
+  /** Asks all providers at once. An error of one provider affects only its own answer. */
   async function askAll<Found> (
     providers: readonly Provider[], outer: AbortSignal, scope: CallScope,
     ask: (provider: Provider, definition: ProviderDefinition, ctx: never) => Promise<Found[]>
@@ -94,7 +94,7 @@ export function createAsker (app: FastifyInstance, config: Config) {
     return { answers, failures }
   }
 
-  /** What providers of artwork have for these names. */
+  /** Asks artwork providers for pictures of these names. */
   async function illustrate (
     names: readonly string[], rom: RomForLookup, outer: AbortSignal
   ): Promise<Pick<GamesAnswer, 'artwork' | 'failures'>> {

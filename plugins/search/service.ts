@@ -11,7 +11,7 @@ import { mergeGames } from './merge-games.ts'
 import { findRom } from './rows.ts'
 import type { CoverGroupView, CoverView, LeftOut, SearchRomsQuery, SearchedGameView } from './schemas.ts'
 
-/** What was found, and the providers without an answer. */
+/** Search results, and the providers without an answer. */
 export interface Results<View> { results: View[], left_out: LeftOut[] }
 
 const QUEUE = 'search'
@@ -23,7 +23,7 @@ const NOTHING: Results<never> = { results: [], left_out: [] }
 
 const toLeftOut = ({ provider, reason, until }: Failure): LeftOut => ({ provider, reason, until })
 
-/** @throws ApiError when nobody answered at all */
+/** @throws ApiError if no provider answered */
 function checkAnswered ({ isEnabled, answers, failures }: Answered<unknown>, missing: string): void {
   if (!isEnabled) throw new ApiError('NO_PROVIDER', missing)
   if (answers.length > 0 || failures.length === 0) return
@@ -49,15 +49,15 @@ export function createSearch (app: FastifyInstance, config: Config) {
     concurrency: CONCURRENCY, timeoutSeconds: TIMEOUT_MS / 1_000, run: createAsker(app, config)
   })
 
-  /** One search of a person at a time: each asks every provider. */
+  /** Runs one search per user at a time, because each search asks every provider. */
   const ask = async (call: Call, { id }: Caller) =>
     await app.jobs.request(QUEUE, call, TIMEOUT_MS, { group: `user:${id}` })
 
   return {
     /**
-     * Games that providers offer for a ROM; none for a ROM that is unknown or hidden.
+     * Returns games that providers offer for a ROM; none for a ROM that is unknown or hidden.
      *
-     * @throws ApiError BAD_REQUEST for an id that is no number · NO_PROVIDER · UNAVAILABLE when no provider answered
+     * @throws ApiError BAD_REQUEST for an id that is not a number · NO_PROVIDER · UNAVAILABLE if no provider answered
      */
     async games (em: EntityManager, caller: Caller, query: SearchRomsQuery): Promise<Results<SearchedGameView>> {
       const by = query.search_by.toLowerCase()
@@ -76,9 +76,9 @@ export function createSearch (app: FastifyInstance, config: Config) {
     },
 
     /**
-     * Covers by game, of all providers that a person may choose from.
+     * Returns covers by game, from all providers with a choice of covers.
      *
-     * @throws ApiError NO_PROVIDER · KEY_REFUSED when nobody answered for want of a key · UNAVAILABLE
+     * @throws ApiError NO_PROVIDER · KEY_REFUSED if all providers refused their key · UNAVAILABLE
      */
     async covers (caller: Caller, given: string): Promise<Results<CoverGroupView>> {
       const term = given.trim()

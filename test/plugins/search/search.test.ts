@@ -34,7 +34,7 @@ const leftOut = ({ headers: { 'x-left-out': header } }: Awaited<ReturnType<typeo
   JSON.parse(typeof header === 'string' ? header : '[]') as LeftOut[]
 const cover = (name: string) => [{ kind: 'cover' as const, url: `https://${name}.example/cover.png` }]
 
-t.test('all sources are asked for the name of the file, and games of one name are one', async (t) => {
+t.test('all providers search for the file name, and games with one name are merged', async (t) => {
   const asked: string[] = []
   vault.search = (term, { preferences }, platform) => {
     asked.push(`vault ${term} ${platform.slug}`)
@@ -69,7 +69,7 @@ t.test('all sources are asked for the name of the file, and games of one name ar
   t.equal(answer.headers['x-left-out'], undefined)
 })
 
-t.test('a search looks for the words given, by name in any case; another way to search gives nothing', async (t) => {
+t.test('a search uses the given term, by name in any case; other kinds find nothing', async (t) => {
   const asked: string[] = []
   vault.search = (term) => {
     asked.push(term)
@@ -81,7 +81,7 @@ t.test('a search looks for the words given, by name in any case; another way to 
   t.same(asked, ['Harbor', 'Harbor'])
 })
 
-t.test('a number is looked up at the sources whose ids are numbers', async (t) => {
+t.test('a number is looked up at the providers with integer ids', async (t) => {
   vault.getById = (wanted) => wanted === 41 ? { id: 41, name: 'Forty-one' } : undefined
   t.match((await search({ search_term: '41', search_by: 'Id' })).json(), [{ name: 'Forty-one', vault_id: 41, shelf_id: null }])
   t.same((await search({ search_term: '42', search_by: 'id' })).json(), [])
@@ -90,7 +90,7 @@ t.test('a number is looked up at the sources whose ids are numbers', async (t) =
   }
 })
 
-t.test('a source is not asked about a platform that it does not know', async (t) => {
+t.test('a provider is not asked about a platform that it does not know', async (t) => {
   shelf.search = () => { throw new Error('asked') }
   vault.search = () => [{ id: 1, name: 'Other' }]
   const answer = await search({ rom_id: otherId })
@@ -98,7 +98,7 @@ t.test('a source is not asked about a platform that it does not know', async (t)
   t.same(leftOut(answer), [])
 })
 
-t.test('sources that fail, hang, talk nonsense or want a pause are left out with a word', async (t) => {
+t.test('providers that fail, hang, send nonsense or pause are skipped with a reason', async (t) => {
   vault.search = () => [{ id: 5, name: 'Found' }]
   const failures: [() => never, string][] = [
     [() => { throw new Error('the key is open sesame') }, 'it failed; the log of the server says why'],
@@ -117,7 +117,7 @@ t.test('sources that fail, hang, talk nonsense or want a pause are left out with
   }
 })
 
-t.test('pictures that a source of artwork does not give cost the games nothing', async (t) => {
+t.test('missing pictures of an artwork provider do not affect the games', async (t) => {
   vault.search = () => [{ id: 5, name: 'Found' }]
   shelf.picture = () => { throw new Error('no pictures today') }
   const answer = await search()
@@ -125,7 +125,7 @@ t.test('pictures that a source of artwork does not give cost the games nothing',
   t.match(leftOut(answer), [{ provider: 'sleeves' }])
 })
 
-t.test('only when no source answers the search fails, and says for when to come back', async (t) => {
+t.test('a search fails only if no provider answers, and says when to retry', async (t) => {
   vault.search = shelf.search = () => { throw new Error('down') }
   const answer = await search()
   t.equal(answer.statusCode, 503)
@@ -133,7 +133,7 @@ t.test('only when no source answers the search fails, and says for when to come 
   t.ok(answer.headers['retry-after'])
 })
 
-t.test('what is hidden from somebody, or not there, gives nothing and asks nobody', async (t) => {
+t.test('a hidden or unknown ROM gives no games and asks no provider', async (t) => {
   vault.search = () => { throw new Error('asked') }
   const [user] = await sql<{ id: number }>("select id from users where username = 'zoe'")
   await sql("insert into hidden_entities (entity, entity_id, user_id) values ('roms', $1, $2)", [id, user?.id])
@@ -145,7 +145,7 @@ t.test('what is hidden from somebody, or not there, gives nothing and asks nobod
   t.equal((await app.inject({ url: `/api/search/roms?rom_id=${id}` })).statusCode, 401)
 })
 
-t.test('an age limit counts for what sources find as for what is in the library', async (t) => {
+t.test('an age limit applies to found games as to the library', async (t) => {
   vault.search = () => [{ id: 1, name: 'Gory', min_age: 12 }, { id: 2, name: 'Mild', min_age: 6 }, { id: 3, name: 'Unrated' }]
   shelf.search = () => [{ id: 'g', name: 'Gory', min_age: 18 }]
   const art = (nsfw?: boolean): CoverChoice => ({ url: 'https://x.example/1.png', thumb: 'https://x.example/t.png', nsfw })
@@ -166,7 +166,7 @@ t.test('an age limit counts for what sources find as for what is in the library'
   await limit('age_limit = null, hide_unrated_roms = false')
 })
 
-t.test('covers come by game with all that is known of each', async (t) => {
+t.test('covers are grouped by game with all their properties', async (t) => {
   const terms: string[] = []
   vault.covers = (term) => {
     terms.push(term)
@@ -200,7 +200,7 @@ t.test('covers come by game with all that is known of each', async (t) => {
   ])
 })
 
-t.test('covers with an address that nobody should open, or with a secret in it, are refused', async (t) => {
+t.test('covers with an unsafe address, or a secret in it, are refused', async (t) => {
   shelf.covers = () => [{ name: 'Fine', covers: [{ url: 'https://s.example/a.png', thumb: 'https://s.example/t.png' }] }]
   for (const thumb of ['javascript:alert(1)', 'https://v.example/t.png?key=open%20sesame']) {
     vault.covers = () => [{ name: 'x', covers: [{ url: 'https://v.example/a.png', thumb }] }]
@@ -211,12 +211,12 @@ t.test('covers with an address that nobody should open, or with a secret in it, 
   }
 })
 
-t.test('a refused key is not told as the end of a session', async (t) => {
+t.test('a refused key is not reported as the end of a session', async (t) => {
   vault.covers = shelf.covers = () => { throw new CredentialsRefusedError('no') }
   t.match(await covers('x'), { statusCode: 502, body: /Invalid (SHELF, VAULT|VAULT, SHELF) API key/ })
 })
 
-t.test('a source whose allowance is spent is not asked, and the answer says until when', async (t) => {
+t.test('a provider with a spent allowance is skipped, and the answer says until when', async (t) => {
   const resetsAt = Date.UTC(2100, 0, 1)
   let calls = 0
   vault.search = (_term, { http }) => {
@@ -234,7 +234,7 @@ t.test('a source whose allowance is spent is not asked, and the answer says unti
   t.equal(calls, 1)
 })
 
-t.test('without a source that can search, clients are told that none is enabled', async (t) => {
+t.test('without a provider that can search, clients learn that none is enabled', async (t) => {
   const without = await buildScanTest(t, { providers: ['alpha'] })
   await without.put({ 'roms/gb/Game.gb': 'x' })
   await without.scan()
