@@ -14,7 +14,7 @@ const HEAD_BYTES = 64
 const PART = 'artwork'
 const KINDS = ['png', 'jpg', 'webp', 'gif']
 
-/** A picture that lies on disk until the request is over. */
+/** A picture on disk until the request ends. */
 export interface StagedArtwork { path: string, discard (): Promise<void> }
 
 declare module 'fastify' {
@@ -23,7 +23,11 @@ declare module 'fastify' {
 
 type PartStream = Readable & { truncated?: boolean }
 
-/** @returns how many bytes there were, and the first of them */
+/**
+ * Writes content to a file.
+ *
+ * @returns the number of bytes, and the first of them
+ */
 async function writeTo (path: string, content: Readable) {
   const file = await open(path, 'wx', 0o640)
   let size = 0
@@ -40,7 +44,7 @@ async function writeTo (path: string, content: Readable) {
   return { size, head }
 }
 
-/** Brings a multipart form into the shape of an urlencoded one; its picture is on disk before a handler runs. */
+/** Converts a multipart form to the shape of an urlencoded one. Its picture is on disk before a handler runs. */
 export function createArtworkForms (app: FastifyInstance, config: Config) {
   const resourcesDir = join(config.data_dir, 'resources')
 
@@ -51,7 +55,7 @@ export function createArtworkForms (app: FastifyInstance, config: Config) {
     const { size, head } = await writeTo(path, content)
     if (content.truncated === true) throw new ApiError('TOO_LARGE', 'The artwork is larger than 64 MiB; send a smaller picture')
     if (size === 0) {
-      // A form without a chosen file.
+      // An empty part comes from a form without a chosen file.
       await staging.remove()
       request.artwork = null
     } else if (!KINDS.includes(await readPicture({ path, head, name }))) {

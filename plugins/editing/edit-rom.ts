@@ -21,21 +21,21 @@ import { type CoverPaths, type Pictures, createPictures } from './pictures.ts'
 import { readRecordFields } from './record-fields.ts'
 import { applyEdit } from './lock-fields.ts'
 
-/** Its id is read from a file beside the ROM, and says nothing about what other people know of the game. */
+/** Unmatching keeps this provider, because its id comes from a file beside the ROM and identifies no game elsewhere. */
 const KEPT_BY_UNMATCH = 'gamelist'
 const NO_COVER: CoverPaths = { large: null, small: null }
 
-/** What providers say after a call: all of it, what is new, whose word is dropped, and what a person decided. */
+/** The matches after an edit: all, new ones, dropped providers, and providers whose id or record a person changed. */
 interface Said { all: ProviderMatches, found: Map<string, ProviderMatch>, dropped: string[], ids: string[], records: string[] }
 interface Brought { cover?: CoverPaths, path_manual?: string | null }
 
 const unknown = (id: number) => notFound(`ROM with ID '${id}' not found`)
 
-/** A record as its provider gave it: views add where its files are stored. */
+/** Returns a record as its provider gave it, because views add the paths of stored files. */
 const withoutPaths = (record: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(record).filter(([name]) => !name.endsWith('_path')))
 
-/** Whether what is at an address is fetched: it is another one, or nothing of it is stored. */
+/** True if an address must be downloaded: it is new, or nothing of it is stored. */
 function isWanted (
   url: string | undefined, known: string | null | undefined, path: string | null | undefined
 ): url is string {
@@ -52,7 +52,10 @@ async function publishUpload (path: string, pictures: Pictures): Promise<CoverPa
   }
 }
 
-/** Changes a ROM as a person says. It reads and writes what scans do, by providers' code, and so in the scan worker. */
+/**
+ * Creates the function that edits a ROM. It runs in the scan worker, because it reads and writes the same data as scans
+ * and runs code of providers.
+ */
 export function createEditor (app: FastifyInstance, config: Config) {
   const { providers } = app.registry
   const store = createMatchStore(app.pg)
@@ -73,7 +76,10 @@ export function createEditor (app: FastifyInstance, config: Config) {
     return { changed: changed.map(([key]) => key), found: new Map<string, ProviderMatch>(found), dropped }
   }
 
-  /** A record counts for a provider that has an id and did not just give one itself. */
+  /**
+   * Replaces the records of matches. A record applies if its provider has an id and did not just return a record
+   * itself.
+   */
   function applyRecords (all: Map<string, ProviderMatch>, fresh: Map<string, ProviderMatch>, records: EditCall['records']): string[] {
     return Object.entries(records).flatMap(([key, record]) => {
       const before = all.get(key)
@@ -113,7 +119,11 @@ export function createEditor (app: FastifyInstance, config: Config) {
     return brought
   }
 
-  /** @returns the ROM under its new name, or as it was */
+  /**
+   * Renames the file of a ROM.
+   *
+   * @returns the ROM under its new name, or unchanged
+   */
   async function rename (rom: RomForLookup, given: string): Promise<RomForLookup> {
     const { id, fs_name: before, fs_path: folder, is_folder: isFolder } = rom.rom
     if (given.trim() === '') return rom
@@ -162,7 +172,7 @@ export function createEditor (app: FastifyInstance, config: Config) {
     if (said.ids.some((key) => said.found.has(key))) await games.suggest(rom, said.all, scope)
   }
 
-  /** What a person put into `manual_metadata`, and a manual that is there, stay. */
+  /** Removes all matches of a ROM. `manual_metadata` and an existing manual stay. */
   async function unmatch (rom: RomForLookup, scope: CallScope): Promise<void> {
     const id = idAt(rom, KEPT_BY_UNMATCH)
     const left: ProviderMatches = id === null ? new Map() : new Map([[KEPT_BY_UNMATCH, { id }]])
@@ -191,7 +201,7 @@ export function createEditor (app: FastifyInstance, config: Config) {
     try {
       await (call.kind === 'unmatch' ? unmatch(rom, scope) : edit(rom, call, scope))
     } finally {
-      // Whoever chose is to see it at once, unlike what a scan finds.
+      // Count this as an edit by a person, because it must be visible at once, unlike writes of a scan.
       await noteEdit(app.orm.em.fork())
     }
     await announceRoms(app, config, [call.rom_id])

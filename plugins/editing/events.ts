@@ -6,17 +6,17 @@ import { createShownSchema, roomsOf, toShown } from '../roms/rom-events.ts'
 
 declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents {
-    /** Somebody changed a ROM: the simple ROM schema as scans announce it. */
+    /** A person changed a ROM. The payload is the simple ROM schema as in scan events. */
     'rom:updated': Record<string, unknown>
   }
 }
 
 export function describeEditing (app: FastifyInstance): void {
   const schema = Type.Unsafe<ServerEvents['rom:updated']>(createShownSchema(app, 'ShownRom'))
-  app.sockets.describe({ 'rom:updated': { summary: 'Somebody changed a ROM', schema } })
+  app.sockets.describe({ 'rom:updated': { summary: 'A person changed a ROM', schema } })
 }
 
-/** Tells those who may see ROMs what became of them. */
+/** Publishes the current data of ROMs to the users who may see them. */
 export async function announceRoms (app: FastifyInstance, config: Config, ids: readonly number[]): Promise<void> {
   const [audiences, roms] = await Promise.all([app.permissions.listAudiences(ids), app.roms.views(ids, null)])
   for (const rom of roms) app.sockets.publish(roomsOf(audiences.get(rom.id) ?? null, config), 'rom:updated', toShown(rom))

@@ -7,11 +7,11 @@ import { GAME_FIELDS, GAME_FIELD_NAMES, type GameFieldName } from '../roms/game-
 
 const TEXTS = ['name', 'summary'] as const
 
-/** What of a ROM may have come from a provider. */
+/** The values of a ROM that may come from a provider. */
 export type SourcedRom = Pick<Rom,
   GameFieldName | typeof TEXTS[number] | 'url_cover' | 'url_screenshots' | 'url_manual' | 'media' | 'own_fields' | 'manual_metadata'>
 
-/** The keys of providers by what they gave. */
+/** The keys of the providers of each value. */
 export interface FieldSources { fields: Record<string, string[]>, media: Record<string, string[]> }
 
 const keysOf = (ranked: Ranked) => ranked.map(([key]) => key)
@@ -19,7 +19,7 @@ const keysOf = (ranked: Ranked) => ranked.map(([key]) => key)
 const findFirst = (ranked: Ranked, says: (match: Match) => boolean) =>
   keysOf(ranked.filter(([, match]) => says(match)).slice(0, 1))
 
-/** Those that have the say go first, in the same order among themselves. */
+/** Moves providers with a claim to the front; the order is otherwise unchanged. */
 function rankClaims (ranked: Ranked, claim: typeof TEXTS[number] | 'media', { claims }: Priorities): Ranked {
   const claiming = ranked.filter(([key]) => claims.get(key)?.includes(claim) === true)
   return [...new Set([...claiming, ...ranked])]
@@ -31,7 +31,7 @@ function listGivers (name: GameFieldName, value: unknown, ranked: Ranked): strin
   return keysOf(ranked.filter(([, match]) => merge === 'mean' ? typeof match[name] === 'number' : match[name] === value))
 }
 
-/** The addresses of what is shown, by kind. */
+/** Lists the addresses of the shown media, by kind. */
 function listUrls ({ url_cover: cover, url_manual: manual, url_screenshots: screenshots, media }: SourcedRom) {
   const single = (url: string | null | undefined) => isEmpty(url) ? [] : [url ?? '']
   const stored = Object.entries(media) as [MediaKind, StoredMedia][]
@@ -52,8 +52,8 @@ function listOffering (kind: MediaKind, urls: readonly string[], founds: Provide
 }
 
 /**
- * Which providers the values of a ROM came from, by the rules of the merge and what each said last: a value that was
- * kept from before, or that the file name or a person gave, is of none.
+ * Returns the providers of a ROM's values, by the rules of the merge and the stored matches. A value from an earlier
+ * scan, the file name or a person has no provider.
  */
 export function listFieldSources (rom: SourcedRom, founds: ProviderMatches, priorities: Priorities): FieldSources {
   const ranked = rank(founds, priorities.metadata)

@@ -10,11 +10,14 @@ import type { RomForLookup } from '../matching/rom-for-lookup.ts'
 
 type Provider = Loaded<ProviderDefinition>
 
-/** What providers are asked and told about the game that a person chose. */
+/** Creates the calls to providers about the game that a person chose. */
 export function createGames (app: FastifyInstance) {
   const { providers } = app.registry
 
-  /** The game with this id; one that cannot be asked for, or is not found, is known by its id alone. */
+  /**
+   * Loads the game with an id. If the provider has no such call, fails or finds nothing, the match contains only the
+   * id.
+   */
   async function readGame (key: string, id: ProviderId, rom: RomForLookup, scope: CallScope): Promise<ProviderMatch> {
     const provider = providers.get(key)
     const bare: Match = { id }
@@ -31,7 +34,7 @@ export function createGames (app: FastifyInstance) {
     }
   }
 
-  /** Tells those who want to know which ids a person chose. What they make of it changes nothing here. */
+  /** Suggests the chosen ids to all providers that accept suggestions. Their results change nothing here. */
   async function suggest (rom: RomForLookup, founds: ProviderMatches, scope: CallScope): Promise<void> {
     const ids = Object.fromEntries([...founds].flatMap(([key, found]) => {
       const id = idOf(found)

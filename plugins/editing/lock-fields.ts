@@ -7,7 +7,7 @@ import type { LockableColumn } from '../matching/field-locks.ts'
 import type { LookupRom } from '../matching/stored-rows.ts'
 import type { EditCall } from './edit-call.ts'
 
-/** A ROM after an edit. */
+/** The values and field locks of a ROM after an edit. */
 export interface EditedRom {
   merged: MergedFields
   own_fields: string[]
@@ -18,19 +18,19 @@ type Given = Partial<Record<LockableColumn, string | null>>
 
 interface Changes {
   given: Given
-  /** What it says of others is what is there. */
+  /** Other values in the form, which equal the stored ones. */
   confirmed: Given
-  /** Those of them that are a person's also where sources say the same. */
+  /** Fields that are locked even if providers give the same value. */
   forced: readonly LockableColumn[]
   released: readonly string[]
 }
 
 const textOf = (value: string | null | undefined) => value ?? ''
 
-/** Fields whose empty text means that they are given back. */
+/** Fields that an empty text unlocks. */
 const GIVEN_BACK = ['name', 'name_sort_key'] as const
 
-/** What a form says of the columns, as it is stored. An empty address says nothing. */
+/** Returns the columns of a form, as stored. An empty address is ignored. */
 function readTexts ({ texts }: Pick<EditCall, 'texts'>): Given {
   const { name, summary, name_sort_key: sortKey, url_cover: cover, url_manual: manual } = texts
   const said: [LockableColumn, string | undefined][] = [
@@ -61,18 +61,18 @@ function listChanges (rom: LookupRom, call: Pick<EditCall, 'texts' | 'cover'>): 
   }
 }
 
-/** What was set for providers: their ids, and their records. */
+/** Lists the locks on providers: their ids and their records. */
 function listOwnSources (rom: LookupRom, changedIds: readonly string[], records: readonly string[]): string[] {
   const former = rom.own_fields.filter((name) => !changedIds.some((key) => name === `raw_${key}_metadata`))
   return [...former, ...changedIds.map((key) => `${key}_id`), ...records.map((key) => `raw_${key}_metadata`)]
 }
 
 /**
- * What becomes of a ROM. A value that differs from what the sources say is the person's own from now on; one that they
- * say as well is theirs.
+ * Computes a ROM after an edit. A value that differs from the providers' becomes a field lock. A value that equals
+ * theirs is not locked.
  *
- * @param founds what providers say of it by now
- * @param sources the providers whose game, and whose record, the call changes
+ * @param founds the current matches
+ * @param sources the providers whose id, and whose record, the call changes
  */
 export function applyEdit (
   rom: LookupRom, founds: ProviderMatches, call: Pick<EditCall, 'texts' | 'cover' | 'manual_metadata' | 'unlock'>,
@@ -93,7 +93,7 @@ export function applyEdit (
     forced.some((one) => one === name) || value !== offered[name]))
   const mergeWith = (more: object) =>
     mergeMatches(founds, { ...base, kept, own: { ...base.own, ...own, ...more } }, priorities)
-  // A game that is chosen now may have the say about what the form has as it was.
+  // A newly chosen game may have a claim on a field that the form leaves unchanged.
   const first: Readonly<Record<string, unknown>> = mergeWith({})
   const held = Object.fromEntries(Object.entries(confirmed).filter(([name, value]) =>
     !isFreed(name) && textOf(value) !== textOf(first[name] as string | null)))

@@ -21,7 +21,9 @@ export interface CoverPaths { large: string | null, small: string | null }
 const FETCHABLE = /^https?:\/\//i
 const OWN_PREFIX = 'own-'
 
-/** Brings in what a person chose for one ROM. Scans write other names, so that they never replace it. */
+/**
+ * Downloads the media that a person chose for one ROM. Scans use other file names, so they never replace these files.
+ */
 export function createPictures (
   app: FastifyInstance, config: Config, rom: RomForLookup, founds: ProviderMatches, scope: CallScope
 ) {
@@ -39,7 +41,10 @@ export function createPictures (
   const folder = artworkFolder(rom.platform.id, rom.rom.id)
   const { library_id: library } = rom.rom
 
-  /** A source that is down gives its picture to the next scan; any other address that gives none is refused. */
+  /**
+   * Runs a download. If a provider is down, the next scan downloads its picture. Any other address that fails is
+   * refused.
+   */
   async function bring<T> (
     what: string, url: string, work: (provider: string | null) => Promise<T>
   ): Promise<T | null> {
@@ -74,7 +79,7 @@ export function createPictures (
     bringManual: (url: string): Promise<string | null> => bring('manual', url, (provider) =>
       files.bringDocument({ kind: 'manual', url, provider, library_id: library }, `${folder}/manual/${rom.rom.id}.pdf`)),
 
-    /** Deletes the covers of people that no row names any more. */
+    /** Deletes covers of people that no row refers to any more. */
     async tidy (named: readonly (string | null | undefined)[]): Promise<void> {
       const kept = new Set(named.map((path) => basename(path ?? '')))
       const names = await readdir(join(resourcesDir, folder, 'cover')).catch(() => [])
@@ -83,10 +88,10 @@ export function createPictures (
       }
     },
 
-    /** Deletes everything of the ROM, apart from a path. */
+    /** Deletes all files of the ROM, except one path. */
     dropAll: (kept: string | null): Promise<void> => files.drop(folder, kept === null ? [] : [kept]),
 
-    /** Brings in what is missing of what the row names now. */
+    /** Downloads all missing media of the row. */
     fetchRest: (now: RomForLookup['rom']): Promise<boolean> => artwork.fetch({
       ...now, platform_id: rom.platform.id, url_badges: listBadges(founds), providers: offerers
     }),

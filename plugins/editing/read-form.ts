@@ -5,14 +5,14 @@ import type { RomProviders } from '../roms/providers.ts'
 import { type EditCall, TEXTS } from './edit-call.ts'
 import type { EditForm } from './schemas.ts'
 
-/** Of a provider whose ids are numbers, text that is none means no id. */
+/** Converts a text to a provider's id. For a provider with integer ids, any other text means no id. */
 function toId (text: string, type: 'integer' | 'string'): ProviderId | null {
   const trimmed = text.trim()
   if (type === 'string') return trimmed === '' ? null : trimmed
   return /^-?\d+$/.test(trimmed) && Number.isSafeInteger(Number(trimmed)) ? Number(trimmed) : null
 }
 
-/** Text that is no JSON object says nothing. */
+/** Parses a JSON object; null for any other text. */
 function readRecord (text: string | undefined): Record<string, unknown> | null {
   if (text === undefined) return null
   try {
@@ -26,7 +26,7 @@ function readRecord (text: string | undefined): Record<string, unknown> | null {
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isList = (value: unknown): value is unknown[] => Array.isArray(value)
 
-/** The values that a field can have; what is of another kind says nothing. */
+/** Returns the values that a field can have; ignores values of another type. */
 function readField (name: typeof MANUAL_FIELDS[number], value: unknown): unknown {
   const { sql } = GAME_FIELDS[name]
   if (sql === 'text[]') return isList(value) ? value.filter(isText).map((one) => one.trim()).filter(Boolean) : null
@@ -42,7 +42,7 @@ function readManual (text: string | undefined): ManualMetadata | null | undefine
   return isSaying ? Object.fromEntries(fields) : null
 }
 
-/** What a form says, without what it does not name. */
+/** Returns the fields that a form contains. */
 export function readForm (
   form: EditForm, { all }: RomProviders
 ): Pick<EditCall, 'ids' | 'texts' | 'records' | 'fs_name' | 'manual_metadata'> {

@@ -1,6 +1,6 @@
 import type { GameFields } from '@svc/plugin-sdk'
 
-/** The keys by which records of most sources give lists of words. */
+/** Keys of word lists in the records of most providers. */
 const LISTS = {
   genres: 'genres',
   franchises: 'franchises',
@@ -11,18 +11,18 @@ const LISTS = {
   alternative_names: 'alternative_names',
   alternate_titles: 'alternative_names'
 } as const
-/** How sources rate: what makes 0 to 100 of it. */
+/** Factors that convert the ratings of providers to 0 to 100. */
 const RATINGS = { total_rating: 1, moby_score: 10, ss_score: 10, community_rating: 20, rating: 100 } as const
 const RATING_MAX = 100
 const MS_PER_SECOND = 1_000
-/** The time of a gamelist, `19940319T000000`, in UTC. */
+/** The time format of a gamelist, `19940319T000000`, in UTC. */
 const COMPACT_TIME = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)$/
 
 type RawRecord = Readonly<Record<string, unknown>>
 
 const keysOf = <T extends object>(table: T) => Object.keys(table) as (keyof T & string)[]
 
-/** Words as they are, or by the name or rating that objects have. */
+/** Reads words, or objects with a name or rating. */
 function readWords (value: unknown): string[] {
   const words = Array.isArray(value) ? value.map((one: unknown) => toWord(one)) : []
   return words.filter((word) => word !== '')
@@ -40,7 +40,7 @@ function readNumber (value: unknown): number | null {
   return typeof number === 'number' && Number.isFinite(number) ? number : null
 }
 
-/** Seconds since 1970, as a number or text, or the time of a gamelist. */
+/** Reads seconds since 1970, as a number or text, or the time of a gamelist. */
 function readDate (value: unknown): number | null {
   const compact = typeof value === 'string' ? COMPACT_TIME.exec(value) : null
   if (compact !== null) {
@@ -59,7 +59,7 @@ function readRating (record: RawRecord): number | null {
 
 const readText = (value: unknown): string => typeof value === 'string' ? value.trim() : ''
 
-/** What a source's record that a person wrote says of a game, in the shapes that such records have. */
+/** Reads the fields of a game from a provider's record that a person wrote, in all known record shapes. */
 export function readRecordFields (record: RawRecord): Partial<GameFields> {
   const fields: Partial<GameFields> = {}
   for (const key of keysOf(LISTS)) if (key in record) fields[LISTS[key]] = readWords(record[key])

@@ -13,7 +13,7 @@ const createRoutes = (forms: ArtworkForms): Routes => async (app) => {
     schema: {
       operationId: 'getRomSources',
       tags: ['roms'],
-      summary: 'Which providers the values of a ROM came from',
+      summary: 'The providers of a ROM\'s values',
       params: IdParams,
       response: { 200: RomSourcesSchema }
     },
@@ -25,8 +25,8 @@ const createRoutes = (forms: ArtworkForms): Routes => async (app) => {
       operationId: 'updateRom',
       tags: ['roms'],
       summary: 'Edit a ROM',
-      description: 'Only what the form names changes. What differs from what the metadata providers say is left alone by scans ' +
-        'until `unlock` gives it back. A picture comes as the part `artwork` of a multipart form.',
+      description: 'Fields that are absent from the form stay unchanged. A value that differs from those of the metadata providers is ' +
+        'locked: scans keep it until `unlock` removes the lock. A picture is the part `artwork` of a multipart form.',
       consumes: ['multipart/form-data', 'application/x-www-form-urlencoded', 'application/json'],
       params: IdParams,
       querystring: EditQuery,

@@ -7,7 +7,7 @@ import { isRomVisible } from '../roms/visibility.ts'
 import type { ProviderMatches } from '../matching/matches.ts'
 import type { SourcedRom } from './field-sources.ts'
 
-/** The values of a ROM beside all that providers say of it; null when it is not there or not visible. */
+/** Loads the values of a ROM with all its matches; null if the ROM does not exist or is not visible. */
 export async function selectSourced (
   em: EntityManager, caller: AnyCaller, id: number
 ): Promise<{ rom: SourcedRom, founds: ProviderMatches } | null> {

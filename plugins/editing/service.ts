@@ -15,10 +15,10 @@ import type { EditForm, RomSources } from './schemas.ts'
 
 const QUEUE = 'edit'
 const CONCURRENCY = 2
-/** Several providers and pictures, each within its own limit. */
+/** Enough time for several providers and pictures, each with its own limit. */
 const TIMEOUT_MS = 90_000
 
-/** What is asked for beside the form. */
+/** Options of an edit besides the form. */
 export interface EditOptions {
   unmatches: boolean
   removesCover: boolean
@@ -35,7 +35,7 @@ export function createEditing (app: FastifyInstance, config: Config) {
     concurrency: CONCURRENCY, timeoutSeconds: TIMEOUT_MS / 1_000, run: createEditor(app, config)
   })
 
-  /** One after the other for a ROM: each reads what the one before it wrote. */
+  /** Runs a job of a ROM after all earlier ones of it, because each reads what the former wrote. */
   async function request (call: EditCall | UnmatchCall): Promise<void> {
     const answer = await app.jobs.request(QUEUE, call, TIMEOUT_MS, { group: `rom:${call.rom_id}` }) as EditAnswer
     if (answer.refusal !== null) throw new ApiError(answer.refusal.code, answer.refusal.message)
@@ -50,16 +50,16 @@ export function createEditing (app: FastifyInstance, config: Config) {
   }
 
   return {
-    /** Tells those who may see ROMs what became of them. */
+    /** Publishes the current data of ROMs to the users who may see them. */
     announce: (...ids: number[]): Promise<void> => announceRoms(app, config, ids),
 
-    /** @throws ApiError BAD_REQUEST when no manual comes from the address */
+    /** @throws ApiError BAD_REQUEST if the manual cannot be downloaded */
     refetchManual: (id: number, url: string): Promise<void> =>
       request({
         kind: 'edit', rom_id: id, ids: {}, texts: { url_manual: url }, records: {}, fs_name: '', unlock: [], refetches_manual: true
       }),
 
-    /** @throws ApiError NOT_FOUND also for a hidden ROM */
+    /** @throws ApiError NOT_FOUND, also for a hidden ROM */
     async getSources (em: EntityManager, caller: AnyCaller, id: number): Promise<RomSources> {
       const sourced = await selectSourced(em, caller, id)
       if (sourced === null) throw notFound(`ROM with ID '${id}' not found`)
@@ -69,10 +69,10 @@ export function createEditing (app: FastifyInstance, config: Config) {
     },
 
     /**
-     * Changes a ROM as a person says, or forgets what all providers said of it.
+     * Edits a ROM, or removes all its matches.
      *
-     * @throws ApiError NOT_FOUND also for a hidden ROM · BAD_REQUEST for what cannot be fetched or used · CONFLICT for
-     * a name that is taken · UNAVAILABLE without a scan worker
+     * @throws ApiError NOT_FOUND, also for a hidden ROM · BAD_REQUEST for media that cannot be downloaded or used ·
+     * CONFLICT for a name that is taken · UNAVAILABLE without a scan worker
      */
     async change (em: EntityManager, caller: Caller, id: number, form: EditForm, options: EditOptions) {
       await app.roms.checkVisible(em, caller, id)

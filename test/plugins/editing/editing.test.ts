@@ -65,7 +65,7 @@ interface Detail {
 
 t.beforeEach(() => { resetVault() })
 
-/** A ROM of its own for each test, in a platform of its own. */
+/** Creates a ROM for each test, on its own platform. */
 async function addRom (fsName = 'Chrono (Japan).gb', files: Record<string, string> = { '': `tale ${count}` }) {
   const folder = `platform ${count++}`
   await put(Object.fromEntries(Object.entries(files).map(([path, content]) => [`roms/${folder}/${fsName}${path}`, content])))
@@ -103,7 +103,7 @@ async function contentAt (address: string): Promise<Buffer> {
 }
 const exists = (path: string) => access(path).then(() => true, () => false)
 
-t.test('what a person wrote stays through a complete scan, and is given back when asked', async (t) => {
+t.test('locked values survive a complete scan and are unlocked on request', async (t) => {
   const { id, folder } = await addRom()
   const found = (): Match<Record<string, unknown>, number> => ({ id: 41, name: 'Chrono Harbor', summary: 'Islands', genres: ['Racing'] })
   vault.identify = found
@@ -122,14 +122,14 @@ t.test('what a person wrote stays through a complete scan, and is given back whe
   t.same(await locked(id), [])
 })
 
-t.test('a sort key that was set by hand stays beside a new name until it is emptied', async (t) => {
+t.test('a sort key set by hand stays beside a new name until it is emptied', async (t) => {
   const { id } = await addRom()
   t.match((await edit(id, { name_sort_key: 'The Zebra 2' })).json(), { name: 'Chrono', name_sort_key: 'zebra 000000000002' })
   t.match((await edit(id, { name: 'Another', name_sort_key: 'zebra 000000000002' })).json(), { name_sort_key: 'zebra 000000000002' })
   t.match((await edit(id, { name_sort_key: '' })).json(), { name: 'Another', name_sort_key: 'another' })
 })
 
-t.test('a scan takes no other game from a source than the person chose, and none where there is none', async (t) => {
+t.test('a scan keeps the chosen game of a provider, or the choice of none', async (t) => {
   const { id, folder } = await addRom()
   vault.getById = (wanted) => ({ id: wanted, name: `Game ${wanted}`, slug: `game-${wanted}` })
   await edit(id, { vault_id: '7' })
@@ -145,7 +145,7 @@ t.test('a scan takes no other game from a source than the person chose, and none
   t.match(await get(id), { vault_id: 9 })
 })
 
-t.test('a record that was written by hand counts while the id is set, and what is no JSON says nothing', async (t) => {
+t.test('a record written by hand applies while its id is set; invalid JSON is ignored', async (t) => {
   const { id, folder } = await addRom()
   vault.getById = (wanted) => ({ id: wanted, name: 'Game', metadata: { note: 'theirs' } })
   const record = async () => (await sql<{ record: unknown }>(
@@ -160,7 +160,7 @@ t.test('a record that was written by hand counts while the id is set, and what i
   t.same(await record(), { note: 'mine' })
 })
 
-t.test('what a record that was written by hand says of the game is what the game has, also after scans', async (t) => {
+t.test('the fields of a record written by hand reach the game, also after scans', async (t) => {
   const { id, folder } = await addRom()
   vault.getById = (wanted) => ({ id: wanted, name: 'Game', genres: ['Racing'], player_count: '2', metadata: {} })
   await edit(id, { vault_id: '7' })
@@ -184,13 +184,13 @@ t.test('what a record that was written by hand says of the game is what the game
   })
 })
 
-t.test('fields that no form here has are left aside', async (t) => {
+t.test('unknown fields of a form are ignored', async (t) => {
   const { id } = await addRom()
   const answer = await edit(id, { name: 'Known', is_public: 'true', gamelist_path: 'x' })
   t.match({ status: answer.statusCode, ...answer.json() }, { status: 200, name: 'Known' })
 })
 
-t.test('a cover comes by address, by upload, or not at all, and stays through a complete scan', async (t) => {
+t.test('a cover comes by address or upload, or is removed, and survives a scan', async (t) => {
   const { id, folder } = await addRom()
   vault.identify = () => ({ id: 41, name: 'Chrono', media: [{ kind: 'cover', url: `${server.url}/blue.png` }] })
   t.match((await edit(id, { url_cover: `${server.url}/red.png` })).json(), { url_cover: `${server.url}/red.png` })
@@ -212,7 +212,7 @@ t.test('a cover comes by address, by upload, or not at all, and stays through a 
   t.same(await contentAt((await get(id)).path_cover_large), BLUE, 'the source gives its own at once')
 })
 
-t.test('an address that may not be asked, and what is no picture, are refused and change nothing', async (t) => {
+t.test('a refused address and a file that is not a picture change nothing', async (t) => {
   const { id } = await addRom()
   for (const url of ['file:///etc/passwd', 'javascript:1', 'http://127.0.0.1:9/x.png', 'http://169.254.169.254/latest', `${server.url}/page.png`]) {
     const answer = await edit(id, { url_cover: url, name: 'Changed' })
@@ -224,14 +224,14 @@ t.test('an address that may not be asked, and what is no picture, are refused an
   await until(async () => (await readdir(join(resources, '.unfinished'))).length === 0, 'nothing is left of what was sent')
 })
 
-t.test('a manual is fetched from an address', async (t) => {
+t.test('a manual is downloaded from an address', async (t) => {
   const { id } = await addRom()
   const answer = await edit(id, { url_manual: `${server.url}/manual.pdf` })
   t.match(answer.json(), { url_manual: `${server.url}/manual.pdf`, path_manual: /manual\/\d+\.pdf/ }, answer.body)
   t.equal((await edit(id, { url_manual: `${server.url}/page.png` })).statusCode, 400)
 })
 
-t.test('a file is renamed on disk with everything that hangs on it', async (t) => {
+t.test('a file is renamed on disk together with everything that refers to it', async (t) => {
   const { id, path } = await addRom()
   await app.inject({ method: 'PUT', url: `/api/roms/${id}/props`, headers: admin, payload: { rating: 7 } })
   const answer = await edit(id, { fs_name: 'Harbor/Tale (USA) (Beta).zip' })
@@ -243,7 +243,7 @@ t.test('a file is renamed on disk with everything that hangs on it', async (t) =
   t.notOk(await exists(path('Chrono (Japan).gb')))
 })
 
-t.test('a folder is renamed as a whole, and a change of case alone is one', async (t) => {
+t.test('a folder is renamed as a whole, also if only the case changes', async (t) => {
   const { id, path, folder } = await addRom('Chrono', { '/disc 1.bin': 'one', '/sub/Chrono.bin': 'two' })
   t.match((await edit(id, { fs_name: 'chrono' })).json(), { fs_name: 'chrono' })
   t.same(await readdir(path('chrono')), ['disc 1.bin', 'sub'])
@@ -253,7 +253,7 @@ t.test('a folder is renamed as a whole, and a change of case alone is one', asyn
   t.match(meta.scan_stats, { new_roms: 0, updated_roms: 0 })
 })
 
-t.test('a name that is taken, on disk alone as well, is refused and changes nothing', async (t) => {
+t.test('a name that is taken, even on disk only, is refused and changes nothing', async (t) => {
   const { id, path, folder } = await addRom()
   await put({ [`roms/${folder}/Other.gb`]: 'other', [`roms/${folder}/Second.gb`]: 'second' })
   const answer = await edit(id, { fs_name: 'Other.gb', name: 'Changed' })
@@ -266,7 +266,7 @@ t.test('a name that is taken, on disk alone as well, is refused and changes noth
   t.same(await sql('select * from rom_renames'), [])
 })
 
-t.test('a server that dies between the disk and the database is put right by the next scan, whatever else is there', async (t) => {
+t.test('the next scan finishes a rename after a crash between disk and database', async (t) => {
   const { id, path, folder } = await addRom('Same.gb', { '': 'same content' })
   await put({ [`roms/${folder}/Twin.gb`]: 'same content' })
   await scan({ platform_fs_slugs: [folder] })
@@ -283,7 +283,7 @@ t.test('a server that dies between the disk and the database is put right by the
   t.same(await sql('select * from rom_renames'), [])
 })
 
-t.test('those who may see a ROM are told of a change', async (t) => {
+t.test('users who may see a ROM receive an event of a change', async (t) => {
   const { id } = await addRom()
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   const socket = io(url, { path: '/ws/socket.io', transports: ['websocket'], reconnection: false, extraHeaders: await signIn(app, 'admin') })
@@ -295,7 +295,7 @@ t.test('those who may see a ROM are told of a change', async (t) => {
   t.match(await heard, { id, name: 'Told' })
 })
 
-t.test('whatever is edited, scanned and given back in whatever order, scans leave alone what a person set', (t) => {
+t.test('after any edits, scans and unlocks, scans keep the values that a person set', (t) => {
   const KEYS = ['a', 'b'] as const
   const priorities: Priorities = {
     metadata: KEYS, cover: KEYS, screenshot: KEYS, manual: KEYS, media: ['cover', 'manual'], claims: new Map([['b', ['name', 'media']]]), waits: new Map()
