@@ -6,15 +6,15 @@ import type { Loaded } from '../../core/loader/registry.ts'
 import type { ProviderMatch } from './matches.ts'
 
 const matches = TypeCompiler.Compile(MatchSchema)
-/** Characters that the columns of names hold. */
+/** Maximum number of characters in the columns of names. */
 const NAME_LENGTH = 350
 const SORT_NAME_LENGTH = 500
-/** Characters of a wrong value that an error quotes. */
+/** Maximum number of characters of a wrong value in an error. */
 const VALUE_LENGTH = 100
 
 type Provider = Loaded<ProviderDefinition>
 
-/** An address is stored and shown: what lets somebody in is added when it is fetched. */
+/** Refuses addresses with a secret, because addresses are stored and shown. Credentials are added at the download. */
 export function checkAddresses (urls: readonly string[], { key, trust }: Pick<Provider, 'key' | 'trust'>): void {
   const secrets = new Set(trust.secrets)
   const valuesOf = (url: string) => URL.canParse(url) ? [...new URL(url).searchParams.values()] : []
@@ -25,10 +25,10 @@ export function checkAddresses (urls: readonly string[], { key, trust }: Pick<Pr
 }
 
 /**
- * The JSON copy of a match, which can be stored. The copy is what is checked, as in the SDK's test kit: JSON leaves
- * out properties that are undefined, such as an unknown id among `ids`.
+ * Returns the JSON copy of a match, which can be stored. The copy is validated, as in the SDK's test kit, because JSON
+ * drops undefined properties, such as an unknown id among `ids`.
  *
- * @throws Error saying what is wrong with the match
+ * @throws Error with the problem of the match
  */
 export function checkMatch (answer: unknown, provider: Provider): ProviderMatch {
   const { key, definition } = provider
@@ -55,12 +55,12 @@ function cutNames ({ name, sort_name: sortName }: Static<typeof MatchSchema>) {
   }
 }
 
-/** Leaves no half of a character that takes two places. */
+/** Cuts a text without leaving half of a surrogate pair. */
 function cut (text: string, length: number): string {
   return text.length <= length ? text : text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
 }
 
-/** Of a provider that gives ids of others, nothing else counts. */
+/** Returns the links of a provider that only gives ids of other providers; all other fields are ignored. */
 function readLinks ({ id, ids, score }: Static<typeof MatchSchema>, key: string): LinkMatch {
   if (ids === undefined || id !== undefined) {
     throw new Error(`Provider '${key}' returned a match ${ids === undefined ? "without 'ids'" : "with an 'id' of its own"}, ` +

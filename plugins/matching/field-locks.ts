@@ -2,14 +2,14 @@ import type { Rom } from '../roms/entities.ts'
 import { MANUAL_FIELDS } from '../roms/game-fields.ts'
 import { type MergedFields, isEmpty } from './merge-matches.ts'
 
-/** Columns that a person may set and scans then leave alone. The pictures go with the address that they came from. */
+/** Columns that a person may set and scans then keep. A stored picture is locked together with its address. */
 export const LOCKABLE_COLUMNS = ['name', 'name_sort_key', 'summary', 'url_cover', 'url_manual'] as const
 export type LockableColumn = typeof LOCKABLE_COLUMNS[number]
 
 const ID = /^(?<key>.+)_id$/
 const RECORD = /^raw_(?<key>.+)_metadata$/
 
-/** What a person set of a ROM. */
+/** Returns the values that a person set for a ROM. */
 export function readLockedValues (
   rom: Pick<Rom, LockableColumn | 'own_fields' | 'manual_metadata'>
 ): Partial<MergedFields> {
@@ -18,10 +18,10 @@ export function readLockedValues (
   return Object.fromEntries([...columns, ...manual]) as Partial<MergedFields>
 }
 
-/** The providers whose game a person chose; one without an id is one that does not know the ROM. */
+/** Returns the providers whose game a person chose. A chosen provider without an id does not know the ROM. */
 export const listLockedMatches = (ownFields: readonly string[]): Set<string> =>
   new Set(ownFields.flatMap((name) => ID.exec(name)?.groups?.key ?? []))
 
-/** The providers whose record a person wrote. */
+/** Returns the providers whose record a person wrote. */
 export const listLockedRecords = (ownFields: readonly string[]): Set<string> =>
   new Set(ownFields.flatMap((name) => RECORD.exec(name)?.groups?.key ?? []))

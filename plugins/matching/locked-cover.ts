@@ -3,10 +3,10 @@ import type { Rom } from '../roms/entities.ts'
 /** A PICO-8 cartridge is a picture of itself. See https://www.lexaloffle.com/dl/docs/pico-8_manual.html#P8PNG */
 const CARTRIDGE = /\.p8\.png$/i
 
-/** Whether a file can serve as its own cover. */
+/** True if a file can be its own cover. */
 export const isOwnCover = (fsName: string) => CARTRIDGE.test(fsName)
 
-/** The address of a ROM's file when that is a picture of the game; null for others. */
+/** Returns the address of a ROM's file if the file is a picture of the game; null for other files. */
 export function ownCoverOf (rom: Pick<Rom, 'fs_name' | 'fs_path' | 'is_folder'>): string | null {
   return !rom.is_folder && isOwnCover(rom.fs_name) ? `file://${rom.fs_path}/${rom.fs_name}` : null
 }

@@ -1,10 +1,10 @@
 import { ProviderSkippedError } from '../circuits/check-circuit.ts'
 
 interface Failures {
-  /** Calls that failed, and what the first one threw. */
+  /** Number of failed calls, and the error of the first one. */
   failed: number
   first: string
-  /** Calls that were not made, and why the last one was not. */
+  /** Number of skipped calls, and the reason of the last one. */
   leftOut: number
   last: ProviderSkippedError | null
 }
@@ -16,7 +16,7 @@ function describe (key: string, { failed, first, leftOut, last }: Failures): str
   return sentences
 }
 
-/** Counts what went wrong with each provider during a scan. */
+/** Counts the failures of each provider during a scan. */
 export function createFailures () {
   const byProvider = new Map<string, Failures>()
 
@@ -33,7 +33,7 @@ export function createFailures () {
       }
     },
 
-    /** What a person is told, provider by provider. */
+    /** Returns one message per provider and kind of failure. */
     describe: () => [...byProvider].flatMap(([key, failures]) => describe(key, failures))
   }
 }

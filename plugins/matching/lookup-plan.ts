@@ -4,15 +4,15 @@ import { findTaggedId } from '../library/names.ts'
 import type { Question } from './rom-lookup.ts'
 import type { ScanChoice, ScanType } from './scan-types.ts'
 
-/** What of a ROM decides which providers are asked about it. */
+/** The properties of a ROM that decide which providers a scan asks. */
 export interface RomToAsk {
   isNew: boolean
   platform_slug: string
-  /** Its tags may hold ids of providers. */
+  /** File name, whose tags may contain ids of providers. */
   fs_name: string
-  /** Stored ids by provider key; null for a provider that gives ids of others only. */
+  /** Stored ids by provider key; null for a provider that only gives ids of other providers. */
   stored: ReadonlyMap<string, ProviderId | null>
-  /** Already looked up by this scan, before its worker went down. */
+  /** True if this scan already looked up the ROM before its worker stopped. */
   isSettled: boolean
   /** Providers whose game a person chose, and those whose record a person wrote. */
   held: ReadonlySet<string>
@@ -21,7 +21,7 @@ export interface RomToAsk {
 
 type Providers = ReadonlyMap<string, Loaded<ProviderDefinition>>
 
-/** Whether a provider can know anything of a platform. */
+/** True if a provider can know games of a platform. */
 export function knowsPlatform (definition: ProviderDefinition, slug: string): boolean {
   return definition.platforms === undefined || definition.platforms[slug] !== undefined
 }
@@ -39,7 +39,7 @@ function isAsked (type: ScanType, definition: ProviderDefinition, rom: RomToAsk)
   return false
 }
 
-/** The questions that a scan has about a ROM. */
+/** Plans the lookups of a ROM in a scan. */
 export function planQuestions (
   { type, selected }: ScanChoice, providers: Providers, rom: RomToAsk
 ): Question[] {
@@ -54,14 +54,14 @@ export function planQuestions (
     }
     if (type === 'update' && !rom.isNew) {
       const knownId = rom.stored.get(key) ?? null
-      // A provider that cannot be asked by id is asked as at first.
+      // A provider without a lookup by id searches again.
       return [{ provider: key, knownId, searches: knownId === null || definition.getById === undefined }]
     }
     return [{ provider: key, knownId: tagOf(definition, rom), searches: true }]
   })
 }
 
-/** Whether a scan takes a ROM that is known already. */
+/** True if a scan includes a ROM that has a row already. */
 export function includesKnown ({ type, selected }: ScanChoice, known: {
   is_identified: boolean, providers: readonly string[]
 }): boolean {

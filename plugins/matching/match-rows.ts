@@ -28,7 +28,7 @@ const UPDATE_MERGED = `update roms set ${Object.keys(MERGED).map((column) => `${
   from jsonb_to_recordset($1::jsonb) as m(id int, ${Object.entries(MERGED).map(([column, type]) => `${column} ${type}`).join(', ')})
   where roms.id = m.id`
 
-/** What an edit sets besides what is merged; pictures only where they change. */
+/** The columns that an edit sets besides the merged ones; pictures only if they change. */
 export interface WrittenEdit {
   own_fields: readonly string[]
   manual_metadata: ManualMetadata | null
@@ -45,7 +45,7 @@ const UPDATE_EDITED = `update roms set edits = edits + 1, own_fields = e.own_fie
     path_manual text)
   where roms.id = e.id`
 
-/** Those of the ROMs that nobody edited since they were read; they stay so until the transaction ends. */
+/** Locks the ROMs that nobody edited since they were read, until the transaction ends. */
 const LOCK_CURRENT = `select r.id from roms r
   join jsonb_to_recordset($1::jsonb) as w(id int, edits int) on w.id = r.id and w.edits = r.edits
   order by r.id for update of r`
@@ -64,26 +64,26 @@ async function writeEdits (client: pg.ClientBase, writes: readonly MatchWrite[])
   if (edited.length > 0) await client.query(UPDATE_EDITED, [toDatabaseJson(edited)])
 }
 
-/** One ROM's outcome of a lookup round. */
+/** The result of a ROM's lookups. */
 export interface MatchWrite {
   rom_id: number
-  /** The ROM's count of edits when it was read. */
+  /** The ROM's number of edits when the ROM was read. */
   edits: number
   matches: ProviderMatches
-  /** Providers whose stored match is dropped. */
+  /** Providers whose stored match is deleted. */
   dropped: readonly string[]
   merged: MergedFields & { is_identified: boolean }
-  /** What a person changed with it. */
+  /** The changes by a person in the same write. */
   edit?: WrittenEdit
 }
 
 export function createMatchStore (pool: pg.Pool) {
   return {
     /**
-     * Stores matches and what was merged from them, many ROMs in one transaction. A ROM that somebody edited since it
-     * was read is left as it is.
+     * Stores matches and their merged values, many ROMs in one transaction. Skips a ROM that somebody edited since the
+     * ROM was read.
      *
-     * @returns the ids of those that were written
+     * @returns the ids of the written ROMs
      */
     async writeMatches (given: readonly MatchWrite[]): Promise<number[]> {
       return await transaction(pool, async (client) => {

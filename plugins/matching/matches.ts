@@ -2,42 +2,42 @@ import type { LinkMatch, Match, ProviderDefinition, ProviderId } from '@svc/plug
 import { knowsGames } from '../plugins/providers.ts'
 import type { ScanType } from './scan-types.ts'
 
-/** An id that others gave of a provider that was not asked by it: the provider itself said nothing yet. */
+/** An id of one provider that other providers gave. The provider itself has not been asked about this id. */
 export type LinkedMatch = Match & { is_linked: true }
-/** What a provider says about a ROM; one that gives ids of others only has none of its own. */
+/** The match of a ROM at a provider. A provider that only gives ids of others has no id of its own. */
 export type ProviderMatch = Match | LinkMatch | LinkedMatch
 export type ProviderMatches = ReadonlyMap<string, ProviderMatch>
 
-/** How asking a provider about a ROM ended. */
+/** The result of one lookup. */
 export type LookupResult =
   { kind: 'match', match: ProviderMatch } |
-  /** It surely does not know the ROM. */
+  /** The provider certainly does not know the ROM. */
   { kind: 'miss' } |
-  /** It was not asked, since others found the ROM or did not. */
+  /** The provider was skipped: it only looks up ROMs that others identified, or only ROMs that they did not. */
   { kind: 'passed' } |
   { kind: 'failed' }
 
-/** What is kept of a ROM's lookups. */
+/** The result of all lookups of a ROM. */
 export interface LookupConclusion {
   all: Map<string, ProviderMatch>
-  /** Those that are new. */
+  /** New matches only. */
   found: Map<string, ProviderMatch>
-  /** Providers whose stored match is dropped. */
+  /** Providers whose stored match is deleted. */
   dropped: string[]
 }
 
-/** The provider's own id of the game; null for one that gives ids of others only. */
+/** Returns the provider's own id of the game; null for a provider that only gives ids of others. */
 export const idOf = (found: ProviderMatch): ProviderId | null => 'id' in found ? found.id : null
 
 export const isLinked = (found: ProviderMatch): found is LinkedMatch => 'is_linked' in found
 
 const linksOf = (found: ProviderMatch) => 'ids' in found ? Object.entries(found.ids ?? {}) : []
 
-/** What providers said themselves. */
+/** Returns the matches that come from their own provider. */
 export const withoutLinked = (founds: ProviderMatches): Map<string, ProviderMatch> =>
   new Map([...founds].filter(([, found]) => !isLinked(found)))
 
-/** Whether one of these makes a ROM identified; of a provider that is gone, whether it had an id for it. */
+/** True if one of these matches identifies the ROM. For a provider that is not installed, an id is enough. */
 export function isIdentified (
   founds: ProviderMatches, providers: ReadonlyMap<string, { definition: Pick<ProviderDefinition, 'kind'> }>
 ): boolean {
@@ -45,15 +45,15 @@ export function isIdentified (
     idOf(found) !== null && knowsGames(providers.get(key)?.definition ?? {}))
 }
 
-/** A match without a score is certain. */
+/** Returns the score; a match without a score is certain. */
 const scoreOf = (found: ProviderMatch) => isLinked(found) ? 1 : found.score ?? 1
 
 /**
- * One ROM's findings, which come in one by one, beside those stored before. A scan from scratch trusts nothing that is
- * stored; any other keeps the surer of two matches.
+ * Collects the matches of one ROM as they arrive, and compares them with stored matches. A complete scan ignores stored
+ * matches. Any other scan keeps the match with the higher score.
  *
- * @param isIdOf whether a provider is known, and an id one of its kind
- * @param held providers whose game a person chose: another one is not taken from them
+ * @param isIdOf true if the provider is known and the id has its type
+ * @param held providers whose game a person chose; another game from them is ignored
  */
 export function createMatchUpdates (
   type: ScanType, known: ProviderMatches, isIdOf: (key: string, id: ProviderId) => boolean = () => false,
@@ -74,7 +74,7 @@ export function createMatchUpdates (
     return isFresh || held.has(key) || before === undefined || scoreOf(match) >= scoreOf(before)
   }
 
-  /** What is held true of a ROM by one provider. */
+  /** Returns the current match of a ROM at one provider. */
   function believe (key: string): ProviderMatch | undefined {
     const before = trusted.get(key)
     const last = said.get(key)
@@ -89,7 +89,7 @@ export function createMatchUpdates (
     return kind === 'miss' && refutes
   }
 
-  /** Ids of providers that have not said themselves what they know, or that they know nothing. */
+  /** Lists linked ids of providers that have neither a match nor a miss. */
   function listLinked (founds: ProviderMatches): Map<string, LinkedMatch> {
     const linked = new Map<string, LinkedMatch>()
     for (const [key, id] of [...founds.values()].flatMap(linksOf)) {
@@ -105,7 +105,7 @@ export function createMatchUpdates (
       if (!held.has(key) || what.kind === 'failed' || !isOther) said.set(key, what)
     },
 
-    /** What these providers say by now, and all others said before. */
+    /** Returns the new matches of these providers, and the former matches of all others. */
     before (keys: ReadonlySet<string>): Map<string, ProviderMatch> {
       const believed = new Map(trusted)
       for (const key of keys) {

@@ -4,7 +4,7 @@ import { readLockedValues } from './field-locks.ts'
 import { ownCoverOf } from './locked-cover.ts'
 import type { LookupRom } from './stored-rows.ts'
 
-/** Values of a ROM that was matched before are kept, except by a scan that starts from scratch. */
+/** Returns the values that a merge starts from. Values of a former match stay, except in a complete scan. */
 export function toMergeBase (rom: LookupRom, isFresh: boolean): MergeBase {
   const parsed = parseName(rom.fs_name, { isFolder: rom.is_folder })
   const { name, summary, url_screenshots: screenshots, url_manual: manual, media, url_cover: cover } = rom

@@ -8,37 +8,37 @@ import type { ProviderMatches } from './matches.ts'
 
 type Claim = NonNullable<ProviderDefinition['claims']>[number]
 
-/** The order in which providers are believed, by field group. What the configuration leaves out follows as loaded. */
+/** The order of trust in providers, by field group. Providers that are not configured follow in load order. */
 export interface Priorities {
   metadata: readonly string[]
   cover: readonly string[]
   screenshot: readonly string[]
   manual: readonly string[]
   media: readonly MediaKind[]
-  /** What some providers have the say about, wherever they stand and whatever was there before. */
+  /** Fields for which some providers precede all others and all former values. */
   claims: ReadonlyMap<string, readonly Claim[]>
-  /** How many providers each one waits for. */
+  /** Number of providers that each provider waits for. */
   waits: ReadonlyMap<string, number>
 }
 
-/** What a merge writes. */
+/** The fields that a merge writes. */
 export type MergedFields = GameValues &
   Pick<Rom, 'name' | 'name_sort_key' | 'summary' | 'url_cover' | 'url_screenshots' | 'url_manual' | 'media'>
 
-/** What was there before and what the file name says. */
+/** Former values of a ROM, and values from its file name. */
 export interface MergeBase {
   fs_name_no_tags: string
   regions: string[]
   languages: string[]
-  /** What serves as cover when no provider has one. */
+  /** The cover if no provider has one. */
   own_cover: string | null
-  /** Values that are kept when set: those of a ROM that was matched before. */
+  /** Values of a former match, which stay if set. */
   kept: Partial<Pick<Rom, 'name' | 'summary' | 'url_cover' | 'url_screenshots' | 'url_manual' | 'media'>>
-  /** What a person set, which nothing replaces. */
+  /** Values that a person set, which nothing replaces. */
   own: Partial<MergedFields>
 }
 
-/** @param providers those there are, in load order */
+/** @param providers the registered providers, in load order */
 export function readPriorities (
   config: Config, providers: ReadonlyMap<string, { definition: OrderedProvider & Pick<ProviderDefinition, 'claims'> }>
 ): Priorities {
@@ -59,7 +59,10 @@ export function readPriorities (
 
 export type Ranked = readonly (readonly [key: string, match: Match])[]
 
-/** The matches, most trusted provider first. Providers of ids only say nothing that is merged. */
+/**
+ * Returns the matches, most trusted provider first. Skips providers that only give ids of others, because they have no
+ * fields to merge.
+ */
 export function rank (founds: ProviderMatches, order: readonly string[]): Ranked {
   const matches = [...founds].flatMap(([key, found]) => 'id' in found ? [[key, found] as const] : [])
   const places = new Map(order.map((key, index) => [key, index]))
@@ -72,7 +75,7 @@ const matchesOf = (ranked: Ranked): Match[] => ranked.map(([, match]) => match)
 export const isEmpty = (value: unknown) => value === undefined || value === null || value === '' ||
   (Array.isArray(value) && value.length === 0)
 
-/** The first value that says something. */
+/** Returns the first value that is not empty. */
 function pick<Name extends keyof GameFields> (
   matches: readonly Match[], name: Name, none: unknown = null
 ): NonNullable<GameFields[Name]> | null {
@@ -83,17 +86,17 @@ function pick<Name extends keyof GameFields> (
   return null
 }
 
-/** A list without blanks and repeats, in its order. */
+/** Returns a list without blanks and repeats, in its order. */
 const tidy = (values: readonly string[] | null) =>
   [...new Set((values ?? []).map((value) => value.trim()).filter(Boolean))]
 
-/** One number of several. */
+/** Rules that combine several numbers into one. */
 const RULES = {
   mean: (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length,
   largest: (numbers: readonly number[]) => Math.max(...numbers)
 }
 
-/** What is stored of one of the common fields. */
+/** Returns the stored value of one of the common fields. */
 export function mergeField (name: GameFieldName, matches: readonly Match[]): unknown {
   const { merge, none } = GAME_FIELDS[name]
   if (merge === 'first') {
@@ -104,10 +107,10 @@ export function mergeField (name: GameFieldName, matches: readonly Match[]): unk
   return numbers.length === 0 ? none : RULES[merge](numbers)
 }
 
-/** Anything else, such as `javascript:`, would reach clients as an address to open. */
+/** Allowed URL schemes. Any other, such as `javascript:`, would reach clients as a link to open. */
 const FETCHABLE = /^(?:https?|file|folder):\/\//i
 
-/** What the first of the matches that has media of a kind offers. */
+/** Returns the media of a kind from the first match that has any. */
 export function mediaOf (matches: readonly Match[], kind: MediaKind): Media[] {
   for (const match of matches) {
     const found = match.media?.filter((media) => media.kind === kind && FETCHABLE.test(media.url))
@@ -116,7 +119,7 @@ export function mediaOf (matches: readonly Match[], kind: MediaKind): Media[] {
   return []
 }
 
-/** Kinds that have columns of their own. */
+/** Kinds that are stored in separate columns. */
 const COLUMN_KINDS: readonly MediaKind[] = ['cover', 'screenshot', 'manual', 'badge']
 
 function pickMedia (ordered: readonly Match[], priorities: Priorities, before: Rom['media'] | undefined): Rom['media'] {
@@ -131,17 +134,17 @@ function pickMedia (ordered: readonly Match[], priorities: Priorities, before: R
   return media
 }
 
-/** A name that is only the file name gives way to a provider's. */
+/** Returns the former name, unless it is only the file name, which a provider's name replaces. */
 function chooseName (base: MergeBase): string | null {
   const { name } = base.kept
   return isEmpty(name) || name === base.fs_name_no_tags ? null : name ?? null
 }
 
-/** One record from all matches: each field from the first provider, in priority order, that has a value. */
+/** Merges all matches into one record: each field from the first provider, in priority order, that has a value. */
 export function mergeMatches (founds: ProviderMatches, base: MergeBase, priorities: Priorities): MergedFields {
   const { kept } = base
   const waits = (key: string) => priorities.waits.get(key) ?? 0
-  // Of several, the one that was asked last speaks: it knows what the others said.
+  // Among several providers with a claim, the one that was asked last comes first, because it knows the other matches.
   function claimed (order: readonly string[], claim: Claim): Match[] {
     const claiming = [...priorities.claims].flatMap(([key, claims]) => {
       const found = claims.includes(claim) ? founds.get(key) : undefined
@@ -151,7 +154,7 @@ export function mergeMatches (founds: ProviderMatches, base: MergeBase, prioriti
   }
   const texts = matchesOf(rank(founds, priorities.metadata))
 
-  /** From a provider that has the say, else what was there before, else from the first provider. */
+  /** Chooses the text of a provider with a claim, else the former text, else the first provider's. */
   function chooseText (field: 'name' | 'summary', before: string | null): string | null {
     return pick(claimed(priorities.metadata, field), field) ?? before ?? pick(texts, field)
   }
@@ -170,7 +173,7 @@ export function mergeMatches (founds: ProviderMatches, base: MergeBase, prioriti
   const own = claimed(priorities.cover, 'media')
   return {
     ...mapGameFields<GameFieldName, GameValues>(GAME_FIELD_NAMES, (field) => mergeField(field, texts)),
-    // Providers fill only what the file name leaves open, because its tags describe this very dump.
+    // Providers fill only fields that the file name leaves open, because its tags describe this exact dump.
     ...base.regions.length > 0 && { regions: base.regions },
     ...base.languages.length > 0 && { languages: base.languages },
     name,

@@ -9,29 +9,31 @@ import type { ProviderMatch } from './matches.ts'
 
 const DEFAULT_CONCURRENCY = 4
 const DEFAULT_PAUSE_MS = 5_000
-/** How often one lookup is tried again after a pause: a game that a provider never gets to must not hold the scan. */
+/**
+ * Maximum number of retries of one lookup after pauses, because a provider that pauses forever must not block the scan.
+ */
 const PAUSES_MAX = 20
 
 type Provider = Loaded<ProviderDefinition>
 
-/** One provider's line of waiting calls, of all ROMs. */
+/** The queue of calls to one provider, for all ROMs. */
 export interface ProviderQueue {
   provider: Provider
   /**
-   * Calls the provider when its turn comes, and again after each pause it asks for.
+   * Calls the provider when a slot is free, and again after each pause that the provider requests.
    *
-   * @throws LeftOutError at once while the circuit is open or an allowance is spent · what the call threw · the
-   * signal's reason
+   * @throws ProviderSkippedError at once while the circuit is open or an allowance is spent · the error of the call ·
+   * the signal's reason
    */
   ask (call: () => Promise<ProviderMatch | null>): Promise<ProviderMatch | null>
 }
 
-/** What an error of a call says about its provider. */
+/** Classifies an error of a call for the circuit of its provider. */
 function judge (err: unknown, { key, definition }: Provider): CallOutcome {
   const message = err instanceof Error ? err.message : String(err)
   if (err instanceof RateLimitedError) return { kind: 'paused', message, ms: err.retryAfterMs ?? DEFAULT_PAUSE_MS }
   if (!(err instanceof CredentialsRefusedError)) return { kind: 'failed', message }
-  // A plugin is handed its settings once, when the server starts.
+  // The remedy includes a restart, because a plugin gets its settings once, when the server starts.
   const names = nameCredentials('provider', key, definition.config).join(' and ')
   const remedy = names === '' ? 'restart the server with the right ones' : `set ${names} and restart the server`
   return { kind: 'refused', message: `its credentials were refused: ${message}; ${remedy}` }
@@ -42,7 +44,7 @@ export function createProviderQueue (provider: Provider, breaker: Breaker, signa
   const readConcurrency = () => learnt.pace()?.concurrency ?? limits.concurrency ?? DEFAULT_CONCURRENCY
   const slots = createSemaphore(readConcurrency())
 
-  /** @throws LeftOutError */
+  /** @throws ProviderSkippedError */
   async function waitForTurn (): Promise<Extract<Turn, { kind: 'call' }>> {
     for (;;) {
       checkAllowances(learnt)
@@ -54,7 +56,7 @@ export function createProviderQueue (provider: Provider, breaker: Breaker, signa
     }
   }
 
-  /** Keeps its place in the queue while the provider is paused, so that all of that provider's calls stand still. */
+  /** Keeps its slot while the provider is paused, so all other calls to this provider pause too. */
   async function run (call: () => Promise<ProviderMatch | null>): Promise<ProviderMatch | null> {
     for (let pauses = 0; ; pauses++) {
       signal.throwIfAborted()

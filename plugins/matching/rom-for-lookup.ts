@@ -7,20 +7,20 @@ import { knowsPlatform } from './lookup-plan.ts'
 import { type ScannedPlatform, readPreferencesFor, toScannedPlatform, toSdkRom } from './sdk-rom.ts'
 import { type StoredRom, loadStoredRoms } from './stored-rows.ts'
 
-/** A ROM about which providers are asked outside a scan. */
+/** A ROM for lookups outside a scan. */
 export interface RomForLookup extends StoredRom {
   platform: ScannedPlatform
-  /** Whether a provider can know anything of its platform. */
+  /** True if a provider can know games of the ROM's platform. */
   isKnownTo (definition: ProviderDefinition): boolean
   preferences: Preferences
-  /** The library it lies in; undefined when that is not configured any more. */
+  /** The folder of the ROM's library; undefined if the library is not configured any more. */
   libraryDir: string | undefined
   libraryFiles: Files | undefined
-  /** The ROM as a provider gets it. */
+  /** Returns the ROM in the form for a provider. */
   toSdk (definition: ProviderDefinition): SdkRom
 }
 
-/** Null when there is no such ROM. */
+/** Loads a ROM with its matches and platform; null if there is no such ROM. */
 export async function loadRomForLookup (
   app: FastifyInstance, config: Config, id: number
 ): Promise<RomForLookup | null> {

@@ -12,31 +12,33 @@ import { type MatchUpdates, type ProviderMatch, type ProviderMatches, type Looku
 import { type ProviderQueue, createProviderQueue } from './provider-lookup.ts'
 import { preferRegions } from './sdk-rom.ts'
 
-/** What one provider is asked about a ROM. */
+/** One lookup of a ROM at one provider. */
 export interface Question {
   provider: string
-  /** An id that is known beforehand: a file-name tag, or the stored one. Those of other providers come after it. */
+  /**
+   * An id that is known beforehand: from a file-name tag, or the stored one. Ids from other providers come after it.
+   */
   knownId: ProviderId | null
-  /** Whether the provider may search when the known ids lead nowhere, or there are none. */
+  /** True if the provider may search when the known ids match nothing, or there are none. */
   searches: boolean
 }
 
-/** What the calls about ROMs of one library share. */
+/** The scope that calls about ROMs of one library share. */
 export type LibraryScope = Pick<CallScope, 'memo' | 'files'>
 
 interface Subject { rom: Rom, preferences: Preferences, shared: LibraryScope }
 
-/** A question as it is put when its turn comes: with what others found by then. */
+/** A lookup at the time of its call, with the matches of other providers by then. */
 interface Call { subject: Subject, question: Question, found: ProviderMatches, ids: readonly ProviderId[] }
 
 const linkedIds = (founds: ProviderMatches, key: string): ProviderId[] =>
   [...founds.values()].flatMap(({ ids }) => ids?.[key] ?? [])
 
 /**
- * Asks all providers about one ROM. Each provider has its own queue, which all ROMs share, so that a slow one delays
- * nobody else; the providers of a ROM are in flight together, except those that wait for what others find.
+ * Asks all providers about one ROM. Each provider has its own queue for all ROMs, so a slow provider does not delay
+ * others. The lookups of a ROM run concurrently, except providers that wait for matches of others.
  *
- * @param prefersOwnRegions whether a ROM's own regions go before those of the preferences
+ * @param prefersOwnRegions true if a ROM's own regions precede those of the preferences
  */
 export function createRomLookup (
   providers: ReadonlyMap<string, Loaded<ProviderDefinition>>, selected: readonly string[],
@@ -49,8 +51,8 @@ export function createRomLookup (
     const provider = providers.get(key)
     if (provider === undefined) continue
     const breaker = breakerOf(key)
-    // Many scans are started because the provider is back, or its key was renewed. So each scan tries once a provider
-    // that was down or refused the key, which costs one call.
+    // Many scans are started because a provider is back, or its key was renewed. Each scan therefore tries once a
+    // provider that was down or refused the key, which costs one call.
     breaker.probeNow()
     queues.set(key, createProviderQueue(provider, breaker, scope.signal))
   }
@@ -93,13 +95,13 @@ export function createRomLookup (
   }
 
   return {
-    /** The keys that can be asked. */
+    /** The keys of the providers that can be asked. */
     keys: [...queues.keys()],
 
-    /** What went wrong with providers so far, in words. */
+    /** Returns the failures of providers so far, in words. */
     complaints: failures.describe,
 
-    /** Looks a ROM up: each question is put when those it waits for are answered. */
+    /** Looks up a ROM. Each lookup starts when the lookups that it waits for have finished. */
     async lookUp (
       toRom: (definition: ProviderDefinition) => Rom, questions: readonly Question[], findings: MatchUpdates,
       shared: LibraryScope

@@ -1,9 +1,9 @@
 export const SCAN_TYPES = ['new_platforms', 'quick', 'update', 'unmatched', 'complete', 'hashes'] as const
 export type ScanType = typeof SCAN_TYPES[number]
 
-/** How a scan chooses ROMs, and whom it asks about them. */
+/** The type of a scan and the providers that it asks. */
 export interface ScanChoice {
   type: ScanType
-  /** Keys of the providers that were asked for and can be asked. */
+  /** Keys of the requested providers that can be asked. */
   selected: readonly string[]
 }

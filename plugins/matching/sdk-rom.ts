@@ -8,12 +8,12 @@ import { readPreferences } from '../../core/loader/context.ts'
 import type { Platform } from '../platforms/entities.ts'
 import type { LookupFile, LookupRom, StoredRom } from './stored-rows.ts'
 
-/** The platform of the ROMs at hand, as the scan knows it. */
+/** The platform of the looked-up ROMs, as the scan uses it. */
 export interface ScannedPlatform {
   id: number
-  /** The library in which it is looked at. */
+  /** The library whose folder of the platform is scanned. */
   library_id: number
-  /** A version of a platform is hashed, verified and looked up as that platform. */
+  /** The slug. A version of a platform is hashed, verified and looked up as that platform. */
   slug: string
   fs_slug: string
   name: string
@@ -34,22 +34,22 @@ function sortRegions (rom: LookupRom, config: Config): string[] {
   return regionCodes(rom.regions).toSorted((a, b) => rank(a) - rank(b))
 }
 
-/** The preferences of an owner who wants these regions first. */
+/** Returns preferences with these regions first. */
 export const preferRegions = (codes: readonly string[], preferences: Preferences): Preferences =>
   ({ ...preferences, regions: [...new Set([...codes, ...preferences.regions])] })
 
-/** What is preferred for a ROM, whose own regions may go first. */
+/** Returns the preferences for a ROM, whose own regions may come first. */
 export function readPreferencesFor ({ rom }: Pick<StoredRom, 'rom'>, config: Config): Preferences {
   const preferences = readPreferences(config)
   const prefersOwn = config.scan.priority.region_mode === 'prefer_rom_tags'
   return prefersOwn ? preferRegions(sortRegions(rom, config), preferences) : preferences
 }
 
-/** A serial or title id in the name of the file. */
+/** Returns the serial or title id in the name of the file. */
 export const serialOf = ({ fs_name: name, is_folder: isFolder }: Pick<LookupRom, 'fs_name' | 'is_folder'>): string | null =>
   parseName(name, { isFolder }).serial
 
-/** What the database keeps as an empty text is not known to a provider. */
+/** Converts hashes for a provider: an empty text in the database means an unknown hash. */
 function toHashes ({ crc_hash: crc, md5_hash: md5, sha1_hash: sha1 }: Pick<LookupRom, keyof Hashes>): Hashes {
   return { crc_hash: crc || undefined, md5_hash: md5 || undefined, sha1_hash: sha1 || undefined }
 }
@@ -64,7 +64,7 @@ function toSdkFile ({ chd_sha1_hash: chd, archive_members: members, category, ..
   }
 }
 
-/** A stored ROM as each provider gets it: the platform carries that provider's own ids. */
+/** Returns a function that converts a stored ROM for a provider. The platform contains that provider's own ids. */
 export function toSdkRom (
   { rom, files }: StoredRom, titles: readonly string[], platform: ScannedPlatform, config: Config
 ): (definition: ProviderDefinition) => SdkRom {

@@ -9,13 +9,13 @@ const ROM_COLUMNS = ['id', 'library_id', 'fs_name', 'fs_name_no_ext', 'fs_name_n
 const FILE_COLUMNS = ['file_name', 'file_path', 'is_top_level', 'chd_sha1_hash', 'archive_members', 'category', 'crc_hash',
   'md5_hash', 'sha1_hash'] as const satisfies readonly (keyof RomFile)[]
 
-/** What of a stored ROM a lookup and a merge need. */
+/** The columns of a stored ROM that a lookup and a merge need. */
 export type LookupRom = Pick<Rom, typeof ROM_COLUMNS[number]>
 
-/** What of a stored file a lookup needs. */
+/** The columns of a stored file that a lookup needs. */
 export type LookupFile = Pick<RomFile, typeof FILE_COLUMNS[number] | 'file_size_bytes'>
 
-/** A stored ROM with its files and the matches it has. */
+/** A stored ROM with its files and matches. */
 export interface StoredRom { rom: LookupRom, files: LookupFile[], stored: ProviderMatches }
 
 function groupMatches (rows: readonly { rom_id: number, provider: string, match: ProviderMatch }[]) {
@@ -27,7 +27,7 @@ function groupMatches (rows: readonly { rom_id: number, provider: string, match:
   return byRom
 }
 
-/** Reads ROMs for a lookup, by id; plain rows, since there are very many of them. */
+/** Loads ROMs for a lookup, by id. Returns plain rows without entities, because there are very many of them. */
 export async function loadStoredRoms (pool: pg.Pool, ids: readonly number[]): Promise<Map<number, StoredRom>> {
   const [roms, files, matches] = await Promise.all([
     pool.query<LookupRom>(`select ${ROM_COLUMNS.join(', ')} from roms where id = any($1::int[])`, [ids]),

@@ -8,7 +8,7 @@ import type { LookupRom } from './stored-rows.ts'
 
 type NamedRom = Pick<LookupRom, 'id' | 'fs_name' | 'fs_name_no_tags' | 'is_folder'>
 
-/** Looks the titles of ROMs of one platform up, all at once. */
+/** Looks up the titles of ROMs of one platform, all at once. */
 export type Titles = (roms: readonly NamedRom[], platformSlug: string) => Promise<(rom: NamedRom) => readonly string[]>
 
 const PLATFORMS_OF: Readonly<Record<TitleTable, ReadonlySet<string>>> = {
@@ -18,16 +18,18 @@ const PLATFORMS_OF: Readonly<Record<TitleTable, ReadonlySet<string>>> = {
   switch: new Set(['switch'])
 }
 
-/** What a ROM is called in a table. */
+/** Returns the key of a ROM in a table. */
 function keyOf (table: TitleTable, rom: NamedRom): string | null {
   if (table === 'mame' || table === 'scummvm') return rom.fs_name_no_tags.toLowerCase()
   return serialOf(rom)?.toUpperCase() ?? null
 }
 
-/** Tables add tags of their own, such as `(World 910522)`. */
+/** Removes tags that tables add, such as `(World 910522)`. */
 const toTitle = (value: unknown) => typeof value === 'string' ? parseName(value, { isFolder: true }).fs_name_no_tags : ''
 
-/** What short names, serials and title ids mean, by the tables that providers have in their local indexes. */
+/**
+ * Creates the lookup of titles by short names, serials and title ids, in the tables of the providers' local indexes.
+ */
 export function createTitles (
   providers: ReadonlyMap<string, Loaded<ProviderDefinition>>, scope: CallScope, log: Logger
 ): Titles {
@@ -43,7 +45,7 @@ export function createTitles (
       }))
       try {
         const { index } = provider.context(scope)
-        // The first build takes its time, and a title is not worth the wait: the next scan has it.
+        // Skip an index that was never built, because titles are not worth the long wait. The next scan uses the index.
         if (keys.size === 0 || await index.builtAt() === undefined) continue
         const found = await index.getMany([...new Set(keys.values())])
         for (const [id, key] of keys) {

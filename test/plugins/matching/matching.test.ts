@@ -19,7 +19,7 @@ const change = async (fields: Record<string, string>, { query = '', headers = ad
     method: 'PUT', url: `/api/roms/${id}${query}`, headers: { ...headers, ...FORM }, payload: new URLSearchParams(fields).toString()
   })
 
-t.test('a game that is chosen is fetched by its id and stored as a scan does, and other sources hear of it', async (t) => {
+t.test('a chosen game is loaded by its id, stored, and suggested to other providers', async (t) => {
   const asked: number[] = []
   vault.getById = (wanted) => {
     asked.push(wanted)
@@ -33,7 +33,7 @@ t.test('a game that is chosen is fetched by its id and stored as a scan does, an
   t.same(asked, [41], 'what is not changed is not asked for again')
 })
 
-t.test('the text of a multipart form counts as well, and another game does not take the name that is there', async (t) => {
+t.test('a multipart form works too, and another game does not replace the name', async (t) => {
   vault.getById = (wanted) => ({ id: wanted, name: 'Other', slug: 'other' })
   const payload = '--x\r\ncontent-disposition: form-data; name="vault_id"\r\n\r\n42\r\n--x--\r\n'
   const answer = await app.inject({
@@ -42,13 +42,13 @@ t.test('the text of a multipart form counts as well, and another game does not t
   t.match(answer.json(), { vault_id: 42, name: 'Chrono Harbor', slug: 'other' })
 })
 
-t.test('a field that nothing is known of is left aside', async (t) => {
+t.test('an unknown field is ignored', async (t) => {
   const answer = await change({ vault_id: '41', colour: 'red' })
   t.match(answer, { statusCode: 200 }, answer.body)
   t.match(answer.json(), { vault_id: 41 })
 })
 
-t.test('an id that leads nowhere is stored alone, and one that is no number or empty is none', async (t) => {
+t.test('an id without a game is stored alone, and an invalid or empty id is ignored', async (t) => {
   vault.getById = () => { throw new Error('down') }
   t.match((await change({ vault_id: '43', shelf_id: 'x' })).json(), { vault_id: 43, shelf_id: 'x', slug: null })
   t.match((await change({ vault_id: 'many' })).json(), { vault_id: null, shelf_id: 'x', is_identified: true })
@@ -56,7 +56,7 @@ t.test('an id that leads nowhere is stored alone, and one that is no number or e
   t.same(await sql('select provider from rom_matches where rom_id = $1', [id]), [])
 })
 
-t.test('to unmatch forgets what all sources said, and the form with it', async (t) => {
+t.test('unmatching removes all matches and ignores the rest of the form', async (t) => {
   vault.getById = (wanted) => ({ id: wanted, name: 'Chrono Harbor', summary: 'Islands', genres: ['Racing'] })
   await change({ vault_id: '41' })
   vault.suggested = []
@@ -65,7 +65,7 @@ t.test('to unmatch forgets what all sources said, and the form with it', async (
   t.same(vault.suggested, [])
 })
 
-t.test('only those who may write ROMs, and see this one, match it', async (t) => {
+t.test('only callers who may write and see the ROM can match it', async (t) => {
   vault.getById = () => { throw new Error('asked') }
   t.equal((await change({ vault_id: '41' }, { headers: zoe })).statusCode, 403)
   t.equal((await change({ vault_id: '41' }, { headers: {} })).statusCode, 403)
