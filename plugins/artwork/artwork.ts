@@ -13,19 +13,19 @@ import { createStaging } from './staging.ts'
 import type { ScanProblem } from '../scans/schemas.ts'
 
 const DOWNLOADS_AT_ONCE = 8
-/** On a full disk nothing is tried for this long, then perhaps somebody made room. */
+/** Pause after a write fails on a full disk, because somebody may free space meanwhile. */
 const FULL_PAUSE_MS = 30_000
-/** Of one ROM. */
+/** Concurrent downloads of badges per ROM. */
 const BADGES_AT_ONCE = 4
 const FILM_KINDS: readonly MediaKind[] = ['video', 'video_normalized']
 
-/** A ROM whose artwork may have to be fetched. */
+/** A ROM whose artwork may be missing. */
 export type ArtworkSubject = Pick<Rom, 'id' | 'url_cover' | 'path_cover_large' | 'path_cover_small' | 'url_screenshots' |
   'path_screenshots' | 'url_manual' | 'path_manual' | 'media' | 'badges' | 'edits'> & {
     library_id: number
     platform_id: number
     url_badges: readonly string[]
-    /** The provider of each address, by its key. */
+    /** The key of the provider of each address. */
     providers: ReadonlyMap<string, string>
   }
 
@@ -41,12 +41,12 @@ interface Services {
 
 const isSet = (url: string | null | undefined): url is string => typeof url === 'string' && url !== ''
 
-/** The folder of a ROM's artwork in the resources folder. */
+/** Returns the folder of a ROM's artwork in the resources folder. */
 export const artworkFolder = (platformId: number, romId: number) => `roms/${platformId}/${romId}`
 
 const coverStems = (folder: string) => ({ large: `${folder}/cover/big`, small: `${folder}/cover/small` })
 
-/** Fetches covers, screenshots, manuals and other media into the resources folder and notes their paths. */
+/** Downloads covers, screenshots, manuals and other media into the resources folder and stores their paths. */
 export function createArtwork (services: Services, signal: AbortSignal) {
   const { origins, pool, log, resourcesDir, task } = services
   const staging = createStaging(pool, resourcesDir, task)
@@ -67,7 +67,7 @@ export function createArtwork (services: Services, signal: AbortSignal) {
     if (isDiskFull(err)) full = { until: Date.now() + FULL_PAUSE_MS, err }
   }
 
-  /** A failed picture costs itself alone. */
+  /** Runs work for one picture; a failure affects only this picture. */
   async function attempt<T> (subject: ArtworkSubject, what: string, work: () => Promise<T>, fallback: T): Promise<T> {
     try {
       checkRoom()
@@ -145,7 +145,10 @@ export function createArtwork (services: Services, signal: AbortSignal) {
     return [cover, manual, ...screenshots, ...badges, ...media.map(({ url }) => url)].filter(isSet)
   }
 
-  /** ROMs that wait for the pace of the same providers wait together, and keep no others waiting. */
+  /**
+   * Returns the queue for the rate limits of these providers. ROMs with the same providers share a queue and do not
+   * delay others.
+   */
   function queueOf (urls: readonly string[], providers: ArtworkSubject['providers']): PQueue {
     const name = origins.pacing(urls.map((url) => providers.get(url) ?? null)).join()
     const queue = queues.get(name) ?? new PQueue({ concurrency: DOWNLOADS_AT_ONCE })
@@ -174,22 +177,22 @@ export function createArtwork (services: Services, signal: AbortSignal) {
 
   return {
     /**
-     * Resolves when the ROM's artwork is there or was given up.
+     * Downloads the artwork of a ROM, and resolves when all of it is stored or failed.
      *
-     * @returns whether anything changed
+     * @returns true if anything changed
      */
     async fetch (subject: ArtworkSubject): Promise<boolean> {
       const urls = listUrls(subject)
       return urls.length > 0 && await queueOf(urls, subject.providers).add(() => fetchAll(subject), { signal })
     },
 
-    /** Before anything is fetched: deletes what killed scans left half-written. */
+    /** Deletes unfinished files of killed scans. Called before the first download. */
     clear: staging.clear,
 
-    /** Removes the folder of what is not finished, once nothing is fetched any more. */
+    /** Deletes the staging folder. Called after the last download. */
     close: staging.remove,
 
-    /** What could not be fetched or stored, one problem for each platform and reason. */
+    /** Lists the artwork that could not be downloaded or stored, one problem for each platform and reason. */
     async problems (): Promise<ScanProblem[]> {
       const names = await selectFolderNames(pool, failures.platformIds)
       return failures.list((id) => names.get(id) ?? String(id)).map((problem) => ({ ...problem, path: '' }))
@@ -198,7 +201,7 @@ export function createArtwork (services: Services, signal: AbortSignal) {
     /** Deletes single files. */
     remove: files.remove,
 
-    /** Deletes what is stored of some ROMs, apart from some paths. */
+    /** Deletes the stored artwork of some ROMs, except some paths. */
     async drop (roms: readonly { id: number, platform_id: number, kept: readonly string[] }[]): Promise<void> {
       for (const { id, platform_id: platformId, kept } of roms) await files.drop(artworkFolder(platformId, id), kept)
     }

@@ -7,7 +7,7 @@ import { createArtworkFolders } from './folders.ts'
 import { selectOwners } from './rows.ts'
 
 const ArgumentsSchema = Type.Object({
-  force: Type.Optional(Type.Boolean({ description: 'Also when the database knows no platform at all' }))
+  force: Type.Optional(Type.Boolean({ description: 'Also if the database contains no platform at all' }))
 }, { additionalProperties: false })
 
 /** Deletes artwork folders whose platform or ROM has no row. */
@@ -16,7 +16,7 @@ export function defineCleanupResources (app: FastifyInstance, config: Config): T
 
   async function run ({ payload, signal, report }: TaskRun): Promise<void> {
     const { force = false } = payload as Static<typeof ArgumentsSchema>
-    // Folders first: one that a scan makes meanwhile belongs to a row that is read afterwards.
+    // Read folders before rows, because the row of a folder created meanwhile is then found.
     const found = new Map<number, number[]>()
     for (const id of await folders.listPlatforms()) found.set(id, await folders.listRoms(id))
     const rows = await selectOwners(app.pg)

@@ -5,7 +5,10 @@ import { type OutgoingClient, createHttpClient } from '../../core/http/client.ts
 import { readPluginConfig } from '../../core/loader/plugin-config.ts'
 import { USER_AGENT } from '../../core/loader/services.ts'
 
-/** Services that an administrator configured may offer artwork under their own address, wherever that is. */
+/**
+ * Returns the origins of services that an administrator configured. They may serve artwork from their own address, even
+ * a private one.
+ */
 function readTrustedOrigins (app: FastifyInstance, config: Config): string[] {
   return [...app.registry.providers.values()].flatMap(({ definition }) => {
     const settings = readPluginConfig('provider', definition, config)
@@ -13,7 +16,7 @@ function readTrustedOrigins (app: FastifyInstance, config: Config): string[] {
   })
 }
 
-/** What fetches artwork from the open internet. */
+/** Creates the client that downloads artwork from the internet. */
 export const createArtworkClient = (
   app: FastifyInstance, config: Config, log: Logger
 ): OutgoingClient => createHttpClient({

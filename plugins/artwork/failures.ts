@@ -1,9 +1,9 @@
 import { errorCode } from '../../core/files/fs-error.ts'
 
-/** Artwork that was there to be had and could not be written to the resources folder. */
+/** Artwork that was available but could not be written to the resources folder. */
 export class ArtworkStoreError extends Error {
   override readonly name = 'ArtworkStoreError'
-  /** The system's code, such as `ENOSPC`, or ours for a disk whose reserve is all that is left. */
+  /** The code of the system, such as `ENOSPC`, or `NO_FREE_SPACE` if only the reserve of the disk is left. */
   readonly code: string
 
   constructor (code: string, options?: ErrorOptions) {
@@ -16,7 +16,7 @@ interface Failure { count: number, sentence: string }
 
 const FULL = ['ENOSPC', 'EDQUOT', 'EROFS', 'NO_FREE_SPACE']
 
-/** Whether no other file can be written either. */
+/** True if no other file can be written either. */
 export const isDiskFull = (err: unknown): err is ArtworkStoreError =>
   err instanceof ArtworkStoreError && FULL.includes(err.code)
 
@@ -44,7 +44,7 @@ function remedyOf (code: string, folder: string): string {
   }
 }
 
-/** A failure on the side that is written to, which is no fault of the picture. */
+/** Converts an error of the file system to one of the store, which is not a fault of the picture. */
 export function toStoreError (err: unknown): unknown {
   const code = errorCode(err)
   return code === '' ? err : new ArtworkStoreError(code, { cause: err })
@@ -58,7 +58,7 @@ export async function onDisk<T> (write: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Counts failures by platform and reason: one sentence says as much as a thousand. */
+/** Counts failures by platform and reason, because one message says as much as a thousand. */
 export function createArtworkFailures (resourcesDir: string) {
   const platforms = new Map<number, Map<string, Failure>>()
 
@@ -80,7 +80,7 @@ export function createArtworkFailures (resourcesDir: string) {
       failures.set(key, { ...failure, count: failure.count + 1 })
     },
 
-    /** @param nameOf the folder's name of a platform */
+    /** @param nameOf returns the folder name of a platform */
     list (nameOf: (platformId: number) => string): { platform: string, reason: string }[] {
       return [...platforms].flatMap(([id, failures]) => [...failures.values()].map(({ count, sentence }) => {
         const platform = nameOf(id)

@@ -11,7 +11,7 @@ const HEAD_BYTES = 1_024
 
 interface Services { origins: Origins, resourcesDir: string, staging: Staging }
 
-/** Where a cover goes in the resources folder, without extensions. */
+/** Paths of a cover in the resources folder, without extensions. */
 export interface CoverStems { large: string, small: string }
 
 const acceptsImage = (type: string) => type.startsWith('image/') || type === '' || type === 'application/octet-stream'
@@ -19,7 +19,7 @@ const DOCUMENT_TYPES = ['application/pdf', 'application/force-download', 'applic
 const acceptsDocument = (type: string) => DOCUMENT_TYPES.includes(type)
 const acceptsFilm = (type: string) => type.startsWith('video/') || type === 'application/octet-stream'
 
-/** The extension and height that fit the content; a file that is no picture is refused, whatever it was called. */
+/** Returns extension and height by the content. Refuses a file that is not a picture, whatever its name. */
 async function readImage (file: string): Promise<{ extension: string, height: number }> {
   const { format, height } = await (await openImage(file)).metadata()
   const extension = IMAGE_EXTENSIONS[format]
@@ -37,21 +37,23 @@ async function readHead (file: string): Promise<Buffer> {
   }
 }
 
-/** See ISO 32000-2, annex I: the header lies within the first 1,024 bytes. */
+/** Checks for the header of a PDF, which is in the first 1,024 bytes. See ISO 32000-2, annex I. */
 async function checkDocument (file: string): Promise<void> {
   if (!(await readHead(file)).includes('%PDF-')) throw new Error('it is no PDF document')
 }
 
-/** An ISO base media file names its brand after `ftyp`; Matroska and WebM start with the EBML header. */
+/**
+ * Checks for a film. An ISO base media file names its brand after `ftyp`; Matroska and WebM start with the EBML header.
+ */
 async function checkFilm (file: string): Promise<void> {
   const head = await readHead(file)
   const isFilm = head.toString('latin1', 4, 8) === 'ftyp' || head.toString('hex', 0, 4) === '1a45dfa3'
   if (!isFilm) throw new Error('it is no film')
 }
 
-/** Brings pictures, documents and films into the resources folder. Nothing is half-written under its final name. */
+/** Stores pictures, documents and films in the resources folder. Each is complete before it gets its final name. */
 export function createArtworkFiles ({ origins, resourcesDir, staging }: Services) {
-  /** Replaces `<stem>.*`, so that a picture of another format leaves no twin behind. */
+  /** Replaces `<stem>.*`, so a picture of another format leaves no second file. */
   async function publishFile (part: string, path: string): Promise<string> {
     const target = join(resourcesDir, path)
     const stem = basename(path, extname(path))
@@ -65,7 +67,7 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
     return path
   }
 
-  /** Fetches to a temporary name, which is gone at the end unless `take` moved it. */
+  /** Downloads to a temporary name. That file is deleted at the end unless `take` moved it. */
   async function bring<T> (
     piece: Piece, acceptType: (type: string) => boolean, take: (part: string) => Promise<T>
   ): Promise<T> {
@@ -101,16 +103,19 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
   }
 
   return {
-    /** @param stem path in the resources folder, without extension @returns the path with it */
+    /**
+     * @param stem path in the resources folder, without extension
+     * @returns the path with extension
+     */
     bringImage: (piece: Piece, stem: string): Promise<string> => bring(piece, acceptsImage, async (part) => {
       const { extension } = await readImage(part)
       return await publishFile(part, `${stem}.${extension}`)
     }),
 
-    /** A cover and its small copy: both or none. */
+    /** Stores a cover and its small copy, both or neither. */
     bringCover: (piece: Piece, stems: CoverStems) => bring(piece, acceptsImage, (part) => publishCover(part, stems)),
 
-    /** The same of a picture that lies on the same disk. Its file is moved. */
+    /** Stores a cover from a picture on the same disk, which is moved. */
     settleCover: publishCover,
 
     bringDocument: (piece: Piece, path: string): Promise<string> => bring(piece, acceptsDocument, async (part) => {
@@ -123,7 +128,7 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
       return await publishFile(part, path)
     }),
 
-    /** Whether a path that is stored still leads to a file; one that cannot be looked at is taken for it. */
+    /** True if the file of a stored path exists. A file that cannot be checked counts as existing. */
     async isThere (path: string | null | undefined): Promise<boolean> {
       if (path === null || path === undefined || path === '') return false
       try {
@@ -138,7 +143,7 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
       for (const path of paths) await rm(join(resourcesDir, path), { force: true })
     },
 
-    /** Deletes all files of one ROM, apart from some paths. */
+    /** Deletes all files of one ROM, except some paths. */
     async drop (folder: string, kept: readonly string[]): Promise<void> {
       const path = join(resourcesDir, folder)
       if (kept.length === 0) return await rm(path, { recursive: true, force: true })

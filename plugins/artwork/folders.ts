@@ -9,7 +9,7 @@ const ID = /^[1-9]\d{0,9}$/
 async function listIds (folder: string): Promise<number[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true })
-    // Anything else in there is not ours to judge.
+    // All other entries do not belong to this feature.
     return entries.filter((entry) => entry.isDirectory() && ID.test(entry.name)).map((entry) => Number(entry.name))
   } catch (err) {
     if (errorCode(err) === 'ENOENT') return []
@@ -17,7 +17,7 @@ async function listIds (folder: string): Promise<number[]> {
   }
 }
 
-/** The artwork folders that are on disk: one for each platform, in it one for each ROM. */
+/** Creates the access to the artwork folders on disk: one per platform, and in it one per ROM. */
 export function createArtworkFolders (dataDir: string) {
   const resources = join(dataDir, 'resources')
   const remove = (path: string) => rm(join(resources, path), { recursive: true, force: true })

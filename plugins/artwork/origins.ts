@@ -18,25 +18,25 @@ import type { ProviderMatches } from '../matching/matches.ts'
 type Provider = Loaded<ProviderDefinition>
 type Providers = ReadonlyMap<string, Provider>
 
-/** One file of artwork, and the provider that offers it; null for a picture that the ROM itself is. */
+/** One file of artwork with the provider that offers it; null if the ROM itself is the picture. */
 export interface Piece extends Media {
   provider: string | null
-  /** Where files lie that are in the library already. */
+  /** The library of files that are already on disk. */
   library_id: number
 }
 
-/** The provider looked at the file and says that it stands for one it does not have. */
+/** The provider inspected the file and reports that it is a placeholder for a missing one. */
 export class PlaceholderError extends Error {
   override readonly name = 'PlaceholderError'
 }
 
 interface Services {
   http: DownloadingClient
-  /** Undefined for a library that cannot be read. */
+  /** Returns undefined for a library that cannot be read. */
   dirOf: (libraryId: number) => string | undefined
   providers: Providers
   breakerOf: (key: string) => Breaker
-  /** What the calls of providers share. */
+  /** The scope that calls to providers share. */
   scope: CallScope
 }
 
@@ -44,8 +44,8 @@ const LIBRARY = /^file:\/\/(?<path>.+)$/s
 const FOLDER = /^folder:\/\/(?<property>[^/]+)\/(?<path>.+)$/s
 
 /**
- * The provider of every address that stands in these matches. Where several name one, it is one that has its files
- * fetched in its own way: nobody else may be able to.
+ * Returns the provider of every address in these matches. If several name one address, a provider with its own
+ * `fetchMedia` is chosen, because the others may be unable to download it.
  */
 export function findOfferers (matches: ProviderMatches, providers: Providers): Map<string, string> {
   const keys = new Map<string, string>()
@@ -57,7 +57,7 @@ export function findOfferers (matches: ProviderMatches, providers: Providers): M
   return keys
 }
 
-/** The addresses of the pictures of achievements, from whatever provider. */
+/** Lists the addresses of badges of achievements, from all providers. */
 export const listBadges = (matches: ProviderMatches): string[] => [...matches.values()]
   .flatMap((found) => 'id' in found ? found.media ?? [] : [])
   .flatMap(({ kind, url }) => kind === 'badge' ? [url] : [])
@@ -87,10 +87,10 @@ async function copy (from: FileHandle, target: string, signal: AbortSignal): Pro
   }
 }
 
-/** Brings files from where they are: the library, a folder of a provider, its own client, or the open internet. */
+/** Copies or downloads files: from the library, a folder of a provider, its own client, or the internet. */
 export function createOrigins ({ http, dirOf, providers, breakerOf, scope }: Services) {
   const { signal } = scope
-  /** Addresses of placeholders, which are not asked for again. */
+  /** Addresses of placeholders, which are not requested again. */
   const placeholders = new Set<string>()
 
   async function copyFrom (folder: string, path: string, target: string): Promise<void> {
@@ -114,7 +114,7 @@ export function createOrigins ({ http, dirOf, providers, breakerOf, scope }: Ser
     return dir
   }
 
-  /** The request goes out with what the provider adds to it, at its pace and under its masks. */
+  /** Downloads with the provider's own client: with its additions to the request, its rate limit and its masks. */
   async function downloadAs (
     provider: Provider, { kind, url }: Piece, toFile: string, acceptType: (type: string) => boolean
   ): Promise<Download> {
@@ -155,7 +155,7 @@ export function createOrigins ({ http, dirOf, providers, breakerOf, scope }: Ser
     /**
      * Writes a file of artwork to `target`.
      *
-     * @param acceptType whether a media type is wanted, of what is downloaded
+     * @param acceptType returns true for an accepted media type of a download
      * @throws PlaceholderError for a file that its provider refuses
      */
     async bring (piece: Piece, target: string, acceptType: (type: string) => boolean): Promise<void> {
@@ -171,7 +171,7 @@ export function createOrigins ({ http, dirOf, providers, breakerOf, scope }: Ser
       await checkAccepted(provider, piece, await download(piece, provider, target, acceptType))
     },
 
-    /** The providers among these that fetch their own files, and so at their own pace. */
+    /** Returns the providers that download their own files, and therefore with their own rate limit. */
     pacing: (keys: readonly (string | null)[]): string[] =>
       [...new Set(keys)].filter((key) => key !== null)
         .filter((key) => providers.get(key)?.definition.fetchMedia !== undefined).sort()

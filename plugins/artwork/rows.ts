@@ -1,11 +1,15 @@
 import type pg from 'pg'
 import type { Rom } from '../roms/entities.ts'
 
-/** What is stored of a ROM's artwork. */
+/** The stored artwork of a ROM. */
 export type StoredArtwork =
   Pick<Rom, 'path_cover_large' | 'path_cover_small' | 'path_screenshots' | 'path_manual' | 'media' | 'badges'>
 
-/** Not of a ROM that was edited since it was read. @returns whether anything changed */
+/**
+ * Stores the artwork of a ROM, unless the ROM was edited since it was read.
+ *
+ * @returns true if anything changed
+ */
 export async function updateArtwork (
   pool: pg.Pool, rom: Pick<Rom, 'id' | 'edits'>, stored: StoredArtwork
 ): Promise<boolean> {
@@ -18,7 +22,7 @@ export async function updateArtwork (
   return rowCount === 1
 }
 
-/** What a person put there stays. */
+/** Clears artwork, except media that a person set. */
 const FORGET = `update roms set url_screenshots = '{}', path_screenshots = '{}', media = '{}',
     url_cover = case when own_fields && '{url_cover}' then url_cover end,
     path_cover_large = case when own_fields && '{url_cover}' then path_cover_large end,
@@ -29,26 +33,30 @@ const FORGET = `update roms set url_screenshots = '{}', path_screenshots = '{}',
   returning id, array_remove(array[path_cover_large, path_cover_small, path_manual] || array(
     select f.track_meta ->> 'cover_path' from rom_files f where f.rom_id = roms.id and f.track_meta is not null), null) as kept`
 
-/** Forgets the artwork of ROMs. @returns the paths that their rows still name */
+/**
+ * Clears the artwork of ROMs.
+ *
+ * @returns the paths that their rows still contain
+ */
 export async function forgetArtwork (pool: pg.Pool, ids: readonly number[]): Promise<{ id: number, kept: string[] }[]> {
   const { rows } = await pool.query<{ id: number, kept: string[] }>(FORGET, [ids])
   return rows
 }
 
-/** Names of the folders of some platforms, by id. */
+/** Loads the folder names of some platforms, by id. */
 export async function selectFolderNames (pool: pg.Pool, platformIds: readonly number[]): Promise<Map<number, string>> {
   const { rows } = await pool.query<{ id: number, fs_slug: string }>(
     'select id, fs_slug from platforms where id = any($1::int[])', [platformIds])
   return new Map(rows.map((row) => [row.id, row.fs_slug]))
 }
 
-/** Ids of all tasks that run now, but for one. */
+/** Loads the ids of all running tasks except one. */
 export async function selectOtherRunning (pool: pg.Pool, taskId: string): Promise<Set<string>> {
   const { rows } = await pool.query<{ id: string }>("select id from tasks where status = 'started' and id <> $1", [taskId])
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Whose artwork may be there: every platform, and every ROM with its platform, those in the trash included. */
+/** Loads the owners of artwork: every platform, and every ROM with its platform, including ROMs in the trash. */
 export async function selectOwners (pool: pg.Pool): Promise<{ platforms: Set<number>, roms: Map<number, number> }> {
   const platforms = await pool.query<{ id: number }>('select id from platforms')
   const roms = await pool.query<{ id: number, platform_id: number }>(`select id, platform_id from roms

@@ -5,12 +5,12 @@ import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { selectOtherRunning } from './rows.ts'
 
-/** Begins the names of what edits stage, which are no tasks and are over soon. */
+/** Prefix of the staging folders of edits, which are short and have no task. */
 export const EDIT_PREFIX = 'edit-'
 const EDIT_MAX_MS = 60 * 60_000
 
 const FOLDER = '.unfinished'
-/** The largest file that is staged: of a form, or of what `core/http` downloads. */
+/** Maximum size of a staged file, from a form or a download of `core/http`. */
 export const ARTWORK_MAX_BYTES = 64 * 1024 ** 2
 
 async function listFolder (path: string): Promise<string[]> {
@@ -27,8 +27,8 @@ async function isEdited (path: string): Promise<boolean> {
 }
 
 /**
- * Where a scan keeps artwork until it is whole: a folder of its own beside the finished, so that what a killed process
- * left can be told from what another scan is writing just now.
+ * Creates the staging folder of a scan, beside the finished artwork. Each scan has its own folder, so files of a killed
+ * process are distinguished from files that another scan is writing.
  */
 export function createStaging (pool: pg.Pool, resourcesDir: string, taskId: string) {
   const all = join(resourcesDir, FOLDER)
@@ -36,7 +36,7 @@ export function createStaging (pool: pg.Pool, resourcesDir: string, taskId: stri
   let count = 0
 
   return {
-    /** Deletes what scans left behind that are over, and what an earlier worker of this one did. */
+    /** Deletes files of finished scans, and of an earlier worker of this scan. */
     async clear (): Promise<void> {
       const names = await listFolder(all)
       if (names.length === 0) return
@@ -46,7 +46,11 @@ export function createStaging (pool: pg.Pool, resourcesDir: string, taskId: stri
       }
     },
 
-    /** A path nothing has yet, in a folder that is there and has room for a file. @throws ApiError NO_FREE_SPACE */
+    /**
+     * Returns an unused path in an existing folder with enough free space for a file.
+     *
+     * @throws ApiError NO_FREE_SPACE
+     */
     async next (): Promise<string> {
       await requireFreeSpace(own, ARTWORK_MAX_BYTES)
       await mkdir(own, { recursive: true })
