@@ -15,7 +15,7 @@ export interface Renaming {
 }
 
 /**
- * Stores the begin of a rename.
+ * Stores the start of a rename.
  *
  * @returns true if the name is free: no ROM has it, and no rename in progress uses it
  */

@@ -81,7 +81,7 @@ export function createListCache (reads: LongReads) {
 
     filterValues: (list: CachedList): Promise<RomFilters> => filterValues.get(...askForValues(list)),
 
-    /** Never delays a page: while the values are being computed the page gets none, and a later page gets them. */
+    /** Waits `FILTER_VALUES_WAIT_MS` at most. A page gets no values until they are computed; a later page gets them. */
     filterValuesSoon: async (list: CachedList): Promise<RomFilters> =>
       await filterValues.getSoon(...askForValues(list), FILTER_VALUES_WAIT_MS) ?? noFilterValues()
   }
