@@ -1,12 +1,12 @@
-/** Gathers single items into batches, so that many small writes become few. */
+/** Collects single items into batches, because few large writes are faster than many small ones. */
 export interface Batcher<Item> {
-  /** Resolves when the batch with the item was written; rejects with what the write threw. */
+  /** Resolves after the batch with this item is written; rejects with the error of the write. */
   add (item: Item): Promise<void>
-  /** Writes what is waiting. */
+  /** Writes the items that wait. */
   flush (): Promise<void>
 }
 
-/** @param delayMs how long an item may wait for company, in milliseconds */
+/** @param delayMs the longest time that an item waits for further items, in milliseconds */
 export function createBatcher<Item> (
   write: (items: Item[]) => Promise<void>, { max, delayMs }: { max: number, delayMs: number }
 ): Batcher<Item> {
@@ -33,10 +33,10 @@ export function createBatcher<Item> (
       waiting.push(item)
       if (settled === null) {
         settled = Promise.withResolvers()
-        timer = setTimeout(() => { flush().catch(() => { /* told to those who wait for the batch */ }) }, delayMs)
+        timer = setTimeout(() => { flush().catch(() => { /* `add` reports the error */ }) }, delayMs)
       }
       const { promise } = settled
-      if (waiting.length >= max) flush().catch(() => { /* told to those who wait for the batch */ })
+      if (waiting.length >= max) flush().catch(() => { /* `add` reports the error */ })
       return promise
     }
   }

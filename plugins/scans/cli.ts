@@ -23,12 +23,12 @@ export interface ScanOptions {
 }
 
 const USAGE = 2
-/** What a shell reports of a program that Ctrl-C ended: 128 + SIGINT. */
+/** The exit code of a program that Ctrl-C ended: 128 + SIGINT. */
 const INTERRUPTED = 130
 
 const write = (text: string) => { process.stdout.write(text) }
 
-/** Options of metadata providers, written `name=value`. @throws StartError for a name that is none */
+/** Reads options of metadata providers, written `name=value`. @throws StartError for an unknown option */
 function readOptions (given: readonly string[], properties: Record<string, TSchema>): Record<string, unknown> {
   return Object.fromEntries(given.map((text) => {
     const [name = '', ...value] = text.split('=')
@@ -41,7 +41,7 @@ function readOptions (given: readonly string[], properties: Record<string, TSche
   }))
 }
 
-/** @throws StartError for a name that is none */
+/** @throws StartError if no library has one of the names */
 async function findLibraries (app: App, names: readonly string[]): Promise<number[]> {
   const roots = await app.library.list()
   return names.map((wanted) => {
@@ -51,7 +51,7 @@ async function findLibraries (app: App, names: readonly string[]): Promise<numbe
   })
 }
 
-/** @throws StartError naming what the scan would refuse. */
+/** @throws StartError if the scan would refuse these options; its message names the problem */
 async function readPayload (app: App, options: ScanOptions): Promise<ScanPayload> {
   const schema = createScanPayloadSchema(app.registry)
   const read = createReader(schema)({
@@ -98,7 +98,7 @@ async function follow (app: App, task: Task, view: ScanView): Promise<number> {
   return INTERRUPTED
 }
 
-/** Scans as the options of `svc scan` say. @returns the exit code */
+/** Starts the scan that the options of `svc scan` describe. @returns the exit code */
 export async function runScan (app: App, options: ScanOptions): Promise<number> {
   const task = await app.scans.request(await readPayload(app, options), null)
   const view = createView(options)
@@ -106,7 +106,7 @@ export async function runScan (app: App, options: ScanOptions): Promise<number> 
   return options.wait ? await follow(app, task, view) : 0
 }
 
-/** `svc scan`. */
+/** Runs `svc scan`. @returns the exit code */
 export async function scan (options: ScanOptions): Promise<number> {
   return await withApp(loadConfig().config, (app) => runScan(app, options))
 }

@@ -21,14 +21,14 @@ export const ScanSchema = Type.Object({
     language: Names('Language codes, most wanted first', ['en'], { env: 'SCAN_LANGUAGE_PRIORITY' })
   }),
   media: Type.Array(StringEnum(MEDIA_KINDS), {
-    default: ['box2d', 'screenshot', 'manual'], description: 'Media kept besides the cover'
+    default: ['box2d', 'screenshot', 'manual'], description: 'Media stored besides the cover'
   }),
   workers: Type.Integer({
     default: 256,
     minimum: 1,
     maximum: 4096,
     env: 'SCAN_WORKERS',
-    description: 'ROMs under way at the providers at once: how far the others run ahead of a slow or paused one'
+    description: 'ROMs that are looked up at once; bounds how far fast providers run ahead of a slow or paused one'
   }),
   hash_threads: Type.Integer({
     default: 0, minimum: 0, maximum: 64, env: 'SVC_HASH_THREADS', description: 'Threads that hash; 0 means one per core'

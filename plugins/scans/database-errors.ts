@@ -1,19 +1,19 @@
 import pg from 'pg'
 import { errorCode } from '../../core/files/fs-error.ts'
 
-/** The database takes nothing now, whatever it is: there is no use in going on. */
+/** The database refuses every write for now, so that the scan cannot continue. */
 export class DatabaseUnableError extends Error {
   override readonly name = 'DatabaseUnableError'
 }
 
 /**
- * Classes of SQLSTATE that blame not what was asked but the connection, resources, an operator or the system.
+ * Classes of SQLSTATE that blame the connection, resources, an operator or the system, and not the statement.
  * See https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const UNABLE = ['08', '53', '57', '58']
 const DISK_FULL = '53100'
 
-/** The same error, or one that says in a sentence that the database is unable. */
+/** Returns a DatabaseUnableError with a readable message if the database cannot write at all, else the given error. */
 export function explainDatabaseError (err: unknown): unknown {
   const code = errorCode(err)
   if (code.length !== 5 || !UNABLE.includes(code.slice(0, 2))) return err
@@ -24,13 +24,13 @@ export function explainDatabaseError (err: unknown): unknown {
   return new DatabaseUnableError(`${sentence}; what was stored until now stays.`, { cause: err })
 }
 
-/** Classes of SQLSTATE that blame what was to be written: data, constraints, and limits such as an index row's size. */
+/** Classes of SQLSTATE that blame the written row: data, constraints, and limits such as the size of an index row. */
 const BAD_DATA = ['22', '23', '54']
 
 /**
- * Writes rows together, and when the database refuses one of them, in halves, so that one bad row costs itself alone.
+ * Writes rows together. When the database refuses one of them, writes them in halves, so that only the bad row is lost.
  *
- * @returns what was written
+ * @returns the written rows
  */
 export async function writeInHalves<Row, Written> (
   rows: readonly Row[], write: (rows: readonly Row[]) => Promise<Written[]>, refuse: (row: Row, err: Error) => void

@@ -13,7 +13,7 @@ export function toFileRows (entry: Entry, hashes: EntryHashes): FileRow[] {
       file_path: file.file_path,
       file_size_bytes: file.file_size_bytes,
       last_modified: Math.round(file.mtime),
-      // Without it the file counts as changed, so that the next scan tries to read it again.
+      // Without an inode the file counts as changed, and the next scan tries to read it again.
       inode: isUnread ? '' : file.inode,
       is_top_level: file.is_top_level,
       category: file.category,
@@ -64,7 +64,7 @@ const isSame = (file: EntryFile, known: StoredFile | undefined) => known !== und
   known.file_size_bytes === file.file_size_bytes && known.inode === file.inode &&
   known.last_modified === Math.round(file.mtime)
 
-/** Whether the files on disk are those that are stored, by name, size, time and inode; no content is read. */
+/** True if the files on disk equal the stored ones by name, size, time and inode; no content is read. */
 export function isUnchanged (entry: Entry, stored: readonly StoredFile[]): boolean {
   if (stored.length !== entry.files.length) return false
   const [only] = stored

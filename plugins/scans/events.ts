@@ -21,7 +21,7 @@ export type ScanningPlatform = Static<typeof ScanningPlatformSchema>
 declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents {
     'scan:scanning_platform': ScanningPlatform
-    /** The simple ROM schema without its files. */
+    /** The simple ROM schema without the files of the ROM. */
     'scan:scanning_rom': Record<string, unknown> & { is_new: boolean }
     'scan:update_stats': ScanStats
     'scan:done': ScanStats
@@ -34,15 +34,15 @@ const ROM_FLAGS = { is_new: Type.Boolean(), is_identifying: Type.Boolean() }
 export function describeScans (app: FastifyInstance): void {
   const rom = Type.Unsafe<ServerEvents['scan:scanning_rom']>(createShownSchema(app, 'ScanningRom', ROM_FLAGS))
   app.sockets.describe({
-    'scan:scanning_platform': { summary: 'A scan comes to a platform', schema: ScanningPlatformSchema },
-    'scan:scanning_rom': { summary: 'A scan comes to a ROM, or is done with it; not every one is told of', schema: rom },
-    'scan:update_stats': { summary: 'How far a scan is', schema: ScanStatsSchema },
-    'scan:done': { summary: 'A scan is over', schema: ScanStatsSchema },
+    'scan:scanning_platform': { summary: 'A scan starts with a platform', schema: ScanningPlatformSchema },
+    'scan:scanning_rom': { summary: 'A scan starts with a ROM, or finishes it; not every ROM gets an event', schema: rom },
+    'scan:update_stats': { summary: 'The progress of a scan', schema: ScanStatsSchema },
+    'scan:done': { summary: 'A scan ended', schema: ScanStatsSchema },
     'scan:done_ko': { summary: 'A scan failed, or was refused', schema: Type.String({ description: 'Why' }) }
   })
 }
 
-/** The events by which clients start and stop scans. Refusals go to the asking socket alone. */
+/** Handles the events by which clients start and stop scans. Only the socket that asked gets a refusal. */
 export function listenForScans (app: FastifyInstance): void {
   const scopes = ['tasks.run'] as const
   const refuse = (socket: Socket, reason: string) => { socket.emit('scan:done_ko', reason) }

@@ -16,7 +16,7 @@ declare module 'fastify' {
   interface FastifyInstance { scans: ReturnType<typeof createScans> }
 }
 
-/** Of the whole library, with every provider that is enabled. */
+/** A quick scan of the whole library with every enabled provider. */
 const QUICK_SCAN: ScanPayload = {
   type: 'quick', platforms: [], platform_fs_slugs: [], roms_ids: []
 }
@@ -42,7 +42,7 @@ function defineRescan (app: FastifyInstance, config: Config): TaskDefinition {
         app.log.info('no scheduled rescan: a scan is already in progress')
       }
     },
-    // The scan itself, so that who asked for it can follow it.
+    // Returns the scan itself, because the caller can then follow it.
     startByHand: (userId) => app.scans.request(QUICK_SCAN, userId)
   }
 }

@@ -12,7 +12,7 @@ export async function selectMissing (pool: pg.Pool, platformId: number | null): 
   return rows
 }
 
-/** The folder that held a platform's ROMs in one library, by its number; null while there was none. */
+/** Returns the inode of the folder that held a platform's ROMs in one library; null if none was stored. */
 export async function findInode (pool: pg.Pool, { id, library_id: library }: PlatformFolderRef): Promise<string | null> {
   const { rows } = await pool.query<{ fs_inode: string | null }>(
     'select fs_inode from platform_folders where platform_id = $1 and library_id = $2', [id, library])
@@ -20,8 +20,9 @@ export async function findInode (pool: pg.Pool, { id, library_id: library }: Pla
 }
 
 /**
- * Notes that a platform lies in a library, and which folder holds its ROMs; null while it holds none. What is noted
- * already is left alone: even a conflict in which nothing is updated locks the row, and waits for the disk.
+ * Stores that a platform lies in a library, and which folder holds its ROMs; null while no folder does. A row that is
+ * up
+ * to date is not touched, because even a conflict that updates nothing locks the row and waits for the disk.
  */
 export async function upsertFolder (
   pool: pg.Pool, { id, library_id: library }: PlatformFolderRef, inode: string | null
@@ -34,10 +35,14 @@ export async function upsertFolder (
       where f.missing_from_fs or f.fs_inode is distinct from coalesce(excluded.fs_inode, f.fs_inode)`, [id, library, inode])
 }
 
-/** A platform as one library knows it. */
+/** A platform as one library has it. */
 export interface KnownPlatform { id: number, fs_slug: string, created_at: Date, missing_from_fs: boolean }
 
-/** The platforms that lie in a library, or did. @param isFirst whether those that lie in none are taken to lie in it */
+/**
+ * Returns the platforms that have, or once had, a folder in a library.
+ *
+ * @param isFirst true if platforms without a folder in any library count as platforms of this one
+ */
 export async function selectKnownPlatforms (
   pool: pg.Pool, libraryId: number, isFirst: boolean
 ): Promise<KnownPlatform[]> {
@@ -50,8 +55,8 @@ export async function selectKnownPlatforms (
 }
 
 /**
- * Marks platforms that are gone from a library, with their ROMs of it, and those that are there. A platform is missing
- * when it is in no library any more.
+ * Marks platforms that are gone from a library, with their ROMs there, and platforms that are present. A platform is
+ * missing if it is in no library any more.
  */
 export async function markPlatforms (
   pool: pg.Pool, libraryId: number, there: readonly number[], gone: readonly number[]
@@ -73,7 +78,7 @@ export async function markPlatforms (
   })
 }
 
-/** Notes how the scan of a library ended. @param problem null when it could be read */
+/** Stores how the scan of a library ended. @param problem null if the library could be read */
 export async function noteScan (
   pool: pg.Pool, libraryId: number, scanId: string, problem: string | null
 ): Promise<void> {

@@ -5,13 +5,13 @@ import type { Rom } from '../roms/entities.ts'
 import { applyLocks, claimFormerIds } from '../roms/former-rows.ts'
 import { toDatabaseJson } from '../../core/database/json.ts'
 
-/** What the scan has to know of every ROM row of a platform. */
+/** The stored data that the scan needs of every ROM of a platform. */
 export interface KnownRom {
   id: number
   fs_name: string
   missing_from_fs: boolean
   is_identified: boolean
-  /** Whether this very scan added it, before its worker went down. */
+  /** True if this scan added the ROM, even if that was before its worker went down. */
   is_fresh: boolean
   /** Keys of the providers that matched it. */
   providers: string[]
@@ -22,10 +22,10 @@ export type KnownHashes = Pick<Rom, 'id' | 'fs_size_bytes' | 'crc_hash' | 'md5_h
 /** A platform in one library. */
 export interface PlatformFolderRef { id: number, library_id: number }
 
-/** A ROM's content, and where it is said to lie. */
+/** The hashes of a ROM, and the stored place of its file. */
 export type LocatedHashes = KnownHashes & Pick<Rom, 'library_id' | 'fs_path' | 'fs_name'> & {
   platform_id: number
-  /** The folder that held the platform's ROMs; null when none was noted. */
+  /** The inode of the folder that held the platform's ROMs; null if none was stored. */
   fs_inode: string | null
 }
 
@@ -39,7 +39,7 @@ export interface StoredFile {
   inode: string
 }
 
-/** A row to write: everything that follows from the disk. */
+/** A row to write, with all values that follow from the disk. */
 export type RomRow = Pick<Rom, 'fs_name' | 'fs_path' | 'fs_extension' | 'fs_name_no_tags' | 'fs_name_no_ext' |
   'fs_size_bytes' | 'is_folder' | 'has_nested_single_file' | 'has_multiple_files' | 'has_soundtrack' | 'crc_hash' |
   'md5_hash' | 'sha1_hash' | 'regions' | 'languages' | 'tags'> & {
@@ -49,7 +49,7 @@ export type RomRow = Pick<Rom, 'fs_name' | 'fs_path' | 'fs_extension' | 'fs_name
     revision: string | null
     version: string | null
     name_sort_key: string
-    /** Whether what the file name says is written to a row that is there already. */
+    /** True if the tags of the file name are written to an existing row. */
     writes_tags: boolean
   }
 
@@ -96,24 +96,26 @@ const INSERT_ROMS = `insert into roms (id, platform_id, library_id, fs_name, fs_
     updated_at = now()
   returning id, fs_name`
 
-/** A path of stored artwork, which starts with the folders of platform and ROM, for a ROM that comes to platform $2. */
+/**
+ * Returns SQL that moves a path of stored artwork to platform $2. The path starts with the folders of platform and ROM.
+ */
 const rebased = (path: string) =>
   `replace(${path}, 'roms/' || platform_id || '/' || id || '/', 'roms/' || $2::int || '/' || id || '/')`
 
-/** Before the update that changes the platform, in the same transaction. */
+/** Moves paths of artwork; runs before the update that changes the platform, in the same transaction. */
 const REBASE_ARTWORK = `update roms set path_cover_small = ${rebased('path_cover_small')},
     path_cover_large = ${rebased('path_cover_large')}, path_manual = ${rebased('path_manual')},
     path_screenshots = array(select ${rebased('path')} from unnest(path_screenshots) with ordinality as s(path, n) order by n),
     media = (${rebased('media::text')})::jsonb
   where id = any($1::int[]) and platform_id <> $2`
 
-/** The same for the covers of its music. */
+/** Moves paths of the covers of a ROM's music to its new platform. */
 const REBASE_COVERS = `update rom_files f set track_meta = jsonb_set(f.track_meta, '{cover_path}', to_jsonb(replace(
     f.track_meta ->> 'cover_path', 'roms/' || r.platform_id || '/' || r.id || '/', 'roms/' || $2::int || '/' || r.id || '/')))
   from roms r where r.id = f.rom_id and f.rom_id = any($1::int[]) and r.platform_id <> $2
     and f.track_meta ->> 'cover_path' is not null`
 
-/** Whether a ROM is called as its file is. */
+/** True if a ROM has the name of its file. */
 const FOLLOWS_FILE =
   "(roms.name = roms.fs_name_no_tags and not roms.is_identified and not roms.own_fields && '{name}')"
 
@@ -199,8 +201,9 @@ export function createRomStore (pool: pg.Pool) {
     },
 
     /**
-     * ROMs of other platforms or libraries with one of these SHA-1 sums: each by the index, however little is known of
-     * it.
+     * Returns ROMs of other platforms or libraries with one of these SHA-1 hashes. The lateral join looks up each hash
+     * by
+     * the index, even while PostgreSQL has no statistics of the table.
      */
     async listElsewhere (
       { id, library_id: library }: PlatformFolderRef, sha1s: readonly string[]
@@ -216,7 +219,7 @@ export function createRomStore (pool: pg.Pool) {
       return rows
     },
 
-    /** Writes rows with their files in one transaction; files of theirs that are not named are deleted. */
+    /** Writes rows with their files in one transaction; deletes other files of these ROMs. */
     async write (place: PlatformFolderRef, roms: readonly RomWrite[]): Promise<WrittenRom[]> {
       return await transaction(pool, async (client) => {
         const { id: platformId, library_id: library } = place

@@ -8,12 +8,12 @@ import { SCAN_TYPES } from '../matching/scan-types.ts'
 const Ids = (description: string) =>
   Type.Array(Type.Integer({ minimum: 1 }), { default: [], maxItems: 100_000, description })
 
-/** Options that clients know, for as long as no provider declares one of that name. */
+/** Options that clients send, as long as no provider declares one of the same name. */
 const KNOWN_OPTIONS = {
   launchbox_remote_enabled: Type.Boolean({ default: true, description: 'false: only the local LaunchBox store is used' })
 }
 
-/** What the providers can be told for one scan. One without a default may be left out. */
+/** Returns the scan options that providers declare. An option without a default is optional. */
 function listOptions (providers: readonly ProviderDefinition[]): TProperties {
   const declared = providers.flatMap(({ scanOptions }) => Object.entries(scanOptions?.properties ?? {}))
   return Object.fromEntries(declared.map(([name, schema]) => [name, 'default' in schema ? schema : Type.Optional(schema)]))
@@ -27,24 +27,24 @@ const SharedFields = Type.Object({
   }),
   roms_ids: Ids('Scan only these ROMs'),
   library_ids: Type.Optional(Type.Array(Type.Integer({ minimum: 1 }), {
-    maxItems: 1_000, description: 'Ids of libraries; without it, or empty, all are scanned'
+    maxItems: 1_000, description: 'Ids of libraries; if absent or empty, all are scanned'
   })),
   playmatch_enabled: Type.Optional(Type.Boolean({ description: 'Sent by older clients; has no effect', deprecated: true }))
 })
 
 /**
- * The payload of a scan: its `apis` are the providers known to clients and every provider there is, those that are
- * switched off included; the providers' own options come on top.
+ * Creates the schema of a scan's payload. Its `apis` may name the providers that clients know and every provider there
+ * is, also those that are switched off. The providers' own options are added.
  */
 export function createScanPayloadSchema (registry: Pick<Registry, 'definitions'>) {
-  const apis = Type.Array(StringEnum(listProviderKeys(registry)), { description: 'Metadata providers; without it every enabled one' })
+  const apis = Type.Array(StringEnum(listProviderKeys(registry)), { description: 'Metadata providers; if absent, every enabled one' })
   return Type.Object({
     ...KNOWN_OPTIONS, ...listOptions(listProviders(registry)), ...SharedFields.properties, apis: Type.Optional(apis)
   }, { title: 'ScanPayload', additionalProperties: false })
 }
 /**
- * Options of providers come on top, by their names. With `fs_names`, which no client sends, only entries of these names
- * are read in the folders of `platforms`.
+ * The payload of a scan, with options of providers by their names. With `fs_names`, which no client sends, only entries
+ * of these names are read in the folders of `platforms`.
  */
 export type ScanPayload =
   Static<typeof SharedFields> & { apis?: string[], fs_names?: readonly string[] } & Readonly<Record<string, unknown>>
@@ -53,7 +53,7 @@ const COUNTERS = ['total_platforms', 'total_roms', 'scanned_platforms', 'new_pla
   'scanned_roms', 'new_roms', 'updated_roms', 'identified_roms', 'new_files', 'scanned_firmware', 'new_firmware',
   'failed_lookups'] as const
 
-/** Running totals; they only grow. `failed_lookups` counts providers' failures. */
+/** Running totals, which only grow. `failed_lookups` counts failures of providers. */
 export type ScanStats = Record<typeof COUNTERS[number], number>
 
 export const ScanStatsSchema = Type.Unsafe<ScanStats>(Type.Object(
@@ -62,5 +62,5 @@ export const ScanStatsSchema = Type.Unsafe<ScanStats>(Type.Object(
 export const createStats = (): ScanStats =>
   Object.fromEntries(COUNTERS.map((name) => [name, 0])) as ScanStats
 
-/** Something the scan left out, and why. */
+/** A file or lookup that the scan skipped, and the reason. */
 export interface ScanProblem { platform: string, path: string, reason: string }

@@ -12,7 +12,7 @@ import type { PlatformFolderRef } from './rom-rows.ts'
 
 const SCAN_QUEUE = 'scan'
 const LIBRARY_LOCK = 'scan:library'
-/** A scan of single ROMs goes ahead of waiting library scans. */
+/** Scans of single ROMs go ahead of waiting library scans. */
 const ROMS_PRIORITY = 10
 
 const TITLES: Record<ScanType, string> = {
@@ -30,7 +30,7 @@ export function createScans (app: FastifyInstance, config: Config) {
     concurrency: 1,
     timeoutName: 'SCAN_TIMEOUT',
     timeoutSeconds: config.scan.timeout_seconds,
-    // What scans is loaded by the process that does, for its first one.
+    // Only the process that scans loads this code, before its first scan.
     async run (run) {
       const { runScan } = await import('./run/run-scan.ts')
       const scan = run as TaskRun<ScanPayload & Record<string, unknown>>
@@ -38,7 +38,7 @@ export function createScans (app: FastifyInstance, config: Config) {
     }
   })
 
-  // Only now may the next scan be asked for: while the row says that this one runs, it would be refused.
+  // Clients may ask for the next scan only now, because it is refused while the row of this one is running.
   app.tasks.onEnd(({ type, task_key: key, status, error, meta }) => {
     if (type !== 'scan' || typeof key === 'string') return
     if (status === 'failed') app.sockets.publish(null, 'scan:done_ko', mask(error ?? 'The scan failed; see the log of the server'))
@@ -62,10 +62,10 @@ export function createScans (app: FastifyInstance, config: Config) {
   return {
     measures: createScanMeasures(app),
 
-    /** Adds something to do before a scan reads the library. */
+    /** Adds a step that runs before a scan reads the library. */
     addBeforeScan (step: BeforeScan): void { before.push(step) },
 
-    /** Adds something to do with the scanned platforms before the scan is done. */
+    /** Adds a step that runs with the scanned platforms before the scan is done. */
     addAfterScan (step: AfterScan): void { after.push(step) },
 
     /**
@@ -79,7 +79,7 @@ export function createScans (app: FastifyInstance, config: Config) {
       return await queue(rest, payload.roms_ids.length > 0, userId)
     },
 
-    /** Queues a scan of single files or folders of a platform; it waits for a worker when there is none. */
+    /** Queues a scan of single files or folders of a platform; the scan waits if there is no worker. */
     scanEntries: (place: PlatformFolderRef, names: readonly string[], userId: number | null): Promise<Task> => queue({
       type: 'quick', library_ids: [place.library_id], platforms: [place.id], platform_fs_slugs: [], roms_ids: [], fs_names: names
     }, true, userId),

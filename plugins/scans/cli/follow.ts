@@ -6,9 +6,9 @@ const POLL_MS = 400
 const ENDED = new Set(['finished', 'failed', 'stopped', 'canceled'])
 
 /**
- * Shows each change of a scan until it ended.
+ * Shows each change of a scan until the scan ends.
  *
- * @returns the last state; null when `signal` ended the watching first
+ * @returns the last state; null if `signal` ended the watching first
  */
 export async function followScan (
   read: () => Promise<ScanState>, view: ScanView, signal: AbortSignal
@@ -22,7 +22,7 @@ export async function followScan (
     }
     if (!isDeepStrictEqual(state, shown)) view.update(state)
     shown = state
-    // Woken early by the signal, which the loop then sees.
+    // The signal ends the sleep early; the loop then sees the abort.
     await sleep(POLL_MS, undefined, { signal }).catch(() => undefined)
   }
   return null

@@ -3,22 +3,22 @@ import progress from 'cli-progress'
 
 const { Format, Presets, SingleBar } = progress
 
-/** What is known of a scan while it runs. */
+/** The state of a running scan. */
 export interface ScanState {
   status: string
   error: string | null
-  /** The name of the platform whose turn it is; null before the first. */
+  /** The platform that is being scanned; null before the first. */
   platform: string | null
   /** Counters by name, such as `scanned_roms`; empty before the first report. */
   stats: Readonly<Record<string, number>>
-  /** How many files and lookups had to be left out, and the first of them. */
+  /** The number of skipped files and failed lookups, and the first of them. */
   problem_count: number
   problems: readonly Problem[]
 }
 
 interface Problem { platform: string, path: string, reason: string }
 
-/** Shows how a scan goes on. */
+/** Shows the progress of a scan. */
 export interface ScanView {
   queued (taskId: string): void
   update (state: ScanState): void
@@ -27,13 +27,13 @@ export interface ScanView {
 
 type Write = (text: string) => void
 
-/** A plain line tells of progress at most this often. */
+/** A plain line of progress is written at most this often. */
 const LINE_MS = 2_000
 
 const count = (state: ScanState, name: string) => state.stats[name] ?? 0
 const plural = (amount: number, noun: string) => `${amount} ${noun}${amount === 1 ? '' : 's'}`
 
-/** The outcome in a sentence. */
+/** Returns the result of a scan as a sentence. */
 export function summarise (state: ScanState): string {
   const found = [
     `${plural(count(state, 'scanned_roms'), 'ROM')} on ${plural(count(state, 'scanned_platforms'), 'platform')}`,
@@ -48,10 +48,10 @@ export function summarise (state: ScanState): string {
     : `Scan ${state.status}:${reason === '' ? '' : `${reason};`} so far ${found.join(', ')}.`
 }
 
-/** A person reads no more than this; the log of the server has all of them. */
+/** The most problems that are shown to a person; the log of the server has all of them. */
 const SHOWN_PROBLEMS = 20
 
-/** What was left out and why, a line each. */
+/** Lists the skipped files and failed lookups with their reasons, one on each line. */
 export function listProblems ({ problems, problem_count: total }: ScanState): string {
   const shown = problems.slice(0, SHOWN_PROBLEMS)
     .map(({ path, reason }) => `  ${path === '' ? '' : `${path}: `}${reason}\n`)
@@ -59,13 +59,13 @@ export function listProblems ({ problems, problem_count: total }: ScanState): st
   return shown.join('') + (rest > 0 ? `  and ${rest} more; see the log of the server\n` : '')
 }
 
-/** Which platform, and the how manieth of how many. */
+/** Returns the current platform and its number of all platforms. */
 function describePlatform (state: ScanState): string {
   const place = `${count(state, 'scanned_platforms')}/${count(state, 'total_platforms')}`
   return state.platform === null ? `platform ${place}` : `${state.platform} (${place})`
 }
 
-/** One JSON object per line and event, named as the events that browsers get over their socket. */
+/** Writes each event as a line of JSON, under the name that the event has on the sockets of browsers. */
 export function createJsonView (write: Write): ScanView {
   let shown: ScanState | null = null
   const line = (event: string, fields: object) => { write(`${JSON.stringify({ event, ...fields })}\n`) }
@@ -91,7 +91,7 @@ export function createJsonView (write: Write): ScanView {
   }
 }
 
-/** Lines for logs and pipes. */
+/** Writes plain lines for logs and pipes. */
 export function createLineView (write: Write, now: () => number = Date.now): ScanView {
   let shownAt = -Infinity
   return {
@@ -109,7 +109,7 @@ export function createLineView (write: Write, now: () => number = Date.now): Sca
 const formatSeconds = (seconds: number) =>
   Number.isFinite(seconds) ? Format.TimeFormat(Math.round(seconds), { autopadding: false }, 1) : '?'
 
-/** A bar for people who watch. */
+/** Shows a progress bar for a person at a terminal. */
 export function createBarView (write: Write): ScanView {
   const bar = new SingleBar({
     format: '{platform} [{bar}] {value}/{total} ROMs, {identified} identified, {rate}/s, {left} left',

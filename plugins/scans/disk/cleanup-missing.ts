@@ -14,7 +14,10 @@ const ArgumentsSchema = Type.Object({
   platform_id: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]))
 }, { additionalProperties: false })
 
-/** A file that came back since the last scan is not missing; one that cannot be looked for may be there. */
+/**
+ * True if the file does not exist. A file that came back since the last scan is not gone; one that cannot be checked
+ * may exist.
+ */
 async function isGone (libraryDir: string, rom: MissingRom): Promise<boolean> {
   try {
     await lstat(join(libraryDir, rom.fs_path, rom.fs_name))
@@ -24,7 +27,9 @@ async function isGone (libraryDir: string, rom: MissingRom): Promise<boolean> {
   }
 }
 
-/** Deletes the rows of ROMs that scans found missing, and their artwork. What users added waits for the files. */
+/**
+ * Deletes the rows and artwork of ROMs that scans found missing. Data that users added stays until the files are back.
+ */
 export function defineCleanupMissing (app: FastifyInstance, config: Config): TaskDefinition {
   const folders = createArtworkFolders(config.data_dir)
 

@@ -7,15 +7,15 @@ import type { ScanChoice } from '../../matching/scan-types.ts'
 import type { KnownRom, RomStore, StoredFile } from '../rom-rows.ts'
 import { isUnchanged } from '../entry-rows.ts'
 
-/** An entry on disk beside what is known of it. */
+/** An entry on disk with its stored ROM, and what the scan does with it. */
 export interface EntryDecision {
   entry: Entry
   known: KnownRom | null
-  /** Whether its files are read anew; else `hashes` is null. */
+  /** True if the scan reads the files again; otherwise `hashes` is null. */
   isRebuilt: boolean
-  /** Whether it may be looked up. */
+  /** True if the entry may be looked up at providers. */
   isTaken: boolean
-  /** Whether what its name says replaces what is stored. */
+  /** True if the tags in the file name replace the stored ones. */
   writesTags: boolean
   hashes: EntryHashes | null
 }
@@ -27,16 +27,16 @@ interface DecideServices {
   store: Pick<RomStore, 'listFiles'>
 }
 
-/** Entries of one folder beside the ROMs that are known of it. */
+/** Entries of one folder, with the ROMs that are stored for this folder. */
 export interface Batch {
   platform: ScannedPlatform
   entries: readonly Entry[]
   known: ReadonlyMap<string, KnownRom>
-  /** A person named these very ROMs: they are rebuilt whatever the type says. */
+  /** True if a person named these ROMs: they are rebuilt with every type of scan. */
   isAsked: boolean
 }
 
-/** Decides what is done with entries, and reads the files of those that are rebuilt. */
+/** Decides what the scan does with entries, and hashes the files of those that are rebuilt. */
 export function createDecideEntries ({ choice, hasher, store }: DecideServices) {
   const { type } = choice
 
@@ -57,7 +57,7 @@ export function createDecideEntries ({ choice, hasher, store }: DecideServices) 
     }
   }
 
-  /** Only a quick scan compares; the others rebuild or leave alone whatever the files say. */
+  /** Returns the stored files for a quick scan. Scans of other types do not compare files. */
   async function readStoredFiles ({ entries, known }: Batch): Promise<Map<number, StoredFile[]>> {
     const ids = type === 'quick' ? entries.flatMap((entry) => known.get(entry.fs_name)?.id ?? []) : []
     return ids.length === 0 ? new Map<number, StoredFile[]>() : await store.listFiles(ids)

@@ -1,19 +1,25 @@
 import type { FileRow, KnownHashes, KnownRom, RomRow, RomStore, StoredFile } from '../rom-rows.ts'
 
-/** Rows of a platform whose file is gone, as long as no new file turns out to be theirs. */
+/** The ROMs of a platform whose file is gone and that no new file has claimed. */
 export interface Missing {
   ids: () => number[]
-  /** The row of the same content, taken out of the missing ones; null unless there is exactly one. */
+  /**
+   * Returns the missing ROM with the same content and removes it from the missing ones; null unless exactly one
+   * matches.
+   */
   claim: (row: RomRow, files: readonly FileRow[]) => Promise<number | null>
 }
 
 type FileFacts = Pick<StoredFile, 'inode' | 'file_size_bytes' | 'last_modified'>
 
-/** Equal for ROMs of the same content. */
+/** Returns a key that is equal for ROMs with the same content. */
 export const digestOf = (hashes: Omit<KnownHashes, 'id'>) =>
   [hashes.fs_size_bytes, hashes.crc_hash, hashes.md5_hash, hashes.sha1_hash].join(':')
 
-/** Equal for the very same files under other names; for ROMs that are not hashed. Null when that cannot be told. */
+/**
+ * Returns a key that is equal for the same files under other names, for ROMs without hashes. Null if an inode is
+ * unknown.
+ */
 function identityOf (files: readonly FileFacts[]): string | null {
   if (files.some(({ inode }) => inode === '' || inode === '0')) return null
   return files.map((file) => [file.inode, file.file_size_bytes, file.last_modified].join(':')).sort().join()
@@ -47,7 +53,7 @@ export function createMissing (gone: readonly KnownRom[], store: RomStore): Miss
   return {
     ids: () => [...ids],
     async claim (row, files) {
-      // All empty files are alike.
+      // All empty files have the same content.
       if (ids.size === 0 || row.fs_size_bytes === 0) return null
       const [only, ...others] = (await find(row, files)).filter((id) => ids.has(id))
       if (only === undefined || others.length > 0) return null

@@ -8,16 +8,19 @@ import type { LocatedHashes, PlatformFolderRef, RomRow, RomStore } from '../rom-
 
 interface MoveServices {
   store: RomStore
-  /** Undefined for a library that cannot be read: nothing of it is gone. */
+  /** Undefined for a library that cannot be read: none of its ROMs counts as gone. */
   dirOf: (libraryId: number) => string | undefined
   resourcesDir: string
 }
 
-/** Recognises ROMs that were moved here from another platform, as when its folder was renamed, or another library. */
+/**
+ * Recognises ROMs that moved to this folder from another library or another platform, for example because its folder
+ * was renamed.
+ */
 export interface Moves {
   /**
-   * Gives new rows the id of the one row of another platform or library that has the same content and whose file is
-   * gone; its artwork moves along. What belongs to that ROM, such as saves, then stays with it.
+   * Gives new rows the id of the only row of another platform or library with the same content whose file is gone.
+   * Artwork moves along, and data of the ROM, such as saves, stays with it.
    *
    * @returns the rows that got an id
    */
@@ -27,7 +30,7 @@ export interface Moves {
 export function createMoves ({ store, dirOf, resourcesDir }: MoveServices): Moves {
   const claimed = new Set<number>()
 
-  /** Whether nothing is at a path; what cannot be looked at may well be there. */
+  /** True if nothing exists at a path. A path that cannot be read may exist. */
   async function isAbsent (path: string): Promise<boolean> {
     try {
       await lstat(path)
@@ -37,7 +40,7 @@ export function createMoves ({ store, dirOf, resourcesDir }: MoveServices): Move
     }
   }
 
-  /** A file that lies on a disk that is not mounted is not gone. */
+  /** True if the file of a ROM is gone. A file on a disk that is not mounted is not gone. */
   async function isGone (rom: LocatedHashes): Promise<boolean> {
     const dir = dirOf(rom.library_id)
     if (dir === undefined) return false
@@ -58,7 +61,10 @@ export function createMoves ({ store, dirOf, resourcesDir }: MoveServices): Move
     return gone.filter((rom) => !claimed.has(rom.id))
   }
 
-  /** Before the row is written: what a crash leaves behind is then put right when the row is claimed again. */
+  /**
+   * Moves artwork before the row is written, because a row that is claimed again after a crash repairs a half-done
+   * move.
+   */
   async function moveArtwork (rom: LocatedHashes, platformId: number): Promise<void> {
     if (rom.platform_id === platformId) return
     const target = join(resourcesDir, artworkFolder(platformId, rom.id))

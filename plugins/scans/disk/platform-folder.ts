@@ -7,13 +7,13 @@ import type { Lstat } from '../../library/lstat.ts'
 import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 import { findInode, upsertFolder } from '../platform-rows.ts'
 
-/** A platform's folder at one moment. */
+/** A snapshot of a platform folder. */
 export interface FolderLook {
-  /** Which folder it is; empty when another took its place while it was read. */
+  /** The inode of the folder; empty if another folder replaced it during the reading. */
   inode: string
   items: readonly DirectoryItem[]
   names: ReadonlySet<string>
-  /** The names that may be ROMs: those that no rule leaves out. */
+  /** The names of possible ROMs: those that no rule excludes. */
   entries: ReadonlySet<string>
 }
 
@@ -27,7 +27,7 @@ interface Services {
 type PlatformLocation = Pick<ScannedPlatform, 'id' | 'library_id' | 'fs_path'>
 
 /**
- * Tells a folder whose games were deleted from one whose disk is gone: where a disk was mounted, an empty folder with
+ * Tells a folder whose games were deleted from one whose disk is gone. Where a disk was mounted, an empty folder with
  * another inode stays behind.
  */
 export function createPlatformFolders ({ pool, dirOf, rules, lstat }: Services) {
@@ -53,9 +53,9 @@ export function createPlatformFolders ({ pool, dirOf, rules, lstat }: Services) 
 
   return {
     /**
-     * A look at the folder before its `count` ROMs are compared with it.
+     * Reads the folder before its `count` ROMs are compared with it.
      *
-     * @throws LibraryUnreadableError also when it is empty and not the folder that held them
+     * @throws LibraryUnreadableError also if it is empty and not the folder that held the ROMs
      */
     async open (platform: PlatformLocation, count: number): Promise<FolderLook> {
       const found = await look(platform)
@@ -66,9 +66,9 @@ export function createPlatformFolders ({ pool, dirOf, rules, lstat }: Services) 
     },
 
     /**
-     * Reads what lay in the folder at that look.
+     * Reads the entries of a snapshot.
      *
-     * @param names those of the only entries that are read, whatever the rules say
+     * @param names the only names that are read, even if the rules exclude them
      */
     list (
       place: PlatformLocation, { items, entries }: FolderLook, signal: AbortSignal,
@@ -85,9 +85,9 @@ export function createPlatformFolders ({ pool, dirOf, rules, lstat }: Services) 
     },
 
     /**
-     * A second look, once it was read.
+     * Reads the folder again after its entries were read.
      *
-     * @throws LibraryUnreadableError also when it is another folder, or nothing is left in it
+     * @throws LibraryUnreadableError also if it is another folder now, or lost all its entries
      */
     async check (platform: PlatformLocation, before: FolderLook): Promise<FolderLook> {
       const after = await look(platform)
@@ -98,7 +98,7 @@ export function createPlatformFolders ({ pool, dirOf, rules, lstat }: Services) 
         'Check the disk or share it lies on, then scan again')
     },
 
-    /** Notes the folder as the one that holds the platform's ROMs in its library. */
+    /** Stores the folder as the one that holds the platform's ROMs in its library. */
     async remember (place: PlatformLocation, { inode, entries }: FolderLook): Promise<void> {
       if (entries.size > 0) await upsertFolder(pool, place, inode)
     }

@@ -10,20 +10,20 @@ import type { Progress } from '../progress/scan-progress.ts'
 import type { ScanPayload, ScanProblem } from '../schemas.ts'
 import type { KnownPlatform } from '../platform-rows.ts'
 
-/** A library as it lies on disk now. */
+/** A snapshot of a library on disk. */
 export interface Library {
   root: LibraryRoot
-  /** The platforms that lie in it, or did. */
+  /** The platforms that have, or once had, a folder in this library. */
   known: readonly KnownPlatform[]
   structure: Structure
   folders: string[]
-  /** Folders that could not be looked into: nobody knows whether they are there. */
+  /** Folders that could not be read, so that their platforms may exist. */
   unclear: ReadonlySet<string>
 }
 
 const REMEDY = 'mount its disk, or delete this too when the games were removed on purpose'
 
-/** An empty or vanished library must not read as "everything was deleted". */
+/** Refuses an empty or vanished library, because all its games would count as deleted. */
 function checkNotVanished (root: LibraryRoot, folders: string[], known: readonly KnownPlatform[]): void {
   const present = known.filter((platform) => !platform.missing_from_fs)
   if (folders.length > 0 || present.length === 0) return
@@ -35,7 +35,7 @@ async function isDangling (path: string): Promise<boolean> {
   return (await lstat(path)).isSymbolicLink() && !await isFolder(path)
 }
 
-/** What a disk that is not mounted leaves at one path; null when there is nothing to see. */
+/** Describes the remains of an unmounted disk at one path; null if there are none. */
 async function findRemainsAt (libraryDir: string, path: string, isParent: boolean): Promise<string | null> {
   const real = join(libraryDir, path)
   try {
@@ -46,7 +46,7 @@ async function findRemainsAt (libraryDir: string, path: string, isParent: boolea
   }
 }
 
-/** What is left of a platform whose folder of ROMs is not there; null when it was deleted. */
+/** Finds the remains of a platform whose ROM folder does not exist; null if the platform was deleted. */
 async function findRemains (libraryDir: string, structure: Structure, fsSlug: string): Promise<Problem | null> {
   const roms = romsPath(structure, fsSlug)
   for (const path of structure.kind === 'A' ? [roms] : [fsSlug, roms]) {
@@ -62,7 +62,7 @@ async function list ({ dir, filesystem }: LibraryRoot, rules: ExclusionRules) {
 }
 type Listed = NonNullable<Awaited<ReturnType<typeof list>>>
 
-/** Platforms that are known and not there may be deleted, or out of reach. */
+/** Reports stored platforms whose folder is not there but may be out of reach; the other ones are deleted. */
 async function sortOut (
   root: LibraryRoot, rules: ExclusionRules, known: readonly KnownPlatform[], { structure, platforms, problems }: Listed
 ): Promise<Library & { problems: ScanProblem[] }> {
@@ -77,7 +77,7 @@ async function sortOut (
   return { root, known, structure, folders: platforms, unclear, problems: found }
 }
 
-/** What to do about platforms that lie directly in the library; empty for a library without folders. */
+/** Returns advice on platform folders that lie directly in the library; empty for a library without folders. */
 async function adviseOnLayout (
   { dir, filesystem: { roms_folder: romsFolder } }: LibraryRoot, rules: ExclusionRules
 ): Promise<string> {
@@ -88,7 +88,12 @@ async function adviseOnLayout (
     `In a container, mount the folder at /library/${romsFolder}.`
 }
 
-/** @throws ApiError LIBRARY_EMPTY when it is none, or vanished; LibraryUnreadableError when it cannot be read. */
+/**
+ * Reads the folders of a library.
+ *
+ * @throws ApiError LIBRARY_EMPTY if it has no platform folders, or vanished; LibraryUnreadableError if it cannot be
+ * read.
+ */
 export async function readLibrary (
   root: LibraryRoot, rules: ExclusionRules, known: readonly KnownPlatform[], progress: Pick<Progress, 'problem'>
 ): Promise<Library> {
@@ -104,9 +109,9 @@ export async function readLibrary (
 }
 
 /**
- * A second look at a library that held platforms a while ago.
+ * Reads a library again that held platforms a while ago.
  *
- * @throws ApiError LIBRARY_EMPTY when it vanished; LibraryUnreadableError when it cannot be read.
+ * @throws ApiError LIBRARY_EMPTY if it vanished; LibraryUnreadableError if it cannot be read.
  */
 export async function readLibraryAgain (before: Library, rules: ExclusionRules): Promise<Library> {
   const { root, known } = before
@@ -119,9 +124,9 @@ export async function readLibraryAgain (before: Library, rules: ExclusionRules):
 }
 
 /**
- * Chooses the folders a payload asks for; names that do not exist are ignored.
+ * Chooses the folders that a payload asks for; names that do not exist are ignored.
  *
- * @param named the folders of the platforms that it names by id
+ * @param named the folders of the platforms that the payload names by id
  */
 export function chooseFolders (payload: ScanPayload, named: readonly string[], folders: string[]): string[] {
   if (payload.platforms.length === 0 && payload.platform_fs_slugs.length === 0) return folders
@@ -129,6 +134,6 @@ export function chooseFolders (payload: ScanPayload, named: readonly string[], f
   return folders.filter((folder) => wanted.has(folder))
 }
 
-/** Whether an error says that a library is out of reach or empty, so that nothing may be concluded from it. */
+/** True if a library is out of reach or empty, so that nothing may be concluded from its state. */
 export const isOutOfReach = (err: unknown): err is Error =>
   err instanceof LibraryUnreadableError || (err instanceof ApiError && err.code === 'LIBRARY_EMPTY')

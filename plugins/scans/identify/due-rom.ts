@@ -5,13 +5,13 @@ import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 export interface DueRom {
   id: number
   fs_name: string
-  /** Added by this scan. */
+  /** True if this scan added the ROM. */
   isNew: boolean
-  /** Looked up by this scan already, before its worker went down: only what follows is left. */
+  /** True if this scan looked the ROM up before its worker went down; only follow-up work such as artwork is left. */
   isSettled: boolean
 }
 
-/** One whose turn comes soon, with what its lookup needs. */
+/** A due ROM with the data that its lookup needs. */
 export interface LoadedRom extends StoredRom {
   due: DueRom
   platform: ScannedPlatform

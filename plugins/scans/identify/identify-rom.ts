@@ -14,13 +14,13 @@ import { listLockedMatches, listLockedRecords } from '../../matching/field-locks
 import { type ScannedPlatform, toSdkRom } from '../../matching/sdk-rom.ts'
 import type { LookupRom } from '../../matching/stored-rows.ts'
 
-/** A ROM after its lookup; `write` is null when nothing about it changed. */
+/** A ROM after its lookup; `write` is null if nothing about the ROM changed. */
 export interface IdentifiedRom {
   rom: LookupRom
   isNew: boolean
   platform: ScannedPlatform
   isIdentified: boolean
-  /** What all providers say, for whoever fetches what they offer. */
+  /** The matches of all providers, from which artwork is fetched. */
   matches: ProviderMatches
   write: MatchWrite | null
 }
@@ -32,7 +32,7 @@ interface IdentifyServices {
   romLookup: RomLookup
   priorities: Priorities
   progress: Pick<Progress, 'add'>
-  /** What calls about the ROMs of a library share. */
+  /** Returns the objects that calls about the ROMs of one library share. */
   scopeOf: (libraryId: number) => LibraryScope
 }
 
@@ -48,7 +48,7 @@ function toAsk ({ due, rom, stored, platform }: LoadedRom): RomToAsk {
   }
 }
 
-/** What becomes of one ROM: it is looked up, and what came back is merged with what was there. */
+/** Looks one ROM up and merges the new matches with the stored ones. */
 export function createIdentifyRom (services: IdentifyServices) {
   const { registry, config, choice, romLookup, priorities, progress, scopeOf } = services
   const { providers } = registry

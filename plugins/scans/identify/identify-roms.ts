@@ -13,7 +13,7 @@ import type { Titles } from '../../matching/titles.ts'
 interface IdentificationServices {
   choice: ScanChoice
   pool: pg.Pool
-  /** How many ROMs are looked up at once. */
+  /** The number of ROMs that are looked up at once. */
   workers: number
   titles: Titles
   findOutcome: IdentifyRom
@@ -21,22 +21,23 @@ interface IdentificationServices {
   signal: AbortSignal
 }
 
-/** Lookups of this many ROMs are written together, or after this many milliseconds. */
+/** The lookups of this many ROMs are written together, or those of this many milliseconds. */
 const WRITE_MAX = 200
 const WRITE_DELAY_MS = 250
 const UNWRITTEN_MAX = 1_000
-/** The ROMs whose rows and files are read together before they are looked up. */
+/** The number of ROMs whose rows and files are read together before their lookups. */
 const LOAD_MAX = 200
 
 /**
- * The outermost part: identifies all ROMs of a scan, many of which are under way at once. Each is loaded, looked up and
- * merged (`outcome.ts`), then kept (`keep-outcomes.ts`). A lookup asks all providers about one ROM (`one-rom.ts`), each
- * in its own queue (`one-provider.ts`).
+ * Identifies all ROMs of a scan, many at once. Each ROM is loaded, looked up and merged (`identify-rom.ts`), then
+ * stored
+ * (`store-matches.ts`). A lookup asks all providers about one ROM (`matching/rom-lookup.ts`), each in its own queue
+ * (`matching/provider-lookup.ts`).
  */
 export function createIdentification (services: IdentificationServices) {
   const { choice, pool, workers, titles, findOutcome, keeping, signal } = services
-  // Each provider limits itself, in its own queue. This only limits how many ROMs wait in memory for the slowest one,
-  // and must be far more than all of them take at once: else a paused one would stop the others.
+  // Each provider limits itself in its own queue. This limit only bounds the ROMs that wait in memory for the slowest
+  // one. It must be far above what all providers process at once, because otherwise a paused provider stops the others.
   const pipeline = new PQueue({ concurrency: workers })
   const writer = createBatcher(keeping.write, { max: WRITE_MAX, delayMs: WRITE_DELAY_MS })
   let unwritten = 0
@@ -50,7 +51,7 @@ export function createIdentification (services: IdentificationServices) {
     })
   }
 
-  /** The next lookup does not wait for a batch to be full, but for the database when that cannot keep up. */
+  /** Queues a match for the next batch. Waits only if the database cannot keep up, not until the batch is full. */
   async function storeMatch (outcome: IdentifiedRom): Promise<void> {
     unwritten++
     const written = writer.add(outcome)
@@ -65,12 +66,15 @@ export function createIdentification (services: IdentificationServices) {
     })
   }
 
-  /** Without a provider there is still something to forget, or a picture to take. */
+  /**
+   * True if the ROM needs work. Even without a provider, a complete scan clears matches and a cartridge gives its own
+   * cover.
+   */
   const isWorthwhile = ({ fs_name: name }: DueRom) =>
     choice.selected.length > 0 || choice.type === 'complete' || isOwnCover(name)
 
   return {
-    /** Queues lookups; waits while too many are under way, so that the disk never runs far ahead of the providers. */
+    /** Queues lookups; waits while too many are running, so that the disk never runs far ahead of the providers. */
     async add (due: readonly DueRom[], platform: ScannedPlatform): Promise<void> {
       const wanted = due.filter(isWorthwhile)
       for (let start = 0; start < wanted.length; start += LOAD_MAX) {
@@ -80,7 +84,10 @@ export function createIdentification (services: IdentificationServices) {
       }
     },
 
-    /** Waits until everything queued is looked up, written and fetched; after a stop, until what was found is kept. */
+    /**
+     * Waits until all queued ROMs are looked up and written and their artwork is fetched; after a stop, until the
+     * finished lookups are stored.
+     */
     async finish (): Promise<void> {
       await pipeline.onIdle()
       await writer.flush()

@@ -21,7 +21,7 @@ interface MatchWriterServices {
   signal: AbortSignal
 }
 
-/** Writes what lookups came to, tells of it, and has the artwork fetched. */
+/** Writes the results of lookups, announces them and starts the download of artwork. */
 export function createMatchWriter (services: MatchWriterServices) {
   const { type, providers, store, artwork, progress, announcer, log, signal } = services
   const fetches = new Set<Promise<void>>()
@@ -81,10 +81,10 @@ export function createMatchWriter (services: MatchWriterServices) {
       }
     },
 
-    /** Tells that nothing of a ROM was stored, and why. */
+    /** Reports that the metadata of a ROM was not stored, and why. */
     refuse,
 
-    /** Resolves when all artwork was fetched or given up. */
+    /** Resolves when all artwork is fetched or given up. */
     fetched: async (): Promise<void> => { await Promise.all([...fetches]) }
   }
 }

@@ -3,10 +3,10 @@ import type { Config } from '../../../core/config/config.ts'
 import { roomsOf, toShown } from '../../roms/rom-events.ts'
 import { type Listeners, PER_SECOND } from './listeners.ts'
 
-/** How long nothing was told of ROMs for what may come in a burst; what is over is in the stats alone. */
+/** The token bucket holds the ROM events of this many seconds, for bursts. ROMs beyond it appear in the stats alone. */
 const BURST_SECONDS = 5
 
-/** Tells clients about ROMs, without drowning them. */
+/** Sends events about ROMs, at a rate that clients can handle. */
 export interface Announcer {
   roms (ids: readonly number[], flags: { is_new: boolean, is_identifying: boolean }): Promise<void>
 }
@@ -14,7 +14,7 @@ export interface Announcer {
 export function createAnnouncer (app: FastifyInstance, config: Config, listeners: Listeners): Announcer {
   let tokens = PER_SECOND.roms * BURST_SECONDS
   let refilledAt = Date.now()
-  /** ROMs that were shown as being identified: clients wait for the end of it. */
+  /** ROMs that clients show as being identified: the event that ends this must be sent. */
   const owed = new Set<number>()
 
   function reserve (wanted: number): number {

@@ -2,42 +2,47 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 
-/** Events a second at most; more seldom where many listen. */
+/** Events per second at most; fewer when many clients listen. */
 export const PER_SECOND = { roms: 40, stats: 4 }
 type Kind = keyof typeof PER_SECOND
 
 /**
- * Of all events, over all who listen. Each delivery costs a web worker some 20 µs and its client more, which may run
- * beside it: what they need is missing to the scan and to requests.
+ * Deliveries per second, over all events and listeners. Each delivery costs a web worker some 20 µs and its client
+ * more.
+ * The client may run on the same machine, and this time is lost to the scan and to requests.
  */
 const DELIVERIES_PER_SECOND = 1_000
-/** Of events that come together: who is told last waits until all others had all of them. */
+/** Deliveries of one burst. The last listener waits until all others got all its events. */
 const DELIVERIES_AT_ONCE = 1_000
-/** How fast they are sure to be written and read, beside a scan that takes all processors. */
+/** Deliveries per second that are certain to be written and read, beside a scan that uses all processors. */
 const WRITTEN_PER_SECOND = 5_000
 const COUNT_MS = 2_000
-/** What the first events wait for the first count. */
+/** The longest time that the first events wait for the first count, in milliseconds. */
 const PATIENCE_MS = 500
 
-/** How many hear of a scan, which decides how often they are told. */
+/** Counts the clients that listen to a scan, and decides how often they get events. */
 export interface Listeners {
-  /** Resolves when they were counted once, or soon. */
+  /** Resolves after the first count of listeners, or after a short wait. */
   counted: Promise<unknown>
-  /** False while nobody is told: what only events are made of need not be read then. */
+  /** True if somebody listens. Data that only events use need not be read otherwise. */
   areThere (): boolean
-  /** Events of a kind a second: half of what all who listen may be told, and what the other kind leaves. */
+  /**
+   * Returns the events of a kind per second: half of all deliveries, and more if the other kind does not use its half.
+   */
   perSecond (kind: Kind): number
-  /** Of so many events those that may go out now: where many listen, none before what was told last is written. */
+  /**
+   * Returns how many of these events may be sent now. With many listeners none may, until the last events are written.
+   */
   reserve (events: number): number
-  /** Counts events that cannot wait: others do, until these are written. */
+  /** Counts events that cannot wait. Other events wait until these are written. */
   tell (events: number): void
   close (): void
 }
 
 export function createListeners (app: FastifyInstance, log: Pick<Logger, 'warn'>): Listeners {
-  // Until it is known, somebody may hear.
+  // Assume a listener until the first count.
   let count = 1
-  /** Deliveries that may come on top of those under way; less than none where some could not wait. */
+  /** Deliveries that may be added to those in flight; negative after events that could not wait. */
   let room = DELIVERIES_AT_ONCE
   let toldAt = performance.now()
   const closed = new AbortController()
@@ -46,7 +51,7 @@ export function createListeners (app: FastifyInstance, log: Pick<Logger, 'warn'>
     try {
       count = await app.sockets.countConnections()
     } catch (err) {
-      // A web worker that ended does not answer.
+      // A web worker that ended does not answer the count.
       if (!closed.signal.aborted) log.warn({ err }, 'those who listen could not be counted; the last count holds')
     }
   }

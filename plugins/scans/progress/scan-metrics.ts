@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import type { ScanStats } from '../schemas.ts'
 
-/** How many there are to do is no work that was done. */
+/** True if a total counts finished work: `total_*` counts planned work. */
 const isDone = (name: string) => !name.startsWith('total_')
 
-/** Measures how fast scans are, and how far the one that runs is. */
+/** Measures the speed of scans and the progress of the running one. */
 export function createScanMeasures (app: FastifyInstance) {
   const running = new Set<ScanStats>()
   const count = app.metrics.counter({
@@ -16,7 +16,7 @@ export function createScanMeasures (app: FastifyInstance) {
   }, () => [...running].flatMap((stats) => Object.entries(stats).map(([what, value]) => ({ labels: { what }, value }))))
 
   return {
-    /** @returns what ends that */
+    /** Starts the measuring of a scan. @returns a function that ends it */
     begin (stats: ScanStats): () => void {
       running.add(stats)
       return () => { running.delete(stats) }

@@ -6,17 +6,17 @@ import { type ScanProblem, type ScanStats, createStats } from '../schemas.ts'
 
 /** The job row, which clients poll, is written at most this often. */
 const REPORT_MS = 1_000
-/** How many problems are kept with the task; all of them are logged. */
+/** The number of problems that the task stores; the log has all of them. */
 const PROBLEMS_MAX = 200
 
-/** Tells everybody how far the scan is, without drowning them. */
+/** Reports the progress of the scan, at a rate that clients can handle. */
 export interface Progress {
   stats: ScanStats
   problems: ScanProblem[]
   /** Adds to the totals. */
   add (amounts: Partial<ScanStats>): void
   problem (problem: ScanProblem): void
-  /** Notes the name of the platform whose turn it is. */
+  /** Sets the name of the platform that is being scanned. */
   platform (name: string): void
   /** Sends what is still unsent. */
   flush (): Promise<void>
@@ -36,9 +36,9 @@ export function createProgress (
   let reportedAt = 0
   let reports: Promise<void> = Promise.resolve()
 
-  /** One after the other: an older total must never overwrite a newer one. */
+  /** Writes reports one after the other, because an older total must never overwrite a newer one. */
   function write (): Promise<void> {
-    reports = reports.catch(() => { /* told to whoever asked for that one */ })
+    reports = reports.catch(() => { /* the caller of that write gets the error */ })
       .then(() => report(toStorable({ scan_stats: stats, platform, problems, problem_count: problemCount })))
     return reports
   }

@@ -27,7 +27,7 @@ import type { Unfinished } from './unfinished-rows.ts'
 
 const resourcesOf = ({ config }: ScanContext) => join(config.data_dir, 'resources')
 
-/** Fetches artwork, and forgets it again. */
+/** Fetches the artwork of a scan, and drops artwork of ROMs that are scanned from scratch. */
 export function createScanArtwork (shared: ScanContext) {
   const { app, config, log, signal, scope, task, libraries } = shared
   const http = createArtworkClient(app, config, log)
@@ -45,7 +45,7 @@ export function createScanArtwork (shared: ScanContext) {
     ...artwork,
 
     async dropOf (ids: readonly number[], platform: ScannedPlatform): Promise<void> {
-      // Rows first: when this process dies in between, no row names a file that is not there.
+      // Clear the rows first: if this process dies in between, no row names a file that does not exist.
       const kept = await forgetArtwork(app.pg, ids)
       await artwork.drop(kept.map((rom) => ({ ...rom, platform_id: platform.id })))
     },
@@ -58,7 +58,7 @@ export function createScanArtwork (shared: ScanContext) {
 }
 export type ScanArtwork = ReturnType<typeof createScanArtwork>
 
-/** Looks ROMs up at the providers and keeps what they say. */
+/** Creates the part of a scan that looks ROMs up at the providers and stores their matches. */
 export function createScanIdentification (shared: ScanContext, artwork: ScanArtwork) {
   const { app, config, payload, libraries, scope, log, signal, progress, announcer, giveUp } = shared
   const { providers } = app.registry
@@ -86,7 +86,10 @@ export function createScanIdentification (shared: ScanContext, artwork: ScanArtw
 }
 export type ScanIdentification = ReturnType<typeof createScanIdentification>
 
-/** Takes in what lies in the folders of platforms, and hands on what is due to be identified. */
+/**
+ * Creates the part of a scan that reads platform folders, stores their entries and passes on the ROMs that are due for
+ * a lookup.
+ */
 export function createDiskScan (
   shared: ScanContext, hashers: SharedHasher, unfinished: Unfinished,
   { artwork, identification }: { artwork: ScanArtwork, identification: ScanIdentification }
@@ -114,7 +117,7 @@ export function createDiskScan (
   return {
     platformScan,
     store,
-    /** Hears how many entries are about to be read. */
+    /** Announces how many entries are about to be read. */
     expect: lstats.expect,
     async close (): Promise<void> {
       hashers.release()

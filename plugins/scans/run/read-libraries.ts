@@ -8,7 +8,7 @@ import { noteScan, selectKnownPlatforms } from '../platform-rows.ts'
 import type { LibraryScope } from '../../matching/rom-lookup.ts'
 import type { Progress } from '../progress/scan-progress.ts'
 
-/** What is wrong in a library that is not to be scanned is for another scan. */
+/** Ignores problems of libraries that this scan does not scan, because their own scans report them. */
 const QUIET: Pick<Progress, 'problem'> = { problem () {} }
 
 interface LibrariesServices {
@@ -19,11 +19,12 @@ interface LibrariesServices {
 }
 
 /**
- * The libraries that a scan reads, and looks into for what was moved. One that is out of reach costs itself alone, as
- * long as another one is scanned: nothing of it is marked, and the scan says so.
+ * Manages the libraries that a scan reads, also to find moved ROMs. A library that is out of reach does not fail the
+ * scan
+ * as long as another one is scanned: none of its ROMs is marked missing, and the scan reports a problem.
  *
- * @param roots those that are configured
- * @param ids those that are to be scanned; none means all
+ * @param roots the configured libraries
+ * @param ids the libraries to scan; none means all
  */
 export function createLibraries (
   app: FastifyInstance, roots: readonly LibraryRoot[], ids: readonly number[], services: LibrariesServices
@@ -37,7 +38,7 @@ export function createLibraries (
 
   const isChosen = (root: LibraryRoot) => chosen.includes(root)
 
-  /** @throws the error when it is another one, or nothing is left to scan */
+  /** Drops a library that is out of reach. @throws the error if it has another cause, or no library is left to scan */
   async function giveUp (root: LibraryRoot, err: unknown): Promise<void> {
     signal.throwIfAborted()
     if (!isOutOfReach(err)) throw err
@@ -50,7 +51,9 @@ export function createLibraries (
   }
 
   return {
-    /** @throws ApiError CONFLICT when none of them is there · the reason why none can be read */
+    /**
+     * Reads all libraries. @throws ApiError CONFLICT if no library has one of the ids · the reason why none can be read
+     */
     async read (): Promise<void> {
       if (chosen.length === 0) throw conflict(`No library has one of the IDs ${ids.join(', ')}; see GET /api/libraries`)
       for (const root of roots) {
@@ -63,13 +66,13 @@ export function createLibraries (
       }
     },
 
-    /** Those that can be read, whether they are to be scanned or not. */
+    /** Returns the libraries that can be read, also those that are not to be scanned. */
     list: (): Library[] => [...readable.values()],
 
-    /** Those that are to be scanned and can be read. */
+    /** Returns the libraries that are to be scanned and can be read. */
     listChosen: (): Library[] => [...readable.values()].filter(({ root }) => isChosen(root)),
 
-    /** Does something with a library that can be read; null when it turns out that it cannot any more. */
+    /** Runs work on a readable library; returns null if the library turns out to be unreadable. */
     async attempt<T> ({ root }: Library, work: () => Promise<T>): Promise<T | null> {
       try {
         const done = await work()
@@ -84,7 +87,7 @@ export function createLibraries (
     /** Undefined for a library that cannot be read. */
     dirOf: (id: number): string | undefined => readable.get(id)?.root.dir,
 
-    /** What the calls of providers about ROMs of a library share. */
+    /** Returns the objects that lookups of the ROMs of one library share. */
     scopeOf (id: number): LibraryScope {
       const dir = readable.get(id)?.root.dir
       const known = shared.get(id) ?? { memo: createMemo(), ...(dir === undefined ? {} : { files: createFiles(dir) }) }

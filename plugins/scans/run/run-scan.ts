@@ -13,15 +13,15 @@ import { scanRoms } from './scan-roms.ts'
 import { createScanContext } from './scan-context.ts'
 import { readUnfinished } from './unfinished-rows.ts'
 
-/** What is done with the scanned platforms at the end, such as exports, and what went wrong with it. */
+/** A step with the scanned platforms at the end, such as exports. Returns the problems it had. */
 export type AfterScan = (platformIds: readonly number[], signal: AbortSignal) => Promise<readonly ScanProblem[]>
 
-/** What is done before the library is read. */
+/** A step before the library is read. */
 export type BeforeScan = () => Promise<void>
 
 interface Steps { before: readonly BeforeScan[], after: readonly AfterScan[] }
 
-/** The settings of one scan: what is changed meanwhile is for the next one. */
+/** Copies the settings for one scan; changes during the scan apply to the next one. */
 function snapshotSettings (app: FastifyInstance, live: Config): Config {
   const config = { ...live }
   const unusable = config.file.findProblem()
@@ -39,7 +39,7 @@ async function openScan (app: FastifyInstance, config: Config, hashers: SharedHa
 }
 type Scan = Awaited<ReturnType<typeof openScan>>
 
-/** Ends what others left half-done. */
+/** Cleans up the half-done work of scans that crashed. */
 async function cleanUp ({ app, artwork, log }: Scan, before: readonly BeforeScan[]): Promise<void> {
   await artwork.clear().catch((err: unknown) => { log.warn({ err }, 'half-written artwork could not be deleted') })
   await recoverRenames({ pool: app.pg, library: app.library })
@@ -72,7 +72,7 @@ async function scanLibraries ({ app, config, payload, libraries, disk, ...servic
   return [...ids]
 }
 
-/** Keeps what was found last, and tells what is wrong with what was brought in. */
+/** Stores the last matches, and reports problems of plugins and artwork. */
 async function finishScan ({ identification, artwork, progress, log }: Scan): Promise<void> {
   await identification.finish().catch((err: unknown) => {
     log.warn({ err }, 'what was found last could not be stored')
@@ -90,7 +90,7 @@ async function close ({ listeners, progress, artwork, disk, log }: Scan): Promis
   await artwork.close()
 }
 
-/** Runs one scan from its payload to its last total. What is done when it throws stays done. */
+/** Runs one scan from its payload to its last total. Work that was done before an error stays. */
 export async function runScan (
   app: FastifyInstance, startConfig: Config, hashers: SharedHasher, run: TaskRun<ScanPayload>, { before, after }: Steps
 ): Promise<void> {

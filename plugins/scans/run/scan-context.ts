@@ -12,12 +12,14 @@ import { createListeners } from '../progress/listeners.ts'
 import { createProgress } from '../progress/scan-progress.ts'
 import { createLibraries } from './read-libraries.ts'
 
-/** What all parts of one scan share: its settings, its end, whom it tells, and what it asks providers with. */
+/**
+ * Creates the objects that all parts of one scan share: settings, abort signal, progress, announcer and lookup scope.
+ */
 export function createScanContext (
   app: FastifyInstance, config: Config, run: TaskRun<ScanPayload>, roots: readonly LibraryRoot[]
 ) {
   const { payload } = run
-  /** Ends what is still under way when the scan is over, however it ended. */
+  /** Aborts the work that still runs when the scan is over, however the scan ended. */
   const ending = new AbortController()
   const signal = AbortSignal.any([run.signal, ending.signal])
   const log = app.log.child({ task: run.id }) as Logger
@@ -37,7 +39,9 @@ export function createScanContext (
     scope: { signal, memo: createMemo(), preferences: readPreferences(config), options: payload },
     end (reason: Error): void { ending.abort(reason) },
 
-    /** What was found and cannot be stored is one ROM's problem; that nothing can be stored is the scan's. */
+    /**
+     * Rethrows the error of a failed write, which costs one ROM. Aborts the scan if the database cannot write at all.
+     */
     giveUp (err: unknown): never {
       const reason = explainDatabaseError(err)
       if (reason instanceof DatabaseUnableError) ending.abort(reason)

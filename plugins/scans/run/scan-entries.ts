@@ -13,9 +13,9 @@ import type { PlatformScan } from './scan-platform.ts'
 interface EntriesScanServices { platformScan: PlatformScan, progress: Progress, signal: AbortSignal }
 
 /**
- * Scans just some entries of platforms' folders, by name: what was put there a moment ago.
+ * Scans only some entries of platform folders, by name, for example after an upload.
  *
- * @param libraries those that have these folders
+ * @param libraries the libraries that have these folders
  * @returns the ids of the platforms
  */
 export async function scanEntries (
@@ -31,7 +31,7 @@ export async function scanEntries (
     progress.platform(platform.name)
     try {
       await platformScan.scanEntries(platform, new Set(names))
-      // Its folder may have been made for them.
+      // The platform folder may have been created for these entries.
       await markPlatforms(app.pg, root.id, [row.id], [])
     } catch (err) {
       signal.throwIfAborted()

@@ -17,7 +17,7 @@ import type { ScanType } from '../../matching/scan-types.ts'
 import type { ScanPayload } from '../schemas.ts'
 import { toScannedPlatform } from '../../matching/sdk-rom.ts'
 
-/** What is scanned of one library. */
+/** The platform folders of one library that are scanned. */
 export interface LibraryPlan { library: Library, folders: string[] }
 
 interface LibraryScanServices {
@@ -25,16 +25,16 @@ interface LibraryScanServices {
   unfinished: Unfinished
   progress: Progress
   listeners: Listeners
-  /** Hears how many entries are about to be read. */
+  /** Announces how many entries are about to be read. */
   expect: (count: number) => void
   signal: AbortSignal
 }
 
-/** Scans platform folders of libraries: those a payload asks for, else all. */
+/** Scans the platform folders of libraries that a payload asks for, or all of them. */
 export function createLibraryScan (app: FastifyInstance, config: Config, services: LibraryScanServices) {
   const { platformScan, unfinished, progress, listeners, expect, signal } = services
   const { rules } = app.library
-  /** A platform that lies in several libraries counts once. */
+  /** Platforms that are already counted, because a platform in several libraries counts once. */
   const [planned, counted] = [new Set<string>(), new Set<number>()]
 
   async function countTotals ({ library: { root, structure }, folders }: LibraryPlan): Promise<void> {
@@ -42,7 +42,7 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
     for (const folder of platforms) planned.add(folder)
     let total = 0
     for (const folder of folders) {
-      // A folder that cannot be read is reported when its turn comes.
+      // An unreadable folder is reported when it is scanned.
       const items = await readLibraryDirectory(join(root.dir, romsPath(structure, folder))).catch(() => [])
       total += items.filter(({ kind, name }) =>
         kind === 'folder' ? !rules.isExcludedMulti(name) : !rules.isExcludedSingle(name)).length
@@ -51,7 +51,9 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
     progress.add({ total_platforms: platforms.length, total_roms: total })
   }
 
-  /** Something about one folder that is wrong costs that folder alone. @returns whether nothing was. */
+  /**
+   * Runs work on one folder, whose problems do not stop the scan of other folders. @returns true if no problem occurred
+   */
   async function attempt (folder: string, path: string, work: () => Promise<void>): Promise<boolean> {
     try {
       await work()
@@ -64,7 +66,7 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
     }
   }
 
-  /** @returns the platform's id; null when its ROMs could not be read. */
+  /** Scans one platform folder. @returns the platform's id; null if its ROMs could not be read */
   async function scanFolder (folder: string, { root, structure }: Library, type: ScanType): Promise<number | null> {
     const em = app.orm.em.fork()
     const { platform: row, isNew } = await app.platforms.ensure(em, folder, config.system)
@@ -103,7 +105,9 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
     return await attempt(folder, platform.fs_path, () => platformScan.scanAll(platform)) ? row.id : null
   }
 
-  /** A platform folder that is gone takes its ROMs along: rows stay, marked. */
+  /**
+   * Marks platforms as present or missing. The ROMs of a missing platform keep their rows and are marked missing too.
+   */
   async function markPlatformsOf (before: Library): Promise<void> {
     const { root, known, folders, unclear } = await readLibraryAgain(before, rules)
     const present = new Set(folders)
@@ -114,7 +118,9 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
   }
 
   return {
-    /** @param named the folders of the platforms that the payload names by id */
+    /**
+     * Chooses and counts the folders to scan. @param named the folders of the platforms that the payload names by id
+     */
     async plan (payload: ScanPayload, named: readonly string[], library: Library): Promise<LibraryPlan> {
       const old = new Set(library.known.filter((platform) => platform.created_at < unfinished.since)
         .map((platform) => platform.fs_slug))
@@ -126,8 +132,10 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
     },
 
     /**
+     * Scans the folders of a plan.
+     *
      * @returns the ids of the scanned platforms, without those that could not be read
-     * @throws what {@link readLibraryAgain} throws when the library is gone; then nothing of it is marked
+     * @throws the errors of {@link readLibraryAgain} if the library is gone; then none of its ROMs is marked missing
      */
     async scan ({ library, folders }: LibraryPlan, type: ScanType): Promise<number[]> {
       const ids: number[] = []

@@ -10,7 +10,9 @@ import type { StoreBatch } from '../store/store-batch.ts'
 import type { Progress } from '../progress/scan-progress.ts'
 import type { Unfinished } from './unfinished-rows.ts'
 
-/** The first batch is small, so that lookups begin early; each further one is larger, up to the largest. */
+/**
+ * The first batch is small, because lookups then start early. Each further one is twice as large, up to the largest.
+ */
 const FIRST_BATCH = 16
 const LARGEST_BATCH = 500
 /** Batches that are written at the same time, over as many connections. */
@@ -29,7 +31,7 @@ async function * inBatches<T> (items: AsyncIterable<T>): AsyncGenerator<T[]> {
   if (batch.length > 0) yield batch
 }
 
-/** The stages that a platform's folder goes through: looked at, taken batch by batch, stored. */
+/** The stages of a platform scan: open the folder, decide batch by batch, store. */
 interface PlatformScanServices {
   folders: PlatformFolders
   take: DecideEntries
@@ -41,18 +43,18 @@ interface PlatformScanServices {
   signal: AbortSignal
 }
 
-/** A platform's folder that is being read. */
+/** A platform folder that is being read. */
 interface Reading {
   platform: ScannedPlatform
   folder: FolderLook
   known: ReadonlyMap<string, KnownRom>
-  /** The names of the only entries that are read; without it all. */
+  /** The only names that are read; undefined for all. */
   names?: Pick<ReadonlySet<string>, 'has'>
-  /** A person named the ROMs. */
+  /** True if a person named the ROMs. */
   isAsked: boolean
 }
 
-/** A known ROM none of whose files could be read keeps its hashes; the problem that was told says why. */
+/** Keeps the stored hashes of a known ROM if none of its files could be read; the reported problem tells why. */
 function keepStoredHashes (one: EntryDecision): EntryDecision {
   const isUnread = one.known !== null && one.hashes?.files.every((file) => file === null) === true
   return isUnread ? { ...one, isRebuilt: false, hashes: null } : one
@@ -65,14 +67,14 @@ const countPresent = (roms: readonly KnownRom[]) => roms.filter((rom) => !rom.mi
 export function createPlatformScan (services: PlatformScanServices) {
   const { folders, take, hasher, storeBatch, store, unfinished, progress, signal } = services
 
-  /** Reads a batch; what cannot be read because its disk is gone is not stored as unreadable. */
+  /** Decides a batch. If its disk is gone, throws, because its files would otherwise be stored as unreadable. */
   async function decideBatch (
     entries: readonly Entry[], { platform, known, folder, isAsked }: Reading
   ): Promise<EntryDecision[]> {
     const taken = await take({ entries, platform, known, isAsked })
     const isHashed = hasher.isHashed(platform.slug)
     const isUnread = isHashed && taken.some(({ hashes }) => hashes?.files.includes(null) === true)
-    // One sentence about a disk that is gone says more than one about each of its files.
+    // One problem about a lost disk says more than a problem for each of its files.
     if (isUnread) await folders.check(platform, folder)
     for (const warning of taken.flatMap(({ hashes }) => hashes?.warnings ?? [])) {
       progress.problem({ platform: platform.fs_slug, ...warning })
@@ -85,10 +87,10 @@ export function createPlatformScan (services: PlatformScanServices) {
   }
 
   /**
-   * Lists, hashes and stores at once, each a batch ahead of the next.
+   * Lists, hashes and stores at the same time; each stage runs one batch ahead of the next.
    *
    * @param gone known ROMs whose file is not there under their name
-   * @returns the names that were there, and which of the others nothing turned out to be
+   * @returns the names that were there, and the ROMs of `gone` that no entry claimed
    */
   async function readEntries (reading: Reading, gone: readonly KnownRom[]) {
     const { platform, folder, names } = reading
@@ -102,11 +104,11 @@ export function createPlatformScan (services: PlatformScanServices) {
         for (const { entry } of taken) seen.add(entry.fs_name)
         if (storing.length === STORED_AT_ONCE) await storing.shift()
         const stored = storeBatch(taken, platform, missing, ofFailed)
-        stored.catch(() => { /* thrown where it is waited for */ })
+        stored.catch(() => { /* `await` of the promise throws the error */ })
         storing.push(stored)
       }
     } finally {
-      // All have to end, also those after one that failed: nothing may be written after that.
+      // Wait for all writes, also those after a failed one, because nothing may be written after this point.
       await Promise.allSettled(storing)
     }
     await Promise.all(storing)
@@ -119,21 +121,21 @@ export function createPlatformScan (services: PlatformScanServices) {
   }
 
   return {
-    /** Finds, hashes and stores all of its ROMs, and marks those that are gone. */
+    /** Finds, hashes and stores all ROMs of a platform, and marks those that are gone. */
     async scanAll (platform: ScannedPlatform): Promise<void> {
       const roms = await store.listKnown(platform, unfinished.begunAt)
       const folder = await folders.open(platform, countPresent(roms))
       const reading = { platform, folder, known: byName(roms), isAsked: false }
       const { seen, absent } = await readEntries(reading, roms.filter((rom) => !folder.names.has(rom.fs_name)))
       const after = await folders.check(platform, folder)
-      // A name that is on disk but no ROM any more, such as an excluded one, is gone as well; an unreadable one is not.
+      // A name on disk that is no ROM any more, such as an excluded one, is gone as well. An unreadable one is not.
       const gone = roms.filter(({ id, fs_name: name }) =>
         !seen.has(name) && !after.entries.has(name) && (folder.names.has(name) || absent.has(id)))
       await store.markMissing(gone.map((rom) => rom.id), true)
       await folders.remember(platform, after)
     },
 
-    /** Scans just some ROMs; no other is marked missing. */
+    /** Scans only some ROMs; no other is marked missing. */
     async scanNamed (platform: ScannedPlatform, ids: ReadonlySet<number>): Promise<void> {
       const all = await store.listKnown(platform, unfinished.begunAt)
       const roms = all.filter((rom) => ids.has(rom.id))
@@ -146,7 +148,7 @@ export function createPlatformScan (services: PlatformScanServices) {
       progress.add({ scanned_roms: gone.length })
     },
 
-    /** Scans just some entries, also those that are no ROM yet; one may be a missing ROM that is back. */
+    /** Scans only some entries, also those that are no ROM yet. One of them may be a missing ROM that is back. */
     async scanEntries (platform: ScannedPlatform, names: ReadonlySet<string>): Promise<void> {
       const all = await store.listKnown(platform, unfinished.begunAt)
       const folder = await folders.open(platform, countPresent(all))

@@ -17,10 +17,10 @@ interface RomsScanServices {
 }
 
 /**
- * Scans just some ROMs, whatever the type's own choice would be: their files are rebuilt and their names read again.
+ * Scans only some ROMs: rebuilds their files and reads their names again, with every type of scan.
  *
- * @param libraries those that can be read; ROMs of others are left alone
- * @returns the ids of their platforms
+ * @param libraries the libraries that can be read; ROMs of others are not touched
+ * @returns the ids of the platforms of these ROMs
  */
 export async function scanRoms (
   app: FastifyInstance, config: Config, ids: readonly number[], services: RomsScanServices,

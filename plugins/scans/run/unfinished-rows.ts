@@ -1,17 +1,17 @@
 import type pg from 'pg'
 import type { TaskRun } from '../../tasks/definitions.ts'
 
-/** What scans added that failed or were stopped, and may not have looked up: this one finishes it. */
+/** ROMs that failed or stopped scans added and may not have looked up. The current scan finishes them. */
 export interface Unfinished {
-  /** When this scan was first begun: rows made since are its own, also when another worker began it. */
+  /** The first start of this scan. Rows created since then are its own, even if another worker started it. */
   begunAt: Date
-  /** When the oldest of them began, or this one. */
+  /** The start of the oldest unfinished scan, or of this scan. */
   since: Date
-  /** The ROMs of a platform that were added since then and before this scan. */
+  /** Returns the ROMs of a platform that were added after `since` and before this scan. */
   listRoms (platformId: number): Promise<ReadonlySet<number>>
 }
 
-/** Scans that did not end well, and that no scan of the whole library has made up for. */
+/** Selects the failed and stopped scans after which no scan of the whole library has finished. */
 const OLDEST = `select min(u.started_at) as begun_at from tasks u
   where u.type = 'scan' and u.task_key is null and u.status in ('failed', 'stopped') and not exists (
     select 1 from tasks f where f.type = 'scan' and f.task_key is null and f.status = 'finished'

@@ -17,7 +17,7 @@ interface RebuildServices {
   store: Pick<RomStore, 'write'>
   moves: Moves
   statistics: Pick<TableStatistics, 'added'>
-  /** Forgets stored artwork before a ROM is scanned from scratch. */
+  /** Drops stored artwork before a ROM is scanned from scratch. */
   dropArtwork: (ids: readonly number[], platform: ScannedPlatform) => Promise<void>
   /** Deletes files of the resources folder that no row names any more. */
   removeArtwork: (paths: readonly string[]) => Promise<void>
@@ -27,11 +27,11 @@ interface RebuildServices {
 
 interface Rebuilding { one: Rebuilt, write: RomWrite, isMoved: boolean }
 
-/** Writes entries whose files were read anew. */
+/** Creates the function that writes entries whose files were read again. */
 export function createRebuild (services: RebuildServices) {
   const { choice, store, moves, statistics, dropArtwork, removeArtwork, progress, announcer } = services
 
-  /** The rows of rebuilt entries; a new entry that is a vanished one renamed or moved gets that one's row. */
+  /** Makes the rows of rebuilt entries. A new entry that is a renamed or moved missing ROM gets the row of this ROM. */
   async function toRows (
     taken: readonly Rebuilt[], platform: ScannedPlatform, missing: Missing
   ): Promise<Rebuilding[]> {
@@ -70,7 +70,7 @@ export function createRebuild (services: RebuildServices) {
     await announcer.roms(changed, { is_new: false, is_identifying: false })
   }
 
-  /** @returns those that are due for a lookup. */
+  /** Writes rebuilt entries. @returns the ROMs that are due for a lookup */
   return async function rebuild (
     taken: readonly Rebuilt[], platform: ScannedPlatform, missing: Missing
   ): Promise<DueRom[]> {

@@ -1,24 +1,24 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
 
-/** So many new rows are worth a look at them; after each, four times as many. */
+/** The number of new rows before the first ANALYZE; each further one comes after four times as many. */
 const FIRST_ROWS = 2_000
 const GROWTH = 4
-/** What a scan looks rows up by: all columns with their indexes take eight times as long. */
+/** Covers only the columns by which a scan looks rows up: all columns with their indexes take eight times as long. */
 const ANALYZE = 'analyze roms (id, platform_id, library_id, fs_name, sha1_hash), rom_files (rom_id, file_path, file_name)'
 const SIZE = "select reltuples as rows from pg_class where oid = 'roms'::regclass"
 
-/** What PostgreSQL knows of the tables that a scan fills. */
+/** The planner statistics of the tables that a scan fills. */
 export interface TableStatistics {
-  /** Has it look again when most of the ROMs came since it last did. */
+  /** Counts added ROMs, and starts ANALYZE if most of the ROMs were added since the last one. */
   added (rows: number): void
-  /** Resolves when it does not look any more. */
+  /** Resolves when no ANALYZE runs any more. */
   finish (): Promise<void>
 }
 
 /**
- * PostgreSQL plans by what it last saw of a table, and looks by itself once a minute at most. Until then it takes the
- * ROMs of a first scan for none, and reads all of them for each batch.
+ * Keeps planner statistics current. PostgreSQL plans by the last ANALYZE of a table, and starts one by itself once a
+ * minute at most. Until then it takes the tables of a first scan for empty, and reads all ROMs for each batch.
  */
 export function createTableStatistics (pool: pg.Pool, log: Pick<Logger, 'warn'>): TableStatistics {
   let total = 0

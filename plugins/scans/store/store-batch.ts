@@ -18,9 +18,9 @@ interface StoreBatchServices {
 
 const isRebuilt = (one: EntryDecision): one is Rebuilt => one.hashes !== null
 
-/** Stores what was found out about a batch, and hands those that are due to the providers. */
+/** Stores the decisions of a batch, and queues the due ROMs for their lookups. */
 export function createStoreBatch ({ rebuild, store, identify, progress, announcer, signal }: StoreBatchServices) {
-  /** Those whose rows stay. @param unfinished ROMs that scans added which did not end well */
+  /** Updates ROMs that are not rebuilt. @param unfinished ROMs that scans added which failed or were stopped */
   async function storeRows (kept: readonly EntryDecision[], unfinished: ReadonlySet<number>): Promise<DueRom[]> {
     const back = kept.flatMap(({ known }) => known?.missing_from_fs === true ? [known.id] : [])
     await store.markMissing(back, false)

@@ -50,7 +50,7 @@ t.beforeEach(resetScripts)
 
 const exists = (path: string | null) => access(join(resources, path ?? 'nowhere')).then(() => true, () => false)
 
-/** What lies in a ROM's folder, at any depth. */
+/** Lists the files in the artwork folder of a ROM, at any depth. */
 async function listFiles (): Promise<string[]> {
   const entries = await readdir(resources, { recursive: true, withFileTypes: true }).catch(() => [])
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
@@ -64,7 +64,7 @@ async function scanOne (media: { kind: 'cover' | 'screenshot' | 'manual' | 'vide
   return { folder, status, stored: await rom(folder, 'Game.bin') }
 }
 
-t.test('a cover from a private service that its owner configured is fetched, with a small copy', async (t) => {
+t.test('a cover from a private service that the operator configured gets a small copy', async (t) => {
   const { stored } = await scanOne([{ kind: 'cover', url: `${server.url}/cover.png` }])
   t.match(stored, { url_cover: `${server.url}/cover.png`, path_cover_large: /\/cover\/big\.png$/, path_cover_small: /\/cover\/small\.png$/ })
   const small = await sharp(join(resources, stored.path_cover_small ?? '')).metadata()
@@ -78,7 +78,7 @@ t.test('a tall cover shrinks to a fifth, and its extension follows its content',
   t.match(await sharp(join(resources, stored.path_cover_small ?? '')).metadata(), { width: 120, height: 240, format: 'jpeg' })
 })
 
-t.test('what is no picture, whatever it is called, is refused and leaves no file', async (t) => {
+t.test('a file that is no picture is refused, whatever its name, and leaves no file', async (t) => {
   for (const name of ['page.png', 'lie.png', 'vector.svg', 'cut.png', 'broken.png', 'absent.png']) {
     const before = await listFiles()
     const { stored, status } = await scanOne([{ kind: 'cover', url: `${server.url}/${name}` }])
@@ -88,27 +88,27 @@ t.test('what is no picture, whatever it is called, is refused and leaves no file
   }
 })
 
-t.test('one bad screenshot costs itself alone', async (t) => {
+t.test('a bad screenshot does not stop the other ones', async (t) => {
   const { stored } = await scanOne(['cover.png', 'page.png', 'tall.bin'].map((name) => ({ kind: 'screenshot', url: `${server.url}/${name}` })))
   t.match(stored.path_screenshots, [/screenshots\/0\.png$/, /screenshots\/2\.jpg$/])
   for (const path of stored.path_screenshots) t.ok(await exists(path), path)
 })
 
-t.test('V14: a manual is a PDF or nothing', async (t) => {
+t.test('V14: a manual that is no PDF is refused', async (t) => {
   const { stored } = await scanOne([{ kind: 'manual', url: `${server.url}/manual.pdf` }])
   t.ok(await exists(stored.path_manual))
   const { stored: other } = await scanOne([{ kind: 'manual', url: `${server.url}/manual.html` }])
   t.equal(other.path_manual, null)
 })
 
-t.test('addresses in the local network that nobody configured are not reached', async (t) => {
+t.test('addresses in the local network are not requested unless configured', async (t) => {
   const { stored, status } = await scanOne([{ kind: 'cover', url: `${stranger.url}/cover.png` }])
   t.equal(status.status, 'finished')
   t.equal(stored.path_cover_large, null)
   t.same(stranger.requests, [])
 })
 
-t.test('artwork that lies in the library is copied; nothing outside of it is', async (t) => {
+t.test('artwork inside the library is copied; artwork outside of it is not', async (t) => {
   await put({ 'roms/art/images/Game.png': PNG, 'roms/art/Game.bin': 'game' })
   pictures.identify = () => ({ id: 'p', media: [{ kind: 'cover', url: 'file://roms/art/images/Game.png' }] })
   await scan({ platform_fs_slugs: ['art'] })
@@ -119,7 +119,7 @@ t.test('artwork that lies in the library is copied; nothing outside of it is', a
   }
 })
 
-t.test('a stored cover is kept by update, and dropped with all else by complete', async (t) => {
+t.test('update keeps a stored cover; complete drops all artwork', async (t) => {
   const { folder, stored } = await scanOne([{ kind: 'cover', url: `${server.url}/cover.png` }])
   alpha.identify = () => ({ id: 1, media: [{ kind: 'cover', url: `${server.url}/tall.bin` }] })
   await scan({ type: 'unmatched', apis: ['alpha'], platform_fs_slugs: [folder] })
@@ -145,7 +145,7 @@ t.test('a cover whose file was lost is fetched again by the next lookup', async 
   t.ok(await exists((await rom(folder, 'Game.bin')).path_cover_large))
 })
 
-t.test('a PICO-8 cartridge is its own cover until a source has one', async (t) => {
+t.test('a PICO-8 cartridge is its own cover until a provider has one', async (t) => {
   await put({ 'roms/pico-8/Cart.p8.png': PNG, 'roms/pico-8/Other.p8.png': Buffer.from('no picture') })
   await scan({ platform_fs_slugs: ['pico-8'], apis: [] })
   const own = await rom('pico-8', 'Cart.p8.png')

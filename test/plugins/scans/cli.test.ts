@@ -6,7 +6,7 @@ import { toScanState } from '../../../plugins/scans/cli.ts'
 const state = (status: string, stats: Record<string, number> = {}, error: string | null = null): ScanState =>
   ({ status, error, platform: null, stats, problem_count: 0, problems: [] })
 
-t.test('a scan is followed until it ended, each change shown once', async (t) => {
+t.test('follow shows each change of a scan once, until it ends', async (t) => {
   const states = [state('queued'), state('queued'), state('started', { scanned_roms: 1 }), state('finished', { scanned_roms: 2 })]
   const shown: string[] = []
   const view = {
@@ -19,13 +19,13 @@ t.test('a scan is followed until it ended, each change shown once', async (t) =>
   t.same(shown, ['queued', 'started', 'end finished'])
 })
 
-t.test('whoever stops watching gets no end', async (t) => {
+t.test('follow shows no end after its watcher stops', async (t) => {
   const leave = new AbortController()
   const view = { queued: () => {}, update: () => { leave.abort() }, end: () => { t.fail('the scan goes on') } }
   t.equal(await followScan(async () => state('started'), view, leave.signal), null)
 })
 
-t.test('the outcome of a scan is told in a sentence', async (t) => {
+t.test('the summary of a scan is one sentence', async (t) => {
   t.equal(summarise(state('finished', { scanned_roms: 1, scanned_platforms: 2, new_roms: 1, failed_lookups: 3 })),
     'Scan finished: 1 ROM on 2 platforms, 1 new, 0 identified, 3 lookups failed.')
   t.equal(summarise(state('failed', {}, 'The disk is gone')),
@@ -44,7 +44,7 @@ t.test('lines come at most every two seconds', async (t) => {
   t.match(lines.at(-1), 'Game Boy (2/7)')
 })
 
-t.test('as JSON a scan is one line for each event, with what is new', async (t) => {
+t.test('the JSON view writes one line for each event, with only new values', async (t) => {
   const events: unknown[] = []
   const view = createJsonView((text) => { events.push(JSON.parse(text)) })
   const problem = { platform: 'gb', path: 'roms/gb/a.gb', reason: 'is broken' }
@@ -67,13 +67,13 @@ t.test('as JSON a scan is one line for each event, with what is new', async (t) 
   t.match(events, [{ event: 'scan:done_ko', error: 'The disk is gone', scanned_roms: 2 }])
 })
 
-t.test('what a task reports is read with care', async (t) => {
+t.test('malformed reports of a task become defaults', async (t) => {
   t.same(toScanState({ status: 'started', error: null, meta: {} }), state('started'))
   t.same(toScanState({ status: 'failed', error: 'x', meta: { scan_stats: 'no', problem_count: '7' } }),
     state('failed', {}, 'x'))
 })
 
-t.test('the end of a scan names what was left out, and how much more there is', async (t) => {
+t.test('the end of a scan lists 20 problems and counts the rest', async (t) => {
   const problems = Array.from({ length: 25 }, (_, index) => ({ platform: 'snes', path: `roms/snes/${index}`, reason: 'is broken' }))
   const lines = listProblems({ ...state('finished'), problem_count: 30, problems }).split('\n')
   t.equal(lines[0], '  roms/snes/0: is broken')

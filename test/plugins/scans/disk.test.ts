@@ -16,7 +16,7 @@ const missing = async (on: Pick<ScanTest, 'roms'>, folder: string) =>
 
 t.beforeEach(resetScripts)
 
-/** What unmounting shows: the folder under the mount point, which is another one. */
+/** Simulates unmounting: shows the folder under the mount point, which is another one. */
 async function unmount (path: string): Promise<() => Promise<void>> {
   const away = join(test.dataDir, `away-${path.replaceAll('/', '-')}`)
   await rename(at(path), away)
@@ -27,7 +27,7 @@ async function unmount (path: string): Promise<() => Promise<void>> {
   }
 }
 
-t.test('a platform whose disk is not mounted loses nothing, and the scan says what to do', async (t) => {
+t.test('a platform on an unmounted disk loses no ROM, and the scan gives advice', async (t) => {
   await put({ 'roms/snes/One.sfc': 'one', 'roms/snes/Two.sfc': 'two', 'roms/nes/Three.nes': 'three' })
   await scan()
   const mount = await unmount('roms/snes')
@@ -55,7 +55,7 @@ t.test('a platform that was emptied on purpose has only missing ROMs', async (t)
   t.same(await missing(test, 'gb'), [true, true])
 })
 
-t.test('a folder that is deleted instead of mounted takes its ROMs along', async (t) => {
+t.test('the ROMs of a deleted platform folder are marked missing', async (t) => {
   await put({ 'roms/gba/One.gba': 'one of gba' })
   await scan({ platform_fs_slugs: ['gba'] })
   await unmount('roms/gba')
@@ -66,7 +66,7 @@ t.test('a folder that is deleted instead of mounted takes its ROMs along', async
   t.same(await missing(test, 'gba'), [true])
 })
 
-t.test('a link to a disk that is not mounted is no deleted platform', async (t) => {
+t.test('a link to an unmounted disk does not mark its platform missing', async (t) => {
   const disk = join(test.dataDir, 'disk')
   await mkdir(disk)
   await writeFile(join(disk, 'One.pce'), 'one of pce')
@@ -81,13 +81,13 @@ t.test('a link to a disk that is not mounted is no deleted platform', async (t) 
   t.same(await missing(test, 'pcengine'), [true])
 })
 
-t.test('a disk that is lost while its platform is read is one problem, and no hash is lost', async (t) => {
+t.test('a disk lost during the reading of a platform is one problem and loses no hash', async (t) => {
   await put(Object.fromEntries(Array.from({ length: 600 }, (_none, index) => [`roms/md/Game ${index}.md`, `game ${index}`])))
   await scan({ platform_fs_slugs: ['md'], apis: [] })
   const hashes = () => sql("select fs_name, sha1_hash, missing_from_fs from roms where fs_path = 'roms/md' order by id")
   const before = await hashes()
   let mount: (() => Promise<void>) | null = null
-  // Lookups hold the first batch up, so that the disk is gone when the second one is read.
+  // The lookups delay the first batch, and the disk is gone when the second one is read.
   alpha.identify = async () => {
     mount ??= await unmount('roms/md')
     return null
@@ -99,7 +99,7 @@ t.test('a disk that is lost while its platform is read is one problem, and no ha
   if (mount !== null) await (mount as () => Promise<void>)()
 })
 
-t.test('firmware whose disk is not mounted is not missing', async (t) => {
+t.test('firmware on an unmounted disk is not marked missing', async (t) => {
   await put({ 'bios/ps/scph1001.bin': 'firmware', 'roms/ps/One.bin': 'one of ps' })
   await scan({ platform_fs_slugs: ['ps'] })
   const mount = await unmount('bios')
@@ -113,13 +113,13 @@ t.test('firmware whose disk is not mounted is not missing', async (t) => {
   t.same(await firmware(), [{ file_name: 'scph1001.bin', missing_from_fs: true }])
 })
 
-t.test('a library that vanishes while it is scanned fails the scan and nothing is marked', async (t) => {
+t.test('a library that vanishes during its scan fails the scan and marks nothing missing', async (t) => {
   await put({ 'roms/aa/One.bin': 'one of aa', 'roms/zz/Two.bin': 'two of zz' })
   await scan()
   const count = async () => (await sql('select id from roms where missing_from_fs')).length
   const before = await count()
   const ways: [string, string, RegExp][] = [
-    // Between the two steps of its going away it may be seen not to be there at all.
+    // A scan between the two steps of the unmounting may find no library at all.
     ['.', 'zz', /vanished while it was scanned. Nothing was marked missing.*mounted, then scan again|does not exist/],
     ['roms', 'zz', /vanished while it was scanned/]
   ]
@@ -148,7 +148,7 @@ t.test('a library that vanishes while it is scanned fails the scan and nothing i
   }
 })
 
-t.test('a database whose disk is full fails the scan in a sentence, and the next scan finishes what it left', async (t) => {
+t.test('a full database disk fails the scan, and the next scan finishes its work', async (t) => {
   const full = (table: string) => sql(`create trigger full_disk before insert on ${table} for each row execute function full_disk()`)
   const room = (table: string) => sql(`drop trigger full_disk on ${table}`)
   await sql(`create function full_disk() returns trigger language plpgsql as $$ begin
@@ -179,7 +179,7 @@ const games = (folder: string, count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_none, n) => [`roms/${folder}/Game ${n}.bin`, `${folder} ${n}`]))
 const resources = join(test.dataDir, 'resources')
 
-/** Every game has the same cover, whether it is looked for or asked for again. */
+/** Gives every game the same cover, in searches and in lookups by id. */
 function giveCover (path: string): void {
   const match = { id: 8, media: [{ kind: 'cover' as const, url: `file://${path}` }] }
   alpha.identify = () => match
@@ -191,13 +191,13 @@ async function listFiles (): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name)).sort()
 }
 
-/** The files that rows name. */
+/** Lists the files that rows name. */
 async function listNamed (folder: string): Promise<string[]> {
   const paths = (await roms(folder)).flatMap((one) => [one.path_cover_large, one.path_cover_small])
   return paths.filter((path) => path !== null).map((path) => join(resources, path)).sort()
 }
 
-t.test('artwork that cannot be stored is one problem for each platform, and no row names a file', async (t) => {
+t.test('unstorable artwork is one problem for each platform, and no row names a file', async (t) => {
   await put({ 'roms/art/images/Cover.png': await picture(30, 40), ...games('art', 3), ...games('deco', 3) })
   await rm(resources, { recursive: true, force: true })
   await writeFile(resources, 'a file in the way')
@@ -251,10 +251,10 @@ for (const [what, options, why] of FULL_DISKS) {
   })
 }
 
-t.test('a scan that finds everything as it was writes no row of a platform, and locks none', async (t) => {
+t.test('a scan of an unchanged library writes and locks no row of a platform', async (t) => {
   await put({ 'roms/snes/One.sfc': 'one', 'roms/nes/Two.nes': 'two' })
   await scan()
-  // Another one in place of a row, or a lock of it, shows in what PostgreSQL keeps with it.
+  // A replaced or locked row shows in the system columns of PostgreSQL.
   const versions = async () => await sql(`select tableoid::regclass::text as of, xmin::text, xmax::text from platforms
     union all select tableoid::regclass::text, xmin::text, xmax::text from platform_folders order by 1, 2`)
   const before = await versions()

@@ -26,7 +26,7 @@ t.test('a corrupt archive is stored with the hashes of its own bytes, and report
     [{ archive_members: [{ name: 'game.bin', size: 400 }] }])
 })
 
-t.test('an archive with member names that no database holds is stored without what it refuses', async (t) => {
+t.test('member names that the database refuses are not stored', async (t) => {
   const zip = await makeZip([{ name: 'a\u0001b.bin', bytes: Buffer.from('one') }])
   await put({ 'roms/nul/Bad name.zip': Buffer.from(zip.toString('latin1').replaceAll('\u0001', '\0'), 'latin1'), 'roms/nul/Next.bin': 'x' })
   const status = await scan({ platform_fs_slugs: ['nul'] })
@@ -35,7 +35,7 @@ t.test('an archive with member names that no database holds is stored without wh
 })
 
 t.test('a file that may not be read is stored without hashes, and reported', async (t) => {
-  // A server of its own: the process that hashes is to be started by the other user.
+  // Starts its own server, because the other user must start the process that hashes.
   const { put, scan, roms, problems, libraryDir } = await buildScanTest(t, { providers: ['alpha'] })
   const at = (path: string) => join(libraryDir, path)
   await put({ 'roms/nes/Closed.nes': 'closed', 'roms/nes/Open.nes': 'open' })
@@ -91,7 +91,7 @@ t.test('a name that is not valid UTF-8 is reported, and the rest is stored', asy
   t.same((await roms('gba')).map((one) => one.fs_name), ['Good.gba'])
 })
 
-t.test('a path too long for the database costs its own ROM alone', async (t) => {
+t.test('a path too long for the database only skips its own ROM', async (t) => {
   const letters = 'abcdefghijklmnopqrstuvwxyz0123456789'
   const noise = (seed: number) => Array.from({ length: 200 }, (_none, index) =>
     letters[(seed * 7919 + index * index * 104_729 + index * 31) % letters.length]).join('')
@@ -106,7 +106,7 @@ t.test('a path too long for the database costs its own ROM alone', async (t) => 
   if (!names.includes('Folder')) t.match(problems(status), [/^roms\/deep\/Folder: it was not stored: /])
 })
 
-t.test('symbolic links in a circle, to nothing and out of the library are reported and not followed', async (t) => {
+t.test('looping, dangling and outward links are reported and not followed', async (t) => {
   await put({ 'roms/psx/Game/disc.bin': 'disc' })
   await symlink('..', at('roms/psx/Game/up'))
   await symlink('nowhere', at('roms/psx/Dangling.bin'))
@@ -135,7 +135,7 @@ t.test('an empty platform folder has a row and no ROMs; an empty folder in it is
   t.match(problems(status), [/^roms\/ngp\/Nothing in it: empty folder/])
 })
 
-t.test('a gamelist.xml made to blow up is reported, and the ROMs are stored', async (t) => {
+t.test('a malicious gamelist.xml is reported, and the ROMs are stored', async (t) => {
   const bomb = ['<!DOCTYPE gameList [<!ENTITY a0 "lol">', ...Array.from({ length: 20 }, (_none, index) =>
     `<!ENTITY a${index + 1} "${`&a${index};`.repeat(10)}">`), ']>',
   '<gameList><game><path>./A.bin</path><name>&a20;</name></game></gameList>'].join('\n')
@@ -147,7 +147,7 @@ t.test('a gamelist.xml made to blow up is reported, and the ROMs are stored', as
   t.match(await roms('atari7800'), [{ fs_name: 'A.bin', name: 'Listed' }])
 })
 
-t.test('a game in a folder has the hashes of its top files, its parts their kind', async (t) => {
+t.test('a game folder has the hashes of its top files; its parts have categories', async (t) => {
   await put({ 'roms/dc/Disc/track1.bin': 'one', 'roms/dc/Disc/track2.bin': 'two', 'roms/dc/Disc/update/patch.bin': 'three' })
   let seen: unknown
   digest.identify = (game) => {
@@ -177,7 +177,7 @@ t.test('a file that moved within its game keeps its row', async (t) => {
   t.same((await ids()).map((file) => file.file_name), ['renamed.bin', 'b.bin'])
 })
 
-t.test('platforms without a hash database are not read', async (t) => {
+t.test('files of platforms without a hash database are not read', async (t) => {
   await put({ 'roms/switch/Huge.nsp': 'huge' })
   await scan({ platform_fs_slugs: ['switch'] })
   t.match(await roms('switch'), [{ crc_hash: '', sha1_hash: '' }])

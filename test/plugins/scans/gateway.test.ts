@@ -4,7 +4,7 @@ import { answerPlanned, loadFixtures } from './redirected-support.ts'
 import { buildScanTest } from './support.ts'
 import { KEYS, KNOWN_ROMS, MORE, SETTINGS, addLibrary, picture } from './together-support.ts'
 
-t.test('all sources that come with the server are asked at a gateway, as they are', async (t) => {
+t.test('all built-in providers work behind a gateway without changes', async (t) => {
   const planned = [...KEYS.flatMap((key) => MORE[key] ?? []), picture, ...KEYS.flatMap(loadFixtures)]
   const gateway = await startServer(t, (asked, response) => answerPlanned(asked, response, planned))
   const test = await buildScanTest(t, {

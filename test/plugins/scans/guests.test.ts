@@ -6,7 +6,7 @@ import { buildScanTest } from './support.ts'
 
 type Heard = [event: string, payload: unknown][]
 
-/** What a socket without a session hears of a scan, and of one that fails. */
+/** Collects the events of a scan and of a failed one on a socket without a session. */
 async function listenAsGuest (t: Tap, config: Record<string, object>): Promise<{ heard: Heard, libraryDir: string }> {
   const { app, put, scan, libraryDir } = await buildScanTest(t, { providers: ['alpha'], config })
   const socket = io(await app.listen({ port: 0, host: '127.0.0.1' }), { path: '/ws/socket.io', transports: ['websocket'] })
@@ -26,7 +26,7 @@ type Tap = Parameters<typeof buildScanTest>[0]
 
 const names = (heard: Heard) => new Set(heard.map(([event]) => event))
 
-t.test('guests hear what nobody is kept from seeing, and no folder of the machine, when the settings say so', async (t) => {
+t.test('with guests "all", guests get events of public ROMs and no paths of the machine', async (t) => {
   const { heard, libraryDir } = await listenAsGuest(t, { sockets: { guests: 'all' } })
   t.ok(names(heard).has('scan:scanning_rom'))
   t.ok(names(heard).has('scan:scanning_platform'))
@@ -34,12 +34,12 @@ t.test('guests hear what nobody is kept from seeing, and no folder of the machin
   t.notMatch(JSON.stringify(heard), libraryDir)
 })
 
-t.test('guests hear the totals of a scan alone', async (t) => {
+t.test('by default guests get only the totals of a scan', async (t) => {
   const { heard } = await listenAsGuest(t, {})
   t.same([...names(heard)].sort(), ['scan:done', 'scan:done_ko', 'scan:update_stats'])
 })
 
-t.test('a folder of the machine is named by what it holds, whatever else begins like it', async (t) => {
+t.test('a masked path names its folder; paths with the same beginning stay', async (t) => {
   const mask = createPathMask({ data_dir: '/srv/svc+1', library_dir: '/srv/svc+1/library', libraries: {} })
   t.equal(mask('"/srv/svc+1/library/roms" and /srv/svc+1/library.'), '"<library>/roms" and <library>.')
   t.equal(mask('/srv/svc+1/config.yml, /srv/svc+10/x'), '<data>/config.yml, /srv/svc+10/x')

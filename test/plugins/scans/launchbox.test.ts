@@ -45,7 +45,7 @@ t.test('a scan takes games, ids and covers from a LaunchBox folder', async (t) =
   t.ok(own.launchbox_id < 0)
 })
 
-t.test('lists are sorted by a number of a source, those without it last', async (t) => {
+t.test('lists sort by a number of a provider, ROMs without the number last', async (t) => {
   const names = async (order: string) => (await get(`/api/roms?${order}`)).items.map((item: { name: string }) => item.name)
   t.same(await names('order_by=launchbox_metadata.community_rating'), ['Own Game', 'Chrono Harbor: Second Tide', 'else'])
   t.same(await names('order_by=launchbox_metadata.community_rating&order_dir=desc'),
@@ -55,7 +55,7 @@ t.test('lists are sorted by a number of a source, those without it last', async 
   }
 })
 
-t.test('the server tells of the folder, of the task and of its schedule', async (t) => {
+t.test('the server lists the LaunchBox folder, its task and its schedule', async (t) => {
   t.match((await get('/api/plugins')).find(({ key }: { key: string }) => key === 'launchbox'), { status: 'active' })
   t.match(await get('/api/heartbeat'), {
     METADATA_SOURCES: { LAUNCHBOX_API_ENABLED: true },

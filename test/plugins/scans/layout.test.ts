@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib'
 import t from 'tap'
 import { buildScanTest } from './support.ts'
 
-/** Bytes of this length with this CRC-32: the last four are found by solving for each of their bits. */
+/** Returns bytes of this length with this CRC-32; finds the last four by solving for each of their bits. */
 function bytesWithCrc (length: number, wanted: number): Buffer {
   const bytes = Buffer.alloc(length)
   const base = crc32(bytes)
@@ -34,7 +34,7 @@ function bytesWithCrc (length: number, wanted: number): Buffer {
 
 const inside = await buildScanTest(t, { providers: [] })
 
-t.test('a folder for each platform with its ROMs and firmware inside is understood as it is', async (t) => {
+t.test('structure B is detected: a folder for each platform with its ROMs and firmware', async (t) => {
   const { put, scan, roms, sql } = inside
   await put({ 'snes/roms/A.sfc': 'a', 'snes/bios/chip.bin': 'chip', 'nes/roms/B.nes': 'b', 'notes/readme.txt': 'no platform' })
   const status = await scan()
@@ -44,7 +44,7 @@ t.test('a folder for each platform with its ROMs and firmware inside is understo
   t.match(await sql('select file_path, file_name from firmware'), [{ file_path: 'snes/bios', file_name: 'chip.bin' }])
 })
 
-t.test('firmware is counted, hashed once, compared with known dumps and marked when gone', async (t) => {
+t.test('firmware is counted, hashed once, compared with known dumps and marked missing', async (t) => {
   const { put, scan, sql, libraryDir } = inside
   const only = { platform_fs_slugs: ['gb'] }
   const read = () => sql<{ file_name: string, is_verified: boolean, missing_from_fs: boolean, md5_hash: string }>(
@@ -74,7 +74,7 @@ t.test('firmware is counted, hashed once, compared with known dumps and marked w
   t.equal((await read()).length, 2)
 })
 
-t.test('folders are read as the configuration binds them, and what it excludes is left out', async (t) => {
+t.test('configured folder bindings apply, and excluded folders are skipped', async (t) => {
   const test = await buildScanTest(t, {
     providers: [],
     config: {

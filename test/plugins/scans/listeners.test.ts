@@ -8,7 +8,7 @@ import { until } from '../../until.ts'
 
 const LISTENERS = 25
 
-t.test('the more listen to a scan, the fewer events each of them gets', async (t) => {
+t.test('the more clients listen to a scan, the fewer events each gets', async (t) => {
   const { app } = await buildTestApp(t)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo

@@ -50,7 +50,7 @@ async function scanOne (url: string, files = ['Game.bin']) {
   return { task, stored: await rom(folder, 'Game.bin') }
 }
 
-t.test('media are fetched with what the source adds, of which nothing is stored, shown or told', async (t) => {
+t.test('the secrets a provider adds to media requests are not stored, shown or logged', async (t) => {
   const { stored } = await scanOne(`${server.url}/blue.png`)
   t.ok(await exists(stored.path_cover_large))
   t.equal(stored.url_cover, `${server.url}/blue.png`)
@@ -65,20 +65,20 @@ t.test('media are fetched with what the source adds, of which nothing is stored,
   t.notMatch(list.body, /sesame/)
 })
 
-t.test('a match whose addresses hold a secret of the source is refused', async (t) => {
+t.test('a match with a secret of the provider in its addresses is refused', async (t) => {
   const { task, stored } = await scanOne(`${server.url}/blue.png?k=${encodeURIComponent(KEY)}`)
   t.equal(stored.url_cover, null)
   t.match(problems(task).join(), /'vault' returned the address of a picture with a secret .* add it in fetchMedia/)
   t.same(server.requests, [])
 })
 
-t.test('what one source adds never goes to the media of another', async (t) => {
+t.test("a provider's secrets are not sent to the media of another provider", async (t) => {
   scriptOf('alpha').identify = () => ({ id: 7, media: [{ kind: 'screenshot', url: `${server.url}/other.png` }] })
   await scanOne(`${server.url}/blue.png`)
   t.match(server.requests.toSorted(), [/^GET \/blue\.png\?key=/, /^GET \/other\.png$/])
 })
 
-t.test('a source sees of a file its type, size, hash and points', async (t) => {
+t.test('a provider sees type, size, hash and pixels of a file', async (t) => {
   await scanOne(`${server.url}/green.jpg`)
   await scanOne(`${server.url}/grey.png`)
   const [green, grey] = vault.accepted
@@ -89,19 +89,19 @@ t.test('a source sees of a file its type, size, hash and points', async (t) => {
   t.equal(grey?.pixels?.length, 32 * 32 * 3, 'also of a picture without colours')
 })
 
-t.test('a placeholder is not kept, is no problem, and is asked for once in a scan', async (t) => {
+t.test('a placeholder is not stored, is no problem, and is requested once per scan', async (t) => {
   vault.accepts = ({ pixels = new Uint8Array() }) => (pixels[1] ?? 0) < 200
   const names = ['Game.bin', ...Array.from({ length: 30 }, (_, index) => `Game ${index}.bin`)]
   const { task, stored } = await scanOne(`${server.url}/green.jpg`, names)
   t.equal(stored.path_cover_large, null)
   t.same(problems(task), [])
-  // Those that were under way together have asked before the first answer was there.
+  // Concurrent lookups requested the picture before its first response arrived.
   t.ok(server.requests.length <= 8, `${server.requests.length} requests for 31 ROMs`)
   await scanOne(`${server.url}/green.jpg`)
   t.ok(server.requests.length <= 9, 'the next scan asks again')
 })
 
-t.test('media in a folder that the configuration names are copied; nothing outside of it is', async (t) => {
+t.test('media in a configured folder are copied; media outside of it are not', async (t) => {
   const outside = await mkdtemp(join(tmpdir(), 'svc-outside-'))
   t.teardown(() => rm(outside, { recursive: true, force: true }))
   await writeFile(join(outside, 'secret.png'), BLUE)
@@ -120,7 +120,7 @@ t.test('media in a folder that the configuration names are copied; nothing outsi
   }
 })
 
-t.test('a source whose allowance is spent is not asked for files until it comes back', async (t) => {
+t.test('a provider with spent quota gets no media requests until it resumes', async (t) => {
   const day = { name: 'day', resetsAt: Date.now() + 3_600_000 }
   let restore = () => {}
   vault.fetches = (http) => {
@@ -140,7 +140,7 @@ t.test('a source whose allowance is spent is not asked for files until it comes 
   restore()
 })
 
-t.test('a source whose circuit is open is not asked for files either', async (t) => {
+t.test('a provider with an open circuit gets no media requests', async (t) => {
   const alpha = scriptOf('alpha')
   alpha.identify = alpha.getById = () => ({ id: 7 })
   const { stored } = await scanOne(`${server.url}/blue.png`)

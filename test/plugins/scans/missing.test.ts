@@ -13,13 +13,13 @@ t.beforeEach(resetScripts)
 const at = (path: string) => join(libraryDir, path)
 const move = (from: string, to: string) => rename(at(`roms/${from}`), at(`roms/${to}`))
 
-t.test('a library that was never filled says where ROMs go', async (t) => {
+t.test('the error of an empty new library tells where ROMs go', async (t) => {
   const id = await start()
   t.equal((await finished(id)).status, 'failed')
   t.match(await error(id), /holds no platform folders. Put ROMs into .*roms\/<platform>\/ and scan again/)
 })
 
-t.test('a library of platform folders alone is told how a link makes it one, and the link does', async (t) => {
+t.test('a folder of platforms alone gets the advice to link it, and the link works', async (t) => {
   await mkdir(at('wonderswan'))
   await writeFile(at('wonderswan/Alpha.ws'), 'alpha')
   const id = await start()
@@ -35,7 +35,7 @@ t.test('a library of platform folders alone is told how a link makes it one, and
   await sql('delete from platforms')
 })
 
-t.test('a renamed file keeps its row and what was found about it', async (t) => {
+t.test('a renamed file keeps its row and its matches', async (t) => {
   await put({ 'roms/snes/Old Name.sfc': 'content', 'roms/snes/Plain.sfc': 'plain' })
   alpha.identify = (game) => game.fs_name.startsWith('Old') ? { id: 5, name: 'Its real name' } : null
   await scan({ platform_fs_slugs: ['snes'] })
@@ -52,7 +52,7 @@ t.test('a renamed file keeps its row and what was found about it', async (t) => 
   t.same(alpha.calls, [], 'it is not looked up again')
 })
 
-t.test('a renamed file is not taken for one of two that were alike, nor one empty file for another', async (t) => {
+t.test('a renamed file claims no row if two had its content or the file is empty', async (t) => {
   await put({ 'roms/nes/Twin 1.nes': 'same', 'roms/nes/Twin 2.nes': 'same', 'roms/nes/Empty 1.nes': '' })
   await scan({ platform_fs_slugs: ['nes'] })
   for (const name of ['Twin 1', 'Twin 2', 'Empty 1']) await rm(at(`roms/nes/${name}.nes`))
@@ -100,7 +100,7 @@ t.test('a renamed platform folder keeps its ROMs', async (t) => {
   t.match(status.meta.scan_stats, { new_roms: 0, updated_roms: 2 })
 })
 
-t.test('a renamed ROM of a platform without hashes is known by its files', async (t) => {
+t.test('a renamed ROM of a platform without hashes is recognised by its inodes', async (t) => {
   await put({ 'roms/switch/Old.nsp': 'first', 'roms/switch/Folder/game.nsp': 'second' })
   await scan({ platform_fs_slugs: ['switch'] })
   const before = await roms('switch')
@@ -112,7 +112,7 @@ t.test('a renamed ROM of a platform without hashes is known by its files', async
     [['Game', before[0]?.id], ['New.nsp', before[1]?.id]])
 })
 
-t.test('a renamed file is matched from scratch by a complete scan, in its old row', async (t) => {
+t.test('a complete scan matches a renamed file from scratch, in its old row', async (t) => {
   await put({ 'roms/gba/Before.gba': 'content' })
   await scan({ platform_fs_slugs: ['gba'] })
   const { id } = await rom('gba', 'Before.gba')
@@ -122,7 +122,7 @@ t.test('a renamed file is matched from scratch by a complete scan, in its old ro
   t.match(await roms('gba'), [{ id, fs_name: 'After.gba', name: 'Found' }])
 })
 
-t.test('a file that vanished is marked, and found again when it is back', async (t) => {
+t.test('a vanished file is marked missing, and present again when it is back', async (t) => {
   await put({ 'roms/gb/Stays.gb': 'stays', 'roms/gb/Goes.gb': 'goes' })
   await scan({ platform_fs_slugs: ['gb'] })
   const { id } = await rom('gb', 'Goes.gb')
@@ -136,7 +136,7 @@ t.test('a file that vanished is marked, and found again when it is back', async 
   t.match(await rom('gb', 'Goes.gb'), { id, missing_from_fs: false })
 })
 
-t.test('a platform whose folder is gone is marked with its ROMs, and back with its folder', async (t) => {
+t.test('a missing platform folder marks its ROMs missing until it is back', async (t) => {
   await put({ 'roms/psx/Disc.bin': 'disc' })
   await scan({ platform_fs_slugs: ['psx'] })
   await move('psx', '../psx')
@@ -152,7 +152,7 @@ t.test('a platform whose folder is gone is marked with its ROMs, and back with i
   t.equal((await rom('psx', 'Disc.bin')).missing_from_fs, false)
 })
 
-t.test('a library that is empty, or not there, fails the scan and nothing is marked missing', async (t) => {
+t.test('an empty or absent library fails the scan and marks nothing missing', async (t) => {
   const present = async () => sql('select id from roms where not missing_from_fs order by id')
   const before = await present()
   const [one] = await roms('psx')

@@ -26,7 +26,7 @@ let count = 0
 
 t.beforeEach(resetScripts)
 
-/** Makes a platform folder of its own for a test, with these files. */
+/** Creates a new platform folder with these files for a test. */
 async function platform (...names: string[]): Promise<string> {
   const folder = `order ${count++}`
   await put(Object.fromEntries(names.map((name) => [`roms/${folder}/${name}`, name])))
@@ -39,7 +39,7 @@ async function listPlugins (): Promise<PluginView[]> {
 
 const nameIn = async (folder: string, name: string) => (await rom(folder, name)).name
 
-t.test('a chain of sources is asked link by link, each told what the ones before it found', async (t) => {
+t.test('chained providers run in order, each with the matches of earlier ones', async (t) => {
   const folder = await platform('Chain.bin')
   let seen: unknown
   scene.identify = () => ({ id: 3, name: 'Seen', ids: { mirror: 5 } })
@@ -53,7 +53,7 @@ t.test('a chain of sources is asked link by link, each told what the ones before
   t.match(seen, { scene: { id: 3, name: 'Seen' }, mirror: { id: 5, ids: { deep: 9 } } })
 })
 
-t.test('an id of a source that is not asked is kept, and nothing more is made of it', async (t) => {
+t.test('an id of an unselected provider is stored but not looked up', async (t) => {
   const folder = await platform('Linked.bin', 'Unknown.bin')
   let asked = 0
   scene.identify = ({ fs_name: name }) => name === 'Linked.bin'
@@ -77,7 +77,7 @@ t.test('an id of a source that is not asked is kept, and nothing more is made of
   t.match(await rom(folder, 'Unknown.bin'), { is_identified: true, name: 'By Late', ids: { late: '79' } })
 })
 
-t.test('an id that nobody gives any more goes', async (t) => {
+t.test('an id that no provider gives any more is deleted', async (t) => {
   const folder = await platform('Gone.bin')
   scene.identify = () => ({ id: 3, ids: { late: 77 } })
   await scan({ platform_fs_slugs: [folder], apis: ['scene'] })
@@ -90,7 +90,7 @@ t.test('an id that nobody gives any more goes', async (t) => {
   t.same((await rom(folder, 'Gone.bin')).ids, { scene: '3' })
 })
 
-t.test('what was stored before is told to a source that is asked alone, and its links are followed', async (t) => {
+t.test('a provider that runs alone gets stored matches, and their links are followed', async (t) => {
   const folder = await platform('Later.bin')
   scene.identify = () => ({ id: 3, name: 'Seen', ids: { mirror: 5 } })
   await scan({ platform_fs_slugs: [folder], apis: ['scene'] })
@@ -104,7 +104,7 @@ t.test('what was stored before is told to a source that is asked alone, and its 
   t.same(seen, ['scene'])
 })
 
-t.test('a source without a search is not called when nobody knows an id', async (t) => {
+t.test('a provider without a search is called only with a known id', async (t) => {
   const folder = await platform('Nothing.bin', 'Tagged (deep-4).bin')
   deep.getById = (id) => ({ id: Number(id) })
   await scan({ platform_fs_slugs: [folder] })
@@ -112,7 +112,7 @@ t.test('a source without a search is not called when nobody knows an id', async 
   t.same(mirror.calls, [])
 })
 
-t.test('some sources are asked only about what the others identified, or did not', async (t) => {
+t.test('some providers get only ROMs that others identified, or did not', async (t) => {
   const folder = await platform('Known.bin', 'Unknown.bin', 'Last.bin')
   alpha.identify = ({ fs_name: name }) => name === 'Known.bin' ? { id: 1 } : null
   late.identify = ({ fs_name: name }) => name === 'Last.bin' ? { id: 2 } : null
@@ -122,7 +122,7 @@ t.test('some sources are asked only about what the others identified, or did not
   t.same(frame.calls.map((call) => call.rom), ['Known.bin'])
 })
 
-t.test('what only the others did not find is forgotten by a scan from scratch when they find it', async (t) => {
+t.test('a complete scan drops a fallback match when another provider matches', async (t) => {
   const folder = await platform('Found later.bin')
   late.identify = () => ({ id: 2, name: 'Late' })
   await scan({ platform_fs_slugs: [folder] })
@@ -132,7 +132,7 @@ t.test('what only the others did not find is forgotten by a scan from scratch wh
   t.same((await rom(folder, 'Found later.bin')).ids, { alpha: '1' })
 })
 
-t.test('a source of ids only makes no ROM identified and shows no id; its links are there later', async (t) => {
+t.test('a provider of ids alone identifies no ROM, but its links are usable later', async (t) => {
   const folder = await platform('Linked.bin')
   pointer.identify = () => ({ ids: { alpha: 77 } })
   await scan({ platform_fs_slugs: [folder] })
@@ -147,14 +147,14 @@ t.test('a source of ids only makes no ROM identified and shows no id; its links 
   t.match(await rom(folder, 'Linked.bin'), { name: 'Number 77', is_identified: true, ids: { alpha: '77' } })
 })
 
-t.test('a match of ids only that has an id of its own is refused', async (t) => {
+t.test('a match of a provider of ids alone is refused if it has its own id', async (t) => {
   const folder = await platform('Both.bin')
   pointer.identify = () => ({ id: 4, ids: { alpha: 77 } })
   const status = await scan({ platform_fs_slugs: [folder] })
   t.match(status.meta.problems.map(({ reason }) => reason), [/^provider pointer failed 1 times, .*with an 'id' of its own/])
 })
 
-t.test('a source that claims name, summary and media wins over priorities and over what was kept', async (t) => {
+t.test('a provider that claims fields wins over priorities and stored values', async (t) => {
   const folder = await platform('Demo.bin')
   const cover = (key: string) => [{ kind: 'cover' as const, url: `http://127.0.0.1:1/${key}.png` }]
   alpha.identify = () => ({ id: 1, name: 'By Alpha', summary: 'Alpha says', media: cover('alpha'), genres: ['A'] })
@@ -166,7 +166,7 @@ t.test('a source that claims name, summary and media wins over priorities and ov
   t.same(row, { name: 'By Scene', summary: 'Alpha says', url_cover: 'http://127.0.0.1:1/scene.png', genres: ['A'] })
 })
 
-t.test('a less sure match takes the place of a surer one of its source only in a scan from scratch', async (t) => {
+t.test('only a complete scan replaces a match by one with a lower score', async (t) => {
   const folder = await platform('Sure.bin')
   alpha.identify = () => ({ id: 1, score: 0.9, name: 'Nearly certain', genres: ['sure'] })
   await scan({ platform_fs_slugs: [folder], apis: ['alpha'] })
@@ -177,7 +177,7 @@ t.test('a less sure match takes the place of a surer one of its source only in a
   t.match(await rom(folder, 'Sure.bin'), { name: 'A guess', ids: { alpha: '2' } })
 })
 
-t.test('an option that a source declares is part of the payload, and reaches it', async (t) => {
+t.test('an option that a provider declares is in the payload and reaches it', async (t) => {
   const folder = await platform('Option.bin')
   const seen: unknown[] = []
   const note = (_rom: Rom, { options }: ProviderContext) => {
@@ -196,7 +196,7 @@ t.test('an option that a source declares is part of the payload, and reaches it'
   t.match(document.components.schemas.ScanPayload.properties, { scene_depth: { type: 'integer', default: 2 }, launchbox_remote_enabled: { default: true } })
 })
 
-t.test('short names and serials are looked up in the tables of a source, once its index is there', async (t) => {
+t.test("short names and serials are looked up in a provider's index after its build", async (t) => {
   await put({ 'roms/arcade/sf2.zip': 'x', 'roms/psx/Wired [SLUS-00594].bin': 'x', 'roms/psx/Plain.bin': 'x' })
   const seen = new Map<string, readonly string[]>()
   alpha.identify = ({ fs_name: name, titles }) => {
@@ -214,7 +214,7 @@ t.test('short names and serials are looked up in the tables of a source, once it
   })
 })
 
-t.test('a source knows a platform by several ids or none, and says what else it knows of it', async (t) => {
+t.test('a provider maps a platform to several ids or none, and adds facts about it', async (t) => {
   await put({ 'roms/arcade/pong.zip': 'x', 'roms/psx/Disc.bin': 'x' })
   const seen = new Map<string, unknown>()
   atlas.identify = ({ platform }) => {
@@ -229,7 +229,7 @@ t.test('a source knows a platform by several ids or none, and says what else it 
   t.match(platforms.find(({ slug }) => slug === 'psx'), { atlas_id: null, family_name: 'PlayStation', url_logo: null })
 })
 
-t.test("a ROM's own regions are told in both modes, and go before the list only where the owner wants that", async (t) => {
+t.test("providers always get a ROM's regions; they lead the list only if configured", async (t) => {
   const folder = await platform('Regions (Japan).bin')
   await scan({ platform_fs_slugs: [folder], apis: ['alpha'] })
   const seen: unknown[] = []
@@ -246,14 +246,14 @@ t.test("a ROM's own regions are told in both modes, and go before the list only 
   t.same(seen, [[['jp'], ['jp', 'us']], [['jp'], ['us', 'jp']]])
 })
 
-t.test('the plugin that closes a circle is left out, and the circle is named', async (t) => {
+t.test('a plugin that closes a dependency circle fails, and its error names the circle', async (t) => {
   const circle = (await listPlugins()).find((plugin) => plugin.key === 'circle')
   t.equal(circle?.status, 'failed')
   t.match(circle?.reason, 'it waits for itself: circle → scene → mirror → deep → circle')
   t.equal((await listPlugins()).find((plugin) => plugin.key === 'scene')?.status, 'active')
 })
 
-t.test('a spent allowance pauses a source, also after a restart, and forgets nothing that is stored', async (t) => {
+t.test('spent quota pauses a provider, also after a restart, and drops no stored data', async (t) => {
   const folder = await platform('First.bin')
   const resetsAt = Date.now() + 3_600_000
   alpha.identify = () => ({ id: 1, name: 'By Alpha' })

@@ -20,17 +20,17 @@ let count = 0
 
 t.beforeEach(resetScripts)
 
-/** Makes a platform folder of its own for a test, with these files. */
+/** Creates a new platform folder with these files for a test. */
 async function platform (...names: string[]): Promise<string> {
   const folder = `platform ${count++}`
   await put(Object.fromEntries(names.map((name) => [`roms/${folder}/${name}`, name])))
   return folder
 }
 
-/** Names of so many files. */
+/** Returns the names of `count` files. */
 const games = (count: number) => Array.from({ length: count }, (_none, index) => `Game ${index}.bin`)
 
-/** What `GET /api/plugins` says of a provider's circuit. */
+/** Returns a provider's circuit from `GET /api/plugins`. */
 async function circuitOf (key: string): Promise<Circuit | null | undefined> {
   const rows = (await app.inject({ url: '/api/plugins', headers: admin })).json<PluginView[]>()
   return rows.find((row) => row.key === key)?.circuit
@@ -38,7 +38,7 @@ async function circuitOf (key: string): Promise<Circuit | null | undefined> {
 
 const reasons = (status: Awaited<ReturnType<typeof scan>>) => status.meta.problems.map((problem) => problem.reason)
 
-t.test('a name that is longer than names can be is cut, and its match counts', async (t) => {
+t.test('a name over the limit is cut, and its match counts', async (t) => {
   const folder = await platform('Long.bin')
   alpha.identify = () => ({ id: 1, name: `${'n'.repeat(349)}🌊`, sort_name: 's'.repeat(501) })
   t.same(reasons(await scan({ platform_fs_slugs: [folder] })), [])
@@ -46,9 +46,9 @@ t.test('a name that is longer than names can be is cut, and its match counts', a
   t.match(rows, [{ name: 'n'.repeat(349), sort_length: 500 }], 'no half of a character is left')
 })
 
-t.test('each field comes from the first source in its own order that has a value', async (t) => {
+t.test('each field comes from the first provider in its own order that has a value', async (t) => {
   await put({ 'roms/snes/Merge.sfc': 'merge' })
-  // An address that is refused at once.
+  // An address that refuses connections at once.
   const media = (key: string): Match['media'] => [
     { kind: 'cover', url: `http://127.0.0.1:1/${key}.png` }, { kind: 'screenshot', url: `http://127.0.0.1:1/${key}-1.png` },
     { kind: 'manual', url: `http://127.0.0.1:1/${key}.pdf` }
@@ -70,7 +70,7 @@ t.test('each field comes from the first source in its own order that has a value
   })
 })
 
-t.test('the strictest minimum age of all sources counts, and none where none has one', async (t) => {
+t.test('the highest minimum age of all providers counts; without any there is none', async (t) => {
   const folder = await platform('rated.sfc', 'unrated.sfc')
   const ages = async () => await sql(`select fs_name, min_age from roms r join platforms p on p.id = r.platform_id
     where p.fs_slug = $1 order by fs_name`, [folder])
@@ -81,7 +81,7 @@ t.test('the strictest minimum age of all sources counts, and none where none has
   t.same(await ages(), [{ fs_name: 'rated.sfc', min_age: 18 }, { fs_name: 'unrated.sfc', min_age: null }])
 })
 
-t.test('a match of a source of artwork alone leaves a ROM unidentified', async (t) => {
+t.test('a match of a provider of artwork alone leaves a ROM unidentified', async (t) => {
   const folder = await platform('Only.bin')
   pictures.identify = () => ({ id: 'p' })
   const status = await scan({ platform_fs_slugs: [folder] })
@@ -89,7 +89,7 @@ t.test('a match of a source of artwork alone leaves a ROM unidentified', async (
   t.equal(status.meta.scan_stats.identified_roms, 0)
 })
 
-t.test('an id in the file name is asked for first, and searched for only when it leads nowhere', async (t) => {
+t.test('an id in the file name is looked up first; the search runs only if it fails', async (t) => {
   const folder = await platform('Right (Alpha-41).bin', 'Wrong (alpha-42).bin')
   alpha.getById = (id) => id === 41 ? { id: 41, name: 'Forty-one' } : null
   alpha.identify = () => ({ id: 5, name: 'Searched' })
@@ -100,7 +100,7 @@ t.test('an id in the file name is asked for first, and searched for only when it
   t.same(alpha.calls.map(({ method, id }) => `${method} ${id}`).sort(), ['getById 41', 'getById 42', 'identify null'])
 })
 
-t.test('the id that a match by hash brings is used by the source it belongs to; a tag in the name goes first', async (t) => {
+t.test('an id from a match by hash is used by its provider; a tag in the name wins', async (t) => {
   const folder = await platform('Linked.bin', 'Tagged (alpha-9).bin')
   digest.identify = async () => ({ id: 1, ids: { alpha: 77 } })
   alpha.getById = (id) => ({ id: Number(id), name: `Number ${id}` })
@@ -109,7 +109,7 @@ t.test('the id that a match by hash brings is used by the source it belongs to; 
   t.match(await rom(folder, 'Tagged (alpha-9).bin'), { name: 'Number 9' })
 })
 
-t.test('a source is told its own id of the platform, and is not asked about one it does not know', async (t) => {
+t.test('a provider gets its own id of the platform, and no ROM of unknown platforms', async (t) => {
   await put({ 'roms/nes/Known.nes': 'x', 'roms/c64/Unknown.d64': 'x' })
   const seen: unknown[] = []
   beta.identify = ({ platform }) => {
@@ -120,7 +120,7 @@ t.test('a source is told its own id of the platform, and is not asked about one 
   t.match(seen, [{ slug: 'nes', fs_slug: 'nes', ids: ['NES'], fs_path: 'roms/nes' }])
 })
 
-t.test('a source that throws costs its own match, and the scan says so', async (t) => {
+t.test('a provider that throws loses only its own match, and the scan reports it', async (t) => {
   const folder = await platform('One.bin', 'Two.bin')
   alpha.identify = () => { throw new Error('the table is upside down') }
   digest.identify = () => ({ id: 3, name: 'Digested' })
@@ -131,7 +131,7 @@ t.test('a source that throws costs its own match, and the scan says so', async (
   t.match(reasons(status), [/^provider alpha failed 2 times, at first with: the table is upside down$/])
 })
 
-t.test('a source that throws something that is no error costs its own match as well', async (t) => {
+t.test('a provider that throws a value that is no Error loses only its own match', async (t) => {
   const folder = await platform('One.bin')
   // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
   alpha.identify = () => Promise.reject('just a text')
@@ -139,7 +139,7 @@ t.test('a source that throws something that is no error costs its own match as w
   t.match(reasons(status), [/just a text/])
 })
 
-t.test('a source that never answers is given up after its time, and no longer waited for when that goes on', async (t) => {
+t.test('a provider that never answers times out; later lookups do not wait for it', async (t) => {
   const folder = await platform(...games(40))
   alpha.identify = () => new Promise(() => {})
   digest.identify = () => ({ id: 3 })
@@ -154,7 +154,7 @@ t.test('a source that never answers is given up after its time, and no longer wa
   ])
 })
 
-t.test('the circuit of a source that failed is open until the next scan, whose first call tries it', async (t) => {
+t.test('the circuit of a failed provider stays open until the next scan tries it', async (t) => {
   t.match(await circuitOf('alpha'), {
     state: 'open', reason: /^it failed 8 times in a row/, failures_in_a_row: 8, opened_at: /^20/, retry_at: /^20/
   })
@@ -170,7 +170,7 @@ t.test('the circuit of a source that failed is open until the next scan, whose f
   })
 })
 
-t.test('nonsense from a source is refused with what is wrong about it', async (t) => {
+t.test('an invalid match is refused with the reason', async (t) => {
   const nonsense: [unknown, RegExp][] = [
     [{ id: 1, name: 5 }, /name/], [{ name: 'no id' }, /id/], ['text', /shape/], [[], /id|shape/], [{ id: 'text' }, /not the integer/],
     [{ id: 1e300 }, /1e\+300/], [{ id: 1, first_release_date: 1e300 }, /date/],
@@ -185,7 +185,7 @@ t.test('nonsense from a source is refused with what is wrong about it', async (t
   }
 })
 
-t.test('an undefined id of another source does not spoil a match', async (t) => {
+t.test('an undefined id of another provider does not spoil a match', async (t) => {
   const folder = await platform('One.bin')
   alpha.identify = () => ({ id: 1, name: 'By Alpha', summary: undefined, ids: { beta: undefined } })
   const status = await scan({ platform_fs_slugs: [folder], apis: ['alpha'] })
@@ -193,7 +193,7 @@ t.test('an undefined id of another source does not spoil a match', async (t) => 
   t.match(await rom(folder, 'One.bin'), { name: 'By Alpha', ids: { alpha: '1' } })
 })
 
-t.test('regions and languages of the file name win over those of a source', async (t) => {
+t.test('regions and languages in the file name win over those of a provider', async (t) => {
   const folder = await platform('Tagged (USA) (En).bin', 'Untagged.bin')
   alpha.identify = ({ fs_name: name }) => ({ id: name === 'Untagged.bin' ? 1 : 2, regions: ['Japan'], languages: ['Japanese'] })
   for (const type of ['quick', 'update']) {
@@ -204,7 +204,7 @@ t.test('regions and languages of the file name win over those of a source', asyn
   }
 })
 
-t.test('a source is told each title of a name that holds several', async (t) => {
+t.test('a provider gets each title of a name that holds several', async (t) => {
   const folder = await platform('Minato no Uta ~ Harbor Song (Japan).bin')
   let titles: readonly string[] = []
   alpha.identify = (game) => {
@@ -215,7 +215,7 @@ t.test('a source is told each title of a name that holds several', async (t) => 
   t.same(titles, ['Minato no Uta', 'Harbor Song', 'Minato no Uta ~ Harbor Song'])
 })
 
-t.test('texts that the database cannot hold are stored without what it refuses', async (t) => {
+t.test('texts are stored without characters that the database refuses', async (t) => {
   const folder = await platform('One.bin', 'Two.bin')
   alpha.identify = (game) => ({
     id: game.fs_name === 'One.bin' ? 1 : 2,
@@ -230,7 +230,7 @@ t.test('texts that the database cannot hold are stored without what it refuses',
   ])
 })
 
-t.test('a source that asks for a pause is asked again after it, and the others go on meanwhile', async (t) => {
+t.test('a provider is called again after the pause it asked for; others go on meanwhile', async (t) => {
   await put(Object.fromEntries(games(60).map((name) => [`roms/snes/${name}`, name])))
   let refusals = 0
   let meanwhile: number[] | null = null
@@ -247,7 +247,7 @@ t.test('a source that asks for a pause is asked again after it, and the others g
   t.same(reasons(status), [])
 })
 
-t.test('a source that slows down again and again loses no lookup', async (t) => {
+t.test('a provider that slows down repeatedly loses no lookup', async (t) => {
   const folder = await platform(...games(6))
   alpha.identify = () => {
     if (alpha.calls.length % 3 !== 0) throw new RateLimitedError('slow down', 1)
@@ -258,9 +258,9 @@ t.test('a source that slows down again and again loses no lookup', async (t) => 
   t.same(reasons(status), [])
 })
 
-// What follows leaves the circuit of one source open for the rest of the file.
+// The next tests leave the circuit of one provider open for the rest of the file.
 
-t.test('a source that asks for a very long pause is left out until then', async (t) => {
+t.test('a provider that asks for a very long pause is skipped until then', async (t) => {
   const folder = await platform(...games(12))
   digest.identify = () => { throw new RateLimitedError('come back tomorrow', 86_400_000) }
   for (const [type, calls] of [['quick', 4], ['unmatched', 0]]) {
@@ -274,7 +274,7 @@ t.test('a source that asks for a very long pause is left out until then', async 
   t.match(await circuitOf('digest'), { state: 'open', failures_in_a_row: 0, retry_at: /^20/ })
 })
 
-t.test('a source that refuses its credentials is tried once per scan, and the setting is named', async (t) => {
+t.test('a provider that refuses its credentials is called once per scan and reported', async (t) => {
   const folder = await platform(...games(12))
   pictures.identify = () => { throw new CredentialsRefusedError('the token of Pictures is wrong') }
   for (const [type, calls] of [['quick', 4], ['unmatched', 1]]) {
@@ -292,7 +292,7 @@ t.test('a source that refuses its credentials is tried once per scan, and the se
   t.match(await circuitOf('pictures'), { state: 'closed' })
 })
 
-t.test('a plugin that was not asked, or is no source, has no circuit', async (t) => {
+t.test('a plugin without calls, or one that is no provider, has no circuit', async (t) => {
   const rows = (await app.inject({ url: '/api/plugins', headers: admin })).json<PluginView[]>()
   t.same(rows.map(({ key, circuit }) => [key, circuit?.state ?? null]), [
     ['alpha', 'closed'], ['beta', 'closed'], ['digest', 'open'], ['pictures', 'closed']

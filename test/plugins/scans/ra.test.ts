@@ -31,7 +31,7 @@ await sql('update roms set ra_hash = $1 where fs_name = $2', [HASH, 'Tide Runner
 const task = await scan({ platform_fs_slugs: ['gb'], type: 'unmatched', apis: ['ra'] })
 const { id } = await rom('gb', 'Tide Runner (World).gb')
 
-t.test('a game is found by its hash; its achievements are shown with the badges that are stored', async (t) => {
+t.test('a game is matched by hash and its achievements are shown with stored badges', async (t) => {
   const detail = await get(`/api/roms/${id}`)
   const folder = `roms/${Number(detail.platform_id)}/${id}/retroachievements/badges`
   const address = (name: string) => app.resources.marked.locate(`${folder}/${name}`)
@@ -56,7 +56,7 @@ t.test('a game is found by its hash; its achievements are shown with the badges 
   t.match(await rom('gb', 'Night Ferry (ra-404).gb'), { is_identified: false, ids: {} })
 })
 
-t.test('what is stored is not fetched again', async (t) => {
+t.test('stored badges are not fetched again', async (t) => {
   server.requests.length = 0
   await scan({ platform_fs_slugs: ['gb'], type: 'update', apis: ['ra'] })
   t.same(server.requests.filter((request) => request.includes('/Badge/')), ['GET /media.retroachievements.org/Badge/123457_lock.png'])
@@ -69,7 +69,7 @@ t.test('the key is neither stored, logged nor shown', async (t) => {
   t.notMatch((await app.inject({ url: '/api/plugins', headers: admin })).body, /a-web-api-key/)
 })
 
-t.test('progress is shown of the user and of the game, under the names that clients know', async (t) => {
+t.test('progress of the user and the game has the names that clients know', async (t) => {
   const me = Number((await get('/api/users/me', ada)).id)
   const refresh = async (payload: object) =>
     await app.inject({ method: 'POST', url: `/api/users/${me}/ra/refresh`, headers: ada, payload })
@@ -99,14 +99,14 @@ t.test('progress is shown of the user and of the game, under the names that clie
   t.same((await get('/api/users/me', ada)).ra_progression, progression)
 })
 
-t.test('a name that the service does not take is told to the user', async (t) => {
+t.test('a user gets an error for a name that the service refuses', async (t) => {
   const me = Number((await get('/api/users/me')).id)
   await app.inject({ method: 'PUT', url: `/api/users/${me}`, headers: admin, payload: { ra_username: 'x' } })
   const answer = await app.inject({ method: 'POST', url: `/api/users/${me}/ra/refresh`, headers: admin })
   t.match(answer, { statusCode: 404, body: /does not take 'x' for a name/ })
 })
 
-t.test('the task marks the games of users, but not those they gave up', async (t) => {
+t.test('the task marks the games of users, except those they gave up', async (t) => {
   const run = async () => {
     const answer = await app.inject({ method: 'POST', url: '/api/tasks/run/sync_ra_progress', headers: admin })
     return await finished(answer.json<{ task_id: string }>().task_id)

@@ -9,7 +9,7 @@ import { type LocalServer, readRequest, startServer } from '../../core/http/serv
 
 const urlOf = (path: string) => new URL(path, import.meta.url).href
 
-/** A provider that comes with the server, as a package whose requests go to the server of the test. */
+/** Returns a built-in provider as a package whose requests go to the test server. */
 export function redirectedPackage (t: Test, key: string): PluginPackage {
   const folder = mkdtempSync(join(tmpdir(), 'svc-redirected-'))
   t.teardown(() => { rmSync(folder, { recursive: true }) })
@@ -29,13 +29,13 @@ export default redirectedProvider(provider)
   }
 }
 
-/** A source that can be told to fail. */
+/** A server of a provider that can simulate failures. */
 export interface Source extends LocalServer {
-  /** What answers all requests in place of the fixtures; null for those. */
+  /** Answers all requests in place of the fixtures; null for the fixtures. */
   failure: ((response: ServerResponse) => void) | null
 }
 
-/** Answers a request whose path begins with the host that is meant. */
+/** Answers a request whose path begins with the original host. */
 export async function answerPlanned (
   asked: IncomingMessage, response: ServerResponse, planned: readonly PlannedResponse[]
 ): Promise<void> {
@@ -49,7 +49,7 @@ export async function answerPlanned (
 export const loadFixtures = (key: string): PlannedResponse[] =>
   loadResponses(new URL(`../../../providers/${key}/test/fixtures`, import.meta.url))
 
-/** Answers from the fixtures of a provider; what `more` plans goes first. */
+/** Starts a server with the fixtures of a provider; `more` has precedence. */
 export async function startSource (t: Test, key: string, more: readonly PlannedResponse[] = []): Promise<Source> {
   const planned = [...more, ...loadFixtures(key)]
   const server = await startServer(t, async (asked, response) => {

@@ -18,7 +18,7 @@ const base = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
 
 t.beforeEach(resetScripts)
 
-/** Signs in as a browser does and gives back its cookies. */
+/** Signs in as a browser does and returns its cookies. */
 async function logIn (authorization: string): Promise<string> {
   const answer = await fetch(`${base}/api/login`, { method: 'POST', headers: { authorization } })
   if (!answer.ok) throw new Error(`login refused: ${await answer.text()}`)
@@ -41,7 +41,7 @@ async function connect (t: Test, cookie: string | null): Promise<Client> {
 
 const ended = ({ of }: Client) => until(() => of('scan:done').length + of('scan:done_ko').length > 0, 'the scan ends')
 
-/** Keeps a scan running until it is let go. */
+/** Keeps a scan running until the returned function is called. */
 function holdScan (): () => void {
   const { promise, resolve } = Promise.withResolvers<null>()
   alpha.identify = () => promise
@@ -52,7 +52,7 @@ const post = (payload?: object | string, headers: Record<string, string> = admin
   method: 'POST', url: '/api/tasks/scan', headers, ...(payload === undefined ? {} : { payload })
 })
 
-t.test('a scan without a body is a quick one of the whole library, answered at once with its task', async (t) => {
+t.test('a scan without a body is a quick one of the whole library', async (t) => {
   await put({ 'roms/snes/Quill (USA).sfc': 'quill' })
   const answer = await post()
   t.equal(answer.statusCode, 202)
@@ -61,7 +61,7 @@ t.test('a scan without a body is a quick one of the whole library, answered at o
   t.match(await finished(body.task_id), { status: 'finished', task_type: 'scan', meta: { scan_stats: { new_roms: 1 } } })
 })
 
-t.test('an unknown key, type or source is refused and named', async (t) => {
+t.test('an unknown key, type or provider is refused and named', async (t) => {
   const wrong: [object, (string | number)[], RegExp][] = [
     [{ colour: 'red' }, ['body', 'colour'], /Unknown key 'colour'/],
     [{ type: 'fast' }, ['body', 'type'], /new_platforms, quick/],
@@ -76,19 +76,19 @@ t.test('an unknown key, type or source is refused and named', async (t) => {
   }
 })
 
-t.test('the key that older clients send is taken, and sources that are not installed are skipped', async (t) => {
+t.test('the legacy key is accepted, and providers that are not installed are skipped', async (t) => {
   const status = await scan({ playmatch_enabled: false, apis: ['igdb', 'playmatch'], launchbox_remote_enabled: false })
   t.equal(status.status, 'finished')
   t.same(alpha.calls, [])
 })
 
-t.test('only who may run tasks starts a scan', async (t) => {
+t.test('only callers with the scope for tasks start a scan', async (t) => {
   const user = await test.createUser('reader')
   t.equal((await post({}, user)).statusCode, 403)
   t.equal((await app.inject({ method: 'POST', url: '/api/tasks/scan' })).statusCode, 403)
 })
 
-t.test('while a library scan runs another is refused, and one of named ROMs waits its turn', async (t) => {
+t.test('during a library scan another is refused, and a scan of named ROMs is queued', async (t) => {
   await put({ 'roms/nes/Held.nes': 'held' })
   const letGo = holdScan()
   const running = await start({ platform_fs_slugs: ['nes'] })
@@ -101,7 +101,7 @@ t.test('while a library scan runs another is refused, and one of named ROMs wait
   t.match(await finished(named), { status: 'finished', meta: { scan_stats: { scanned_roms: 1 } } })
 })
 
-t.test('of many requests at once exactly one library scan is taken', async (t) => {
+t.test('exactly one of many concurrent library scans is accepted', async (t) => {
   await put({ 'roms/gg/Held.gg': 'held' })
   const letGo = holdScan()
   const answers = await Promise.all(Array.from({ length: 20 }, () => post()))
@@ -111,7 +111,7 @@ t.test('of many requests at once exactly one library scan is taken', async (t) =
   await finished(answers.find((answer) => answer.statusCode === 202)?.json<{ task_id: string }>().task_id ?? '')
 })
 
-t.test('a scan of named ROMs goes ahead of a library scan that waits', async (t) => {
+t.test('a scan of named ROMs goes ahead of a waiting library scan', async (t) => {
   await put({ 'roms/gb/Held.gb': 'held' })
   const letGo = holdScan()
   const [rom] = await sql<{ id: number }>("select id from roms where fs_name = 'Quill (USA).sfc'")
@@ -151,7 +151,7 @@ t.test('a browser starts a scan over its socket and sees it to the end', async (
   await until(() => guest.of('scan:done').length === 1, 'every socket is told')
 })
 
-t.test('who starts and stops scans over a socket is on record, and who may not is not', async (t) => {
+t.test('socket starts and stops of scans are audited, refused ones are not', async (t) => {
   await sql('delete from audit_events')
   const browser = await connect(t, await logIn(admin.authorization))
   const reader = await connect(t, await logIn((await test.createUser('unrecorded')).authorization))
@@ -168,7 +168,7 @@ t.test('who starts and stops scans over a socket is on record, and who may not i
   ])
 })
 
-t.test('as soon as clients are told that a scan is done, the next can be asked for', async (t) => {
+t.test('the next scan can be requested as soon as clients get scan:done', async (t) => {
   const browser = await connect(t, await logIn(admin.authorization))
   for (let round = 0; round < 5; round++) {
     browser.received.length = 0
@@ -178,7 +178,7 @@ t.test('as soon as clients are told that a scan is done, the next can be asked f
   }
 })
 
-t.test('a refused scan is answered to the asking socket alone', async (t) => {
+t.test('only the requesting socket gets the refusal of a scan', async (t) => {
   const reader = await test.createUser('watcher')
   const [browser, other, guest] = await Promise.all([
     connect(t, await logIn(admin.authorization)), connect(t, await logIn(reader.authorization)), connect(t, null)
@@ -200,7 +200,7 @@ t.test('a refused scan is answered to the asking socket alone', async (t) => {
   }
 })
 
-t.test('a second library scan over a socket is refused to the asking socket alone', async (t) => {
+t.test('only the requesting socket gets the refusal of a second library scan', async (t) => {
   await put({ 'roms/gbc/Held.gbc': 'held' })
   const [browser, other] = await Promise.all([
     connect(t, await logIn(admin.authorization)), connect(t, await logIn(admin.authorization))
@@ -216,7 +216,7 @@ t.test('a second library scan over a socket is refused to the asking socket alon
   await ended(browser)
 })
 
-t.test('stopping ends the running scan although a provider never answers, keeps what is done and drops what waits', async (t) => {
+t.test('stop ends a hanging scan, keeps finished work and drops queued scans', async (t) => {
   await put(Object.fromEntries(Array.from({ length: 30 }, (_none, index) => [`roms/psx/Game ${index}.bin`, `${index}`])))
   let answers = 0
   alpha.identify = () => ++answers > 5 ? new Promise(() => {}) : { id: answers, name: `Found ${answers}` }
@@ -234,7 +234,7 @@ t.test('stopping ends the running scan although a provider never answers, keeps 
   t.equal(found.length, 5, 'what was found is kept')
 })
 
-t.test('with nothing to stop nothing is answered', async (t) => {
+t.test('a stop without a running scan gets no answer', async (t) => {
   const browser = await connect(t, await logIn(admin.authorization))
   browser.socket.emit('scan:stop')
   browser.socket.emit('scan', { type: 'nonsense' })
@@ -242,7 +242,7 @@ t.test('with nothing to stop nothing is answered', async (t) => {
   t.match(browser.received, [{ event: 'scan:done_ko', payload: /^type: / }])
 })
 
-t.test('a scan that fails is told to everybody, with what to do', async (t) => {
+t.test('all clients get the failure of a scan, with advice', async (t) => {
   const guest = await connect(t, null)
   await rename(libraryDir, `${libraryDir}-away`)
   const status = await scan()
@@ -252,7 +252,7 @@ t.test('a scan that fails is told to everybody, with what to do', async (t) => {
   t.match(guest.of('scan:done_ko'), [/Cannot read the library folder.*SVC_LIBRARY_DIR/])
 })
 
-t.test('without a scan worker scans and tasks are refused', async (t) => {
+t.test('scans and tasks are refused without a scan worker', async (t) => {
   const lonely: ScanTest = await buildScanTest(t, { providers: [], worker: false })
   for (const url of ['/api/tasks/scan', '/api/tasks/run/cleanup_missing_roms']) {
     const answer = await lonely.app.inject({ method: 'POST', url, headers: lonely.admin })

@@ -10,7 +10,7 @@ t.beforeEach(resetScripts)
 const manyRoms = (folder: string, count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_none, index) => [`roms/${folder}/Game ${index}.bin`, `content ${index}`]))
 
-t.test('a scan whose worker closes is finished by the next one, and no ROM is doubled or left out', async (t) => {
+t.test('the next worker finishes an interrupted scan without doubling or skipping ROMs', async (t) => {
   const test = await buildScanTest(t, { providers: ['alpha'], worker: false })
   await test.put({ ...manyRoms('snes', 40), 'roms/zx/Last.bin': 'last' })
   let calls = 0
@@ -46,7 +46,7 @@ t.test('a scan whose worker dies', async (t) => {
     publish(room, event, payload)
   }
 
-  t.test('is taken up by a worker that is there', async (t) => {
+  t.test('is resumed by another worker', async (t) => {
     await test.put(manyRoms('snes', 3))
     const id = crypto.randomUUID()
     const payload = { type: 'quick', platforms: [], platform_fs_slugs: [], roms_ids: [], launchbox_remote_enabled: true, apis: [] }
@@ -57,7 +57,7 @@ t.test('a scan whose worker dies', async (t) => {
     await until(() => told.some(([, event]) => event === 'scan:done'), 'its end is told')
   })
 
-  t.test('is given up when three died at it, and everybody is told', async (t) => {
+  t.test('fails after three workers died at it, and all clients are told', async (t) => {
     await test.put(manyRoms('snes', 1))
     told.length = 0
     const id = crypto.randomUUID()
@@ -71,7 +71,7 @@ t.test('a scan whose worker dies', async (t) => {
     t.equal((await test.scan()).status, 'finished', 'the next scan may start')
   })
 
-  t.test('after it wrote down the end: what follows happens once', async (t) => {
+  t.test('after it stored the end: later steps happen once', async (t) => {
     told.length = 0
     const id = crypto.randomUUID()
     await test.sql(`insert into tasks (id, title, type, status, worker_id, error, started_at, ended_at, end_pending)
@@ -84,7 +84,7 @@ t.test('a scan whose worker dies', async (t) => {
     t.match(await test.sql('select status, end_pending from tasks where id = $1', [id]), [{ status: 'failed', end_pending: false }])
   })
 
-  t.test('is left alone by a worker that was only taken for dead', async (t) => {
+  t.test('is not touched by a worker that was only presumed dead', async (t) => {
     await test.put(manyRoms('nes', 2))
     alpha.identify = () => new Promise(() => {})
     const id = await test.start({ apis: ['alpha'] })
@@ -97,7 +97,7 @@ t.test('a scan whose worker dies', async (t) => {
   })
 })
 
-t.test('a scan that takes longer than it may is ended, and says what to change', async (t) => {
+t.test('a scan over its time limit is ended and names the setting', async (t) => {
   const test = await buildScanTest(t, { providers: ['alpha'], env: { SCAN_TIMEOUT: '1' } })
   await test.put(manyRoms('snes', 100))
   const late = Promise.withResolvers<null>()

@@ -18,8 +18,8 @@ const asked = () => Object.fromEntries(Object.entries({ alpha, beta, digest })
 const forget = (folder: string) => sql('delete from platforms where fs_slug = $1', [folder])
 
 /**
- * A platform with three known ROMs: one that Alpha and Digest matched, one that nobody knew, one whose name changed
- * meaning since; and a file that no scan has seen.
+ * Prepares a platform with three known ROMs and a file that no scan has seen. Alpha and Digest matched one ROM, no
+ * provider knew another one, and the name of the third has changed its meaning since.
  */
 async function prepare (folder: string): Promise<Record<'known' | 'blank', StoredRom>> {
   await put({ [`roms/${folder}/Known (USA) (Rev 1).bin`]: 'known', [`roms/${folder}/Blank (Europe).bin`]: 'blank' })
@@ -36,7 +36,7 @@ async function prepare (folder: string): Promise<Record<'known' | 'blank', Store
   return stored
 }
 
-t.test('quick takes only entries without a row and keeps everything that is known', async (t) => {
+t.test('quick adds entries without a row and keeps all stored data', async (t) => {
   const { known } = await prepare('snes')
   const status = await scan({ type: 'quick', platform_fs_slugs: ['snes'] })
   t.same(asked(), { alpha: ['identify New.bin'], beta: ['identify New.bin'], digest: ['identify New.bin'] })
@@ -46,7 +46,7 @@ t.test('quick takes only entries without a row and keeps everything that is know
   t.match(status.meta.scan_stats, { total_roms: 3, scanned_roms: 3, new_roms: 1, identified_roms: 1, new_platforms: 0 })
 })
 
-t.test('quick reads a known ROM again when its file changed, and asks nobody about it', async (t) => {
+t.test('quick rereads a changed ROM without any lookup', async (t) => {
   await prepare('nes')
   await put({ 'roms/nes/Known (USA) (Rev 1).bin': 'other content' })
   const status = await scan({ type: 'quick', apis: [], platform_fs_slugs: ['nes'] })
@@ -55,7 +55,7 @@ t.test('quick reads a known ROM again when its file changed, and asks nobody abo
   t.match(status.meta.scan_stats, { updated_roms: 1, new_roms: 1 })
 })
 
-t.test('new_platforms skips platforms that have a row, and takes all of the others', async (t) => {
+t.test('new_platforms skips platforms with a row, and scans all others', async (t) => {
   await prepare('gb')
   await put({ 'roms/gbc/One.bin': '1', 'roms/gbc/Two.bin': '2' })
   const status = await scan({ type: 'new_platforms', platform_fs_slugs: ['gb', 'gbc'] })
@@ -65,7 +65,7 @@ t.test('new_platforms skips platforms that have a row, and takes all of the othe
   t.match(status.meta.scan_stats, { total_platforms: 1, new_platforms: 1, total_roms: 2, new_roms: 2 })
 })
 
-t.test('update asks the selected sources that know a ROM by the stored id and keeps what is set', async (t) => {
+t.test('update looks up stored ids at selected providers and keeps set values', async (t) => {
   const { known } = await prepare('gba')
   alpha.getById = () => ({ id: 7, name: 'Renamed', summary: 'second', genres: ['Puzzle'] })
   await scan({ type: 'update', platform_fs_slugs: ['gba'] })
@@ -79,20 +79,20 @@ t.test('update asks the selected sources that know a ROM by the stored id and ke
   t.equal((await roms('gba')).length, 2, 'no ROM is added')
 })
 
-t.test('update leaves ROMs alone that no selected source knows', async (t) => {
+t.test('update skips ROMs that no selected provider matched', async (t) => {
   await prepare('gg')
   await scan({ type: 'update', apis: ['beta'], platform_fs_slugs: ['gg'] })
   t.same(asked(), { alpha: [], beta: [], digest: [] })
 })
 
-t.test('update and unmatched make a row for a new platform, but none for its ROMs', async (t) => {
+t.test('update and unmatched add a row for a new platform, but none for its ROMs', async (t) => {
   await put({ 'roms/psx/Disc.bin': 'disc' })
   const status = await scan({ type: 'update', platform_fs_slugs: ['psx'] })
   t.equal(status.meta.scan_stats.new_platforms, 1)
   t.same(await roms('psx'), [])
 })
 
-t.test('unmatched asks the selected sources that lack a match; a placeholder name gives way', async (t) => {
+t.test('unmatched asks selected providers without a match; a placeholder name gives way', async (t) => {
   const { known, blank } = await prepare('genesis')
   alpha.identify = () => ({ id: 9, name: 'Blank by Alpha', summary: 'found' })
   digest.identify = () => null
@@ -104,7 +104,7 @@ t.test('unmatched asks the selected sources that lack a match; a placeholder nam
   t.match(status.meta.scan_stats, { scanned_roms: 3, new_roms: 0, identified_roms: 1 })
 })
 
-t.test('unmatched asks by the id that the match of another source brought', async (t) => {
+t.test("unmatched looks up the id that another provider's match gave", async (t) => {
   await prepare('sms')
   digest.identify = (game) => game.fs_name.startsWith('Blank') ? { id: 71, ids: { alpha: 90 } } : null
   await scan({ type: 'unmatched', apis: ['digest'], platform_fs_slugs: ['sms'] })
@@ -114,7 +114,7 @@ t.test('unmatched asks by the id that the match of another source brought', asyn
   t.match(await rom('sms', 'Blank (Europe).bin'), { name: 'By its number', ids: { alpha: '90', digest: '71' } })
 })
 
-t.test('complete matches every entry from scratch and clears the sources that were not selected', async (t) => {
+t.test('complete matches all entries from scratch and clears unselected providers', async (t) => {
   const { known } = await prepare('n64')
   await sql("update roms set url_cover = 'https://x.example/c.png', summary = 'old' where id = $1", [known.id])
   alpha.identify = (game) => ({ id: game.fs_name.length, name: `Again ${game.fs_name_no_tags}` })
@@ -129,21 +129,21 @@ t.test('complete matches every entry from scratch and clears the sources that we
   t.match(status.meta.scan_stats, { new_roms: 1, updated_roms: 2, identified_roms: 3 })
 })
 
-t.test('complete without any source clears all of them and falls back to the file name', async (t) => {
+t.test('complete without a provider clears all matches and uses the file name', async (t) => {
   const { known } = await prepare('nds')
   await scan({ type: 'complete', apis: [], platform_fs_slugs: ['nds'] })
   t.same(asked(), { alpha: [], beta: [], digest: [] })
   t.match(await rom('nds', known.fs_name), { name: 'Known', is_identified: false, ids: {} })
 })
 
-t.test('complete keeps the match of a source that failed', async (t) => {
+t.test('complete keeps the match of a provider that failed', async (t) => {
   const { known } = await prepare('psp')
   alpha.identify = () => { throw new Error('down') }
   await scan({ type: 'complete', apis: ['alpha'], platform_fs_slugs: ['psp'] })
   t.match(await rom('psp', known.fs_name), { name: 'Known by Alpha', ids: { alpha: '7' } })
 })
 
-t.test('hashes reads every file again and asks about known ROMs only where hashes decide', async (t) => {
+t.test('hashes rereads every file and looks up known ROMs only where hashes decide', async (t) => {
   const { known, blank } = await prepare('atari2600')
   digest.identify = (game) => game.fs_name.startsWith('Blank') ? { id: 72, name: 'Blank by Digest' } : null
   const status = await scan({ type: 'hashes', platform_fs_slugs: ['atari2600'] })
@@ -157,7 +157,7 @@ t.test('hashes reads every file again and asks about known ROMs only where hashe
   t.match(status.meta.scan_stats, { updated_roms: 2, new_roms: 1 })
 })
 
-t.test('a scan of named ROMs reads just their files and names anew, whatever its type', async (t) => {
+t.test('a scan of named ROMs rereads only their files and names, with every type', async (t) => {
   for (const type of ['quick', 'update', 'unmatched', 'complete', 'hashes', 'new_platforms']) {
     const folder = `named-${type}`
     const { known, blank } = await prepare(folder)
@@ -174,7 +174,7 @@ t.test('a scan of named ROMs reads just their files and names anew, whatever its
   }
 })
 
-t.test('a scan of named ROMs marks one whose file is gone, and no other', async (t) => {
+t.test('a scan of named ROMs marks a ROM without its file missing, and no other', async (t) => {
   const { known, blank } = await prepare('jaguar')
   await rm(join(libraryDir, 'roms/jaguar', known.fs_name))
   await rm(join(libraryDir, 'roms/jaguar', blank.fs_name))
@@ -184,7 +184,7 @@ t.test('a scan of named ROMs marks one whose file is gone, and no other', async 
   t.equal(status.meta.scan_stats.scanned_roms, 1)
 })
 
-t.test('platform ids and folder names are scanned together; unknown ones are ignored', async (t) => {
+t.test('platform ids and folder names combine; unknown ones are ignored', async (t) => {
   await put({ 'roms/wii/A.bin': 'a', 'roms/gc/B.bin': 'b', 'roms/dc/C.bin': 'c' })
   await scan({ type: 'update', platform_fs_slugs: ['wii'] })
   const [platform] = await sql<{ id: number }>("select id from platforms where fs_slug = 'wii'")
@@ -194,7 +194,7 @@ t.test('platform ids and folder names are scanned together; unknown ones are ign
   t.same(await roms('dc'), [])
 })
 
-t.test('a source that is not selected is never asked; without a selection all are, with an empty one none', async (t) => {
+t.test('no selection asks all providers, an empty one none, others only the selected', async (t) => {
   await put({ 'roms/ws/A.bin': 'a' })
   for (const [apis, expected] of [[[], []], [['beta'], []], [['alpha', 'igdb'], ['alpha']], [undefined, ['alpha', 'digest']]]) {
     await forget('ws')
@@ -205,7 +205,7 @@ t.test('a source that is not selected is never asked; without a selection all ar
   }
 })
 
-t.test('a quick scan of an unchanged library asks nobody and reads no file', async (t) => {
+t.test('a quick scan of an unchanged library makes no lookup and reads no file', async (t) => {
   await put({ 'roms/c64/A.bin': 'a', 'roms/c64/Folder/part 1.bin': 'b', 'roms/c64/Folder/update/part 2.bin': 'c' })
   await scan({ platform_fs_slugs: ['c64'] })
   resetScripts()

@@ -27,7 +27,7 @@ const PAGES = ['https://demozoo.org/productions/900001/', 'https://www.pouet.net
 
 const get = async (url: string) => (await app.inject({ url, headers: admin })).json()
 
-/** What a source was asked, without pictures. */
+/** Returns the requests to a provider, without pictures. */
 const asked = (key: keyof typeof servers) =>
   servers[key].requests.map((request) => /\/\S+/.exec(request)?.[0] ?? request).filter((url) => !/screens|gfx/.test(url))
 
@@ -39,7 +39,7 @@ t.beforeEach(() => {
   })
 })
 
-t.test('Demozoo gives the ids at Pouët and CSDb, each is asked by its own, and together they make one summary', async (t) => {
+t.test('Pouët and CSDb follow the ids of Demozoo, and all matches form one summary', async (t) => {
   const name = 'Copper Tides (1993)(Lantern).d64'
   await put({ [`roms/c64/${name}`]: 'x' })
   const task = await scan({ platform_fs_slugs: ['c64'] })
@@ -73,14 +73,14 @@ t.test('a production without links is matched by Demozoo and Pouët', async (t) 
   t.match(await rom('c64', 'Lone Buoy.d64'), { name: 'Lone Buoy', ids: { demozoo: '900003', pouet: '900103' } })
 })
 
-t.test('what is no production is left to the other sources, after one search of each', async (t) => {
+t.test('a file that is no production gets one search of each provider', async (t) => {
   await put({ 'roms/c64/Harbor Master.d64': 'y' })
   await scan({ platform_fs_slugs: ['c64'] })
   t.match(await rom('c64', 'Harbor Master.d64'), { name: 'A game of that name', ids: { alpha: '1' } })
   t.same([asked('demozoo').length, asked('pouet').length, asked('csdb').length], [1, 1, 0])
 })
 
-t.test('an id that Pouët has for CSDb is followed where Demozoo is not asked', async (t) => {
+t.test('an id of CSDb at Pouët is followed if Demozoo is not selected', async (t) => {
   await put({ 'roms/c64/Something (pouet-900101).d64': 'z' })
   await scan({ platform_fs_slugs: ['c64'], apis: ['pouet', 'csdb'] })
   t.match(await rom('c64', 'Something (pouet-900101).d64'), {
@@ -89,7 +89,7 @@ t.test('an id that Pouët has for CSDb is followed where Demozoo is not asked', 
   t.same(asked('demozoo'), [])
 })
 
-t.test('Demozoo asked alone finds productions under every id of a platform, and asks nobody else', async (t) => {
+t.test('Demozoo alone finds productions under every id of a platform', async (t) => {
   const name = 'Copper Tides (Lantern).d64'
   await put({ [`roms/amiga/${name}`]: 'x' })
   const task = await scan({ platform_fs_slugs: ['amiga'], apis: ['demozoo'] })
@@ -99,7 +99,7 @@ t.test('Demozoo asked alone finds productions under every id of a platform, and 
   t.same([...asked('pouet'), ...asked('csdb')], [])
 })
 
-t.test('the sources that come with the server, all together, wait for one another in no circle', async (t) => {
+t.test('the built-in providers have no circular dependency', async (t) => {
   const folder = new URL('../../../providers/', import.meta.url)
   const entries = readdirSync(folder, { withFileTypes: true })
   const keys = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)

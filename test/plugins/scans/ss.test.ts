@@ -8,7 +8,7 @@ const SECRETS = ['member-secret', 'dev-secret', USER, 'dev-one']
 const plain = (background: string) =>
   sharp({ create: { width: 60, height: 80, channels: 3, background } }).png().toBuffer()
 const media = (script: string) => `https://neoclone.screenscraper.fr/api2/${script}.php`
-/** Nobody gets in without all of these. */
+/** The credentials, all of which the service requires. */
 const pass = { devid: 'dev-one', devpassword: 'dev-secret', ssid: USER, sspassword: 'member-secret' }
 const FILM = Buffer.from('\0\0\0\x18ftypmp42film')
 const png = { 'content-type': 'image/png' }
@@ -39,7 +39,7 @@ const { app, admin, put, scan, rom, sql, problems } = await buildScanTest(t, {
 await put({ 'roms/genesis/Tide Runner (USA) (ssfr-3).md': 'one', 'roms/genesis/Tide Runner (Europe).md': 'two' })
 const task = await scan({ platform_fs_slugs: ['genesis'] })
 
-/** Everything there is in the database, as text. */
+/** Returns the whole database as text. */
 async function dump (): Promise<string> {
   const tables = await sql<{ name: string }>("select quote_ident(table_name) as name from information_schema.tables where table_schema = 'public'")
   const rows = await Promise.all(tables.map(({ name }) => sql(`select to_jsonb(t)::text as row from ${name} t`)))
@@ -67,13 +67,13 @@ t.test('a game is found by its tag or its name, and its artwork is stored', asyn
   t.match(await rom('genesis', 'Tide Runner (Europe).md'), { ids: { ss: '20' }, name: 'Tide Runner' })
 })
 
-t.test('artwork is asked for as the account, at its pace', async (t) => {
+t.test('artwork is requested with the account, at its rate limit', async (t) => {
   t.ok(server.requests.some((request) => request.includes('/mediaJeu.php') && request.includes('sspassword=member-secret')))
   const [limits] = await sql("select limits, allowances -> 'day' ->> 'remaining' as left from plugin_limits where plugin = 'provider/ss'")
   t.match(limits, { limits: { concurrency: 2, rates: [{ requests: 3072, perMs: 60_000 }] } })
 })
 
-t.test('nothing that lets somebody in is stored, logged or shown', async (t) => {
+t.test('credentials are not stored, logged or shown', async (t) => {
   const urls = ['/api/roms', '/api/plugins', '/api/heartbeat', '/api/platforms', '/api/tasks', `/api/tasks/${task.task_id}`]
   const answers = await Promise.all(urls.map(async (url) => (await app.inject({ url, headers: admin })).body))
   const places = { database: await dump(), log: JSON.stringify(lines), answers: answers.join('\n') }

@@ -9,10 +9,10 @@ const fresh = shareTestApp(t)
 const ADD = `insert into roms (platform_id, fs_name, fs_path, fs_name_no_tags, fs_name_no_ext, crc_hash, md5_hash, sha1_hash)
   select $1, n || '.sfc', 'roms', n::text, n::text, 'c', 'm', lpad(n::text, 40, '0') from generate_series(1, $2::int) n`
 
-/** ROMs of which PostgreSQL knows nothing yet, and one connection, so that what it counts can be asked for. */
+/** Stores ROMs without planner statistics, over one connection, whose statistics can then be read. */
 async function fill (t: Test, roms: number) {
   const { app } = await fresh(t)
-  // The database was another file's before, and rows that are deleted leave what PostgreSQL knew of them.
+  // Another test file used the database before, and the statistics of deleted rows stay.
   await app.pg.query('truncate roms cascade')
   await app.pg.query('alter table roms set (autovacuum_enabled = false)')
   const pool = new pg.Pool({ connectionString: app.pg.options.connectionString, max: 1 })
@@ -36,7 +36,7 @@ async function readSize (pool: pg.Pool): Promise<number> {
   return row?.size ?? 0
 }
 
-t.test('ROMs that moved are looked up by the index while PostgreSQL knows nothing of the table', async (t) => {
+t.test('moved ROMs are looked up by the index even without planner statistics', async (t) => {
   const { pool, id } = await fill(t, 20_000)
   const sums = Array.from({ length: 500 }, (_none, index) => String(19_900 + index).padStart(40, '0'))
   const before = await countScans(pool)
@@ -46,7 +46,7 @@ t.test('ROMs that moved are looked up by the index while PostgreSQL knows nothin
   t.strictSame(await createRomStore(pool).listElsewhere({ id, library_id: 1 }, sums), [], 'those of the platform itself have not moved')
 })
 
-t.test('known ROMs have the providers that matched them, without those whose id another one told', async (t) => {
+t.test('known ROMs list the providers that matched them, without linked ids', async (t) => {
   const { pool, id } = await fill(t, 3)
   const { rows: [rom] } = await pool.query<{ id: number }>("select id from roms where fs_name = '2.sfc'")
   await pool.query(`insert into rom_matches (rom_id, provider, provider_id, match)
@@ -56,7 +56,7 @@ t.test('known ROMs have the providers that matched them, without those whose id 
     new Map([['1.sfc', []], ['2.sfc', ['igdb', 'ss']], ['3.sfc', []]]))
 })
 
-t.test('PostgreSQL looks at what a scan looks rows up by, and leaves the rest of their columns for later', async (t) => {
+t.test('ANALYZE covers the columns of lookups and no others', async (t) => {
   const { pool } = await fill(t, 3_000)
   const statistics = createTableStatistics(pool, { warn: () => {} })
   statistics.added(3_000)
@@ -66,7 +66,7 @@ t.test('PostgreSQL looks at what a scan looks rows up by, and leaves the rest of
   t.strictSame(rows.map(({ column }) => column), ['fs_name', 'id', 'library_id', 'platform_id', 'sha1_hash'])
 })
 
-t.test('PostgreSQL looks at a table that a scan made much larger, and at no other', async (t) => {
+t.test('ANALYZE runs for a table that a scan made much larger, and for no other', async (t) => {
   const { pool } = await fill(t, 3_000)
   const complaints: unknown[] = []
   const log = { warn: (...said: unknown[]) => { complaints.push(said) } }

@@ -22,7 +22,7 @@ const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url))
 /** Longer than any scan of a test on a busy machine, shorter than a file may take. */
 const SCAN_MS = 100_000
 
-/** A scripted provider as a package that was found on disk. */
+/** Returns a scripted provider as a package that was found on disk. */
 export const packageOf = (key: FixtureKey): PluginPackage => ({
   folder: FIXTURES,
   name: `svc-provider-${key}`,
@@ -33,7 +33,7 @@ export const packageOf = (key: FixtureKey): PluginPackage => ({
   problem: null
 })
 
-/** A provider that comes with the server. */
+/** Returns a built-in provider as a package. */
 function builtIn (key: string, dataDir: string): PluginPackage[] {
   return listPluginPackages(dataDir).filter((pack) => pack.name === `@svc/provider-${key}`)
 }
@@ -73,10 +73,10 @@ export interface ScanTest extends TestApp {
   start (payload?: object): Promise<string>
   finished (taskId: string): Promise<ScanTask>
   error (taskId: string): Promise<string | null>
-  /** The stored ROMs of a platform folder, by name. */
+  /** Returns the stored ROMs of a platform folder, by name. */
   roms (folder: string): Promise<StoredRom[]>
   rom (folder: string, fsName: string): Promise<StoredRom>
-  /** Why something was left out, as `path: reason`. */
+  /** Returns the problems of a scan, as `path: reason`. */
   problems (task: ScanTask): string[]
   /** Writes files of the library; paths are relative to it. */
   put (files: Record<string, string | Uint8Array>): Promise<void>
@@ -85,9 +85,9 @@ export interface ScanTest extends TestApp {
 
 export interface ScanTestOptions extends Pick<TestAppOptions, 'env' | 'worker' | 'databaseUrl' | 'log'> {
   providers?: readonly FixtureKey[]
-  /** Further packages, as they were found on disk. */
+  /** More packages, in the form found on disk. */
   packages?: readonly PluginPackage[]
-  /** Keys of providers that come with the server. */
+  /** Keys of built-in providers. */
   builtIns?: readonly string[]
   /** Sections of config.yml. */
   config?: Record<string, object>
@@ -108,7 +108,7 @@ async function makeDataDir (t: Test, config: Record<string, object>): Promise<st
   return folder
 }
 
-/** A server with a scan worker, scripted providers and an empty library. */
+/** Builds a server with a scan worker, scripted providers and an empty library. */
 export async function buildScanTest (t: Test, options: ScanTestOptions = {}): Promise<ScanTest> {
   const { providers = ALL_FIXTURES, packages = [], builtIns = [], config = {}, env = {} } = options
   const { worker = true, databaseUrl, log } = options
@@ -169,7 +169,7 @@ export async function buildScanTest (t: Test, options: ScanTestOptions = {}): Pr
   }
 }
 
-/** A further scan worker on the database of a test. */
+/** Starts another scan worker on the database of a test. */
 export async function startWorker (
   t: Test, { config, databaseUrl }: Pick<ScanTest, 'config' | 'databaseUrl'>, providers: readonly FixtureKey[]
 ): Promise<App> {

@@ -12,11 +12,11 @@ import { type ScanTest, buildScanTest } from './support.ts'
 const PROVIDERS = fileURLToPath(new URL('../../../providers/', import.meta.url))
 const fixture = (path: string) => readFileSync(`${PROVIDERS}${path}`, 'utf8')
 
-/** The keys of all providers that come with the server. */
+/** The keys of all built-in providers. */
 export const KEYS: readonly string[] = readdirSync(PROVIDERS, { withFileTypes: true })
   .filter((entry) => entry.isDirectory()).map(({ name }) => name)
 
-/** What the fixtures of some let in; the others are only switched on. */
+/** Settings that the fixtures of some providers need; the other providers are only enabled. */
 export const SETTINGS: Readonly<Record<string, object>> = {
   igdb: { clientId: 'abc', clientSecret: 'hidden' },
   launchbox: { remote: true },
@@ -41,7 +41,7 @@ const asPng = { method: 'GET', bytes: PNG, headers: { 'content-type': 'image/png
 export const picture: PlannedResponse = { ...asPng, url: /\.(?:png|jpe?g|webp)(?:\?|$)/ }
 const LISTINGS = 'https://thumbnails.libretro.com/Nintendo%20-%20Game%20Boy'
 
-/** What fixtures hold in other forms than planned responses. */
+/** Responses that fixtures hold in other forms than planned responses. */
 export const MORE: Readonly<Record<string, readonly PlannedResponse[]>> = {
   launchbox: [{ url: 'https://gamesdb.launchbox-app.com/Metadata.zip', bytes: await zipDump() }],
   libretro: [
@@ -62,14 +62,14 @@ export const MORE: Readonly<Record<string, readonly PlannedResponse[]>> = {
   ]
 }
 
-/** A file of the library, and what is found for it where a provider's fixtures know it. */
+/** A file of the library, and the ids that providers find where their fixtures know the file. */
 export interface KnownRom {
   path: string
   hashes?: Readonly<Record<string, string>>
   ids: Readonly<Record<string, string | StringConstructor>>
 }
 
-/** Some id: it is made of a file's name or path. */
+/** Any id that is made of a file's name or path. */
 const SHOWN = String
 
 const HARBOR_HASHES = {
@@ -83,7 +83,7 @@ export const KNOWN_ROMS: readonly KnownRom[] = [
     ids: { gamelist: SHOWN, hasheous: '51873', hltb: '1705', igdb: '4711', moby: '4711', sgdb: '54321' }
   },
   { path: 'snes/Chrono Harbor - Second Tide (USA).sfc', ids: { launchbox: '40217' } },
-  // Nobody else knows it, so that the one that is asked last is asked.
+  // No other provider knows this ROM, because the last provider in the order must be called.
   { path: 'snes/Wanderer (tgdb-4711).sfc', ids: { tgdb: '4711' } },
   { path: 'gb/Chrono Harbor (USA).gb', ids: { libretro: SHOWN } },
   { path: 'gb/Tide Runner (World).gb', hashes: { ra_hash: '0123456789abcdef0123456789abcdef' }, ids: { ra: '5001' } },
@@ -98,7 +98,7 @@ export interface Together extends ScanTest {
   definitions: ReadonlyMap<string, Provider['definition']>
 }
 
-/** A server with all providers, each of which asks a server that answers from its fixtures. */
+/** Builds a server with all providers, each with a test server for its fixtures. */
 export async function buildTogether (
   t: Test, config: Record<string, object> = {}, settings: object = {}
 ): Promise<Together> {
@@ -121,7 +121,7 @@ export async function buildTogether (
   return { ...test, sources, definitions }
 }
 
-/** Adds the ROMs that fixtures know, and others up to so many of each platform, without asking anybody. */
+/** Adds the ROMs of the fixtures and other ROMs, `total` in all, without lookups. */
 export async function addLibrary (
   { put, scan, sql }: Pick<ScanTest, 'put' | 'scan' | 'sql'>, platforms: readonly string[], total: number
 ): Promise<void> {

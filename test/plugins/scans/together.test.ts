@@ -28,7 +28,7 @@ t.test('every provider finds what its fixtures know, and none fails', async (t) 
   t.same(found.map(({ provider }) => provider).sort(), [...KEYS].sort(), 'of each something is stored')
 })
 
-t.test('ids and records are shown of what is stored', async (t) => {
+t.test('the API shows ids and records of stored matches', async (t) => {
   t.match(await get(`/api/roms/${(await harbor()).id}`), {
     igdb_id: 4711, moby_id: 4711, hasheous_id: 51873, hltb_id: 1705, sgdb_id: 54321, gamelist_id: String,
     hltb_metadata: { main_story: 84600 }, hasheous_metadata: { nointro_match: true }
@@ -37,7 +37,7 @@ t.test('ids and records are shown of what is stored', async (t) => {
   t.match(await get(`/api/roms/${app400.id}`), { steam_id: 400, hltb_id: 1705 })
 })
 
-t.test('each value is of the first provider in the order of the owner, and it is shown which', async (t) => {
+t.test('each value comes from the first provider in the configured order, and names it', async (t) => {
   const { id } = await harbor()
   const { fields, media } = await get(`/api/roms/${id}/sources`) as Record<string, Record<string, string[]>>
   const detail = await get(`/api/roms/${id}`)
@@ -57,7 +57,7 @@ async function raters (id: number): Promise<string[]> {
   return rows.map(({ provider }) => provider)
 }
 
-t.test('where values came from is told only of ROMs that the caller may see', async (t) => {
+t.test('origins of values are shown only for ROMs the caller may see', async (t) => {
   const { id } = await harbor()
   const url = `/api/roms/${id}/sources`
   const ann = await createUser('ann')
@@ -66,7 +66,7 @@ t.test('where values came from is told only of ROMs that the caller may see', as
   t.equal((await app.inject({ url: '/api/roms/999999/sources', headers: ann })).statusCode, 404)
 })
 
-t.test('the heartbeat and the list of plugins are true for each', async (t) => {
+t.test('the heartbeat and the plugin list are right for each provider', async (t) => {
   const { METADATA_SOURCES: flags } = await get('/api/heartbeat') as { METADATA_SOURCES: Record<string, boolean> }
   const plugins = await get('/api/plugins') as unknown as { key: string, kind: string }[]
   for (const key of KEYS) {
