@@ -9,7 +9,7 @@ const VERSION_OFFSET = 12
 const SHA1_OFFSET = 84
 const SHA1_BYTES = 20
 
-/** The SHA-1 that a CHD version 5 keeps of its content and metadata; null for any other file. */
+/** Reads the SHA-1 that a CHD version 5 stores of its content and metadata; null for any other file. */
 export function readChdSha1 (source: Source): string | null {
   if (source.size < HEADER_BYTES) return null
   const header = readUpTo(source, 0, HEADER_BYTES)

@@ -1,22 +1,22 @@
 import type { Entry, Listing } from '../../core/archives/archive.ts'
 import { largestMember } from './retroachievements/known.ts'
 
-/** What is larger is read again: each thread may hold so much. */
+/** The largest content that is cached, because each thread may cache this much. Larger content is read again. */
 const KEPT_BYTES = 16 * 1024 ** 2
 
-/** The content that stands for a file, kept while it is hashed so that it need not be unpacked twice. */
+/** Caches the content of a file, or of an archive's largest member, during hashing. It need not be unpacked twice. */
 export class ContentCache {
-  /** Of an archive, the member that counts. */
+  /** The largest member of an archive. */
   #member: Listing | null = null
   #pieces: Buffer[] = []
   #bytes: Buffer | null = null
 
-  /** Of what is left of an archive; null for a file that is none. */
+  /** The size of the archive's largest member; null for a file that is no archive. */
   get memberSize (): number | null {
     return this.#member?.size ?? null
   }
 
-  /** Null when it was not read at once, or too large. Gone when the next file is read. */
+  /** The cached content; null if it was too large or not read at once. Reading the next file overwrites the content. */
   get bytes (): Buffer | null {
     if (this.#member === null) return this.#bytes
     return this.#pieces.length === 0 ? null : Buffer.concat(this.#pieces, this.#member.size)
@@ -26,7 +26,7 @@ export class ContentCache {
     this.#bytes = bytes
   }
 
-  /** The same member, of which a copy is kept when it is the largest so far. */
+  /** Returns the member. Caches its content while it is read if the member is the largest so far. */
   watch (entry: Entry): Entry {
     if (this.#member !== null && largestMember([this.#member, entry]) !== entry) return entry
     const pieces: Buffer[] = []

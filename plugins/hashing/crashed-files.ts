@@ -15,7 +15,7 @@ async function readState (path: HashPath) {
   return { size_bytes: size, modified_ms: Math.round(mtimeMs) }
 }
 
-/** The rows of one scan, read once. */
+/** Creates access to the stored crashes; a scan reads the rows once. */
 function createRows (app: FastifyInstance) {
   const em = app.orm.em.fork()
   let loading: Promise<Map<string, Remembered>> | null = null
@@ -35,12 +35,12 @@ function createRows (app: FastifyInstance) {
   }
 
   return {
-    /** Why the file is left alone, or undefined. One that changed since is forgotten. */
+    /** Returns why the file is skipped, or undefined. Deletes the row of a file that changed since its crash. */
     async find (path: HashPath): Promise<string | undefined> {
       const rows = await load()
       const row = rows.get(keyOf(path))
       if (row === undefined) return undefined
-      // Of a file that is gone, whoever hashes it says so.
+      // If the file is gone, hashing it reports the error.
       const now = await readState(path).catch(() => null)
       if (now?.size_bytes === row.size_bytes && now.modified_ms === row.modified_ms) return explain(row.reason)
       rows.delete(row.path)
@@ -59,7 +59,7 @@ function createRows (app: FastifyInstance) {
   }
 }
 
-/** The same hasher, which reads no file twice that ended its process: such a file counts with its own bytes. */
+/** Wraps a hasher to skip the content of files that once crashed it: such a file counts with its own bytes. */
 export function rememberCrashes (app: FastifyInstance, hasher: Hasher): Hasher {
   const rows = createRows(app)
 
@@ -86,7 +86,7 @@ export function rememberCrashes (app: FastifyInstance, hasher: Hasher): Hasher {
         return await hashKnown(paths, options)
       } catch (err) {
         if (!isHashCrash(err)) throw err
-        // One by one, so that the one that did it is found; what else is wrong with them the group tells.
+        // Hash the files one by one to find the one that crashed. The group reports their other errors.
         for (const path of paths) await hashFile(path, { ...signalOf(options), members: 'largest' }).catch(() => {})
         return await hashKnown(paths, options)
       }

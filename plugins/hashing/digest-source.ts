@@ -6,12 +6,12 @@ import type { Source } from '../../core/archives/source.ts'
 
 const read = promisify(readWithCallback)
 
-/** Small enough that what was read is still in the processor's cache when it is hashed. */
+/** Small enough to stay in the processor's cache until the chunk is hashed. */
 const CHUNK_BYTES = 512 * 1024
 const first = Buffer.allocUnsafeSlow(CHUNK_BYTES)
 const second = Buffer.allocUnsafeSlow(CHUNK_BYTES)
 
-/** A file that fits into one chunk, until the next is read; null when it is larger. */
+/** Reads a file that fits into one chunk; null if it is larger. The buffer is valid until the next read. */
 export function readSmall (source: Source): Buffer | null {
   if (source.size >= CHUNK_BYTES) return null
   let filled = 0
@@ -23,7 +23,7 @@ export function readSmall (source: Source): Buffer | null {
   }
 }
 
-/** Hashes a file of any size, reading the next chunk while the last is hashed. @throws CancelledError */
+/** Hashes a file of any size, reading the next chunk while the last one is hashed. @throws CancelledError */
 export async function digestSource (source: Source, digests: readonly Digest[], watch: Watch): Promise<void> {
   let current = first
   let next = second

@@ -1,16 +1,16 @@
 // Formats: https://www.gnu.org/software/ccd2cue/manual/html_node/CUE-sheet-format.html and the .gdi of GD-ROM dumps
 
-/** A track as a sheet describes it; numbers of sectors. */
+/** A track as a sheet describes it; positions and lengths are numbers of sectors. */
 export interface SheetTrack {
   readonly number: number
-  /** As the sheet writes it. */
+  /** The file name as the sheet writes it. */
   readonly file: string
   /** `AUDIO`, `MODE1/2352`, … */
   readonly mode: string
   readonly session: number
-  /** Where it begins in its file, what comes before its first index included. */
+  /** The start of the track in its file, including the sectors before its first index. */
   readonly first: number
-  /** How much of it comes before its first index. */
+  /** The number of sectors before its first index. */
   readonly pregap: number
   /** The address of its first sector on the disc; null when it follows from the tracks before. */
   readonly address: number | null
@@ -52,7 +52,10 @@ export function parseCue (text: string): Sheet {
 const GDI_LINE = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(?:"([^"]*)"|(\S+))/
 const GDI_DATA = '4'
 
-/** The first line counts the others, one for each track: number, address, kind, bytes of a sector, file, offset. */
+/**
+ * Parses a GDI sheet. The first line counts the others, one for each track: number, address, kind, bytes of a sector,
+ * file, offset.
+ */
 export function parseGdi (text: string): Sheet {
   return text.split(/\r?\n/).slice(1).flatMap((line) => {
     const [found, number, address, kind, sectorBytes, quoted, bare] = GDI_LINE.exec(line) ?? []
@@ -69,7 +72,7 @@ export function parseGdi (text: string): Sheet {
   })
 }
 
-/** The first file a playlist names; null when it names none. */
+/** Returns the first file that a playlist names; null if there is none. */
 export function firstOfPlaylist (text: string): string | null {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/).map((line) => line.trim())
   return lines.find((line) => line !== '' && !line.startsWith('#')) ?? null

@@ -1,7 +1,7 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/database/columns.ts'
 
-/** A file whose reading ended the process that read it; left alone until its size or time differs. */
+/** A file that crashed the process that read it; skipped until its size or time changes. */
 export const CrashedFile = defineEntity({
   name: 'CrashedFile',
   tableName: 'crashed_files',

@@ -5,18 +5,18 @@ import type { FileHashes, Hasher } from './hasher.ts'
 import { addRaHash, consoleBeside } from './ra-hash.ts'
 import { consoleOf } from './retroachievements/platforms.ts'
 
-/** Platforms without a hash database: hashing terabytes of them would find nothing. */
+/** Platforms without a hash database: hashing terabytes of their files would find no match. */
 export const UNHASHED_PLATFORMS: ReadonlySet<string> = new Set(['amazon-alexa', 'amazon-fire-tv', 'android', 'gear-vr', 'ios', 'ipad', 'linux', 'mac',
   'meta-quest-2', 'meta-quest-3', 'oculus-go', 'oculus-quest', 'oculus-rift', 'ps3', 'ps4', 'ps5', 'psvr', 'psvr2',
   'series-x-s', 'switch', 'switch-2', 'wiiu', 'win', 'xbox360', 'xboxone'])
 
-/** Hashes what one scan finds, as the platform and the settings want it. */
+/** Hashes the files of one scan, as the platform and the settings require. */
 export interface EntryHasher {
-  /** Whether files of a platform are hashed at all. */
+  /** True if files of a platform are hashed at all. */
   isHashed (slug: string): boolean
-  /** Those of an entry on a platform, also by the rule that RetroAchievements has for it. */
+  /** Hashes an entry on a platform, also by the rule of RetroAchievements for this platform. */
   hashEntry (entry: Entry, slug: string): Promise<EntryHashes>
-  /** Those of a single file, whatever it belongs to. */
+  /** Hashes a single file by no rule of a platform. */
   hashFile (path: string): Promise<FileHashes>
 }
 

@@ -4,13 +4,13 @@ import { adviceOf } from '../library/directory.ts'
 import type { Entry, EntryFile } from '../library/entries.ts'
 import type { FileHashes, Hasher } from './hasher.ts'
 
-/** Hashes of one entry: of each file, and of the ROM as a whole. */
+/** The hashes of one entry: of each file, and of the ROM as a whole. */
 export interface EntryHashes {
   files: (FileHashes | null)[]
   rom: Hashes
-  /** What RetroAchievements knows the ROM by, and which of the files that is the hash of. */
+  /** The hash of the ROM at RetroAchievements, and the file it belongs to. */
   ra: { hash: string, file: EntryFile } | null
-  /** Why a file could not be hashed as its kind would have it. */
+  /** Problems of files that could not be hashed by the rule of their kind. */
   warnings: { path: string, reason: string }[]
 }
 
@@ -31,7 +31,7 @@ function warningsOf (files: readonly EntryFile[], hashes: readonly (FileHashes |
   })
 }
 
-/** A folder's ROM hash runs over its top-level files alone. */
+/** Hashes a folder, whose ROM hash covers its top-level files alone. */
 async function hashFolder (entry: Entry, hasher: Hasher, signal: AbortSignal): Promise<EntryHashes> {
   const top = entry.files.filter((file) => file.is_top_level)
   const deep = entry.files.filter((file) => !file.is_top_level)
@@ -52,7 +52,8 @@ async function hashFolder (entry: Entry, hasher: Hasher, signal: AbortSignal): P
 }
 
 /**
- * Reads an entry's files once; with a console a single file is also hashed by the rule of that. A file that cannot be
+ * Reads an entry's files once; with a console, also hashes a single file by the rule of this console. A file that
+ * cannot be
  * read has no hashes and a warning.
  */
 export async function hashEntry (

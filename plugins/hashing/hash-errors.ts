@@ -2,10 +2,10 @@ import type { ErrorFields } from './threads/protocol.ts'
 
 const CODE = 'ERR_HASH_CRASH'
 
-/** Reading the file ended the thread or the process that read it. */
+/** An error for a file that crashed the thread or process that read it. */
 export class HashCrashError extends Error {
   override name = 'HashCrashError'
-  /** Survives the way between processes, as the class does not. */
+  /** The code stays in messages between processes, the class does not. */
   readonly code = CODE
 
   constructor (path: string, reason: string) {
@@ -15,7 +15,7 @@ export class HashCrashError extends Error {
 
 export const isHashCrash = (error: unknown) => error instanceof Error && 'code' in error && error.code === CODE
 
-/** What of an error a message carries. */
+/** Returns the fields of an error for a message. */
 export function toFields (error: unknown): ErrorFields {
   if (!(error instanceof Error)) return { message: String(error) }
   const { message, code, errno, syscall, path } = error as NodeJS.ErrnoException
@@ -28,7 +28,7 @@ export function toFields (error: unknown): ErrorFields {
   }
 }
 
-/** Restores an error whose fields came by message. */
+/** Restores an error from the fields of a message. */
 export function toError ({ message, ...fields }: ErrorFields): Error {
   return Object.assign(new Error(message), fields)
 }

@@ -11,7 +11,7 @@ import { EMPTY_HASHES } from '../../core/archives/types.ts'
 import { type FileHashes, type GroupHashes, type HashSettings } from './hash-types.ts'
 import { asArchiveError, unpack } from '../../core/archives/unpack.ts'
 
-/** One file to hash; with `raw`, its content is not looked at again, for the reason given. */
+/** A file to hash. With `raw`, the reason, its content is not read again. */
 export interface FileRequest {
   path: Path
   raw?: string
@@ -19,12 +19,14 @@ export interface FileRequest {
 
 interface FileResult {
   hashes: FileHashes
-  /** The running hash of a group after this file; null when the file has no content that could be read. */
+  /** The running hash of a group after this file; null if the file has no readable content. */
   running: Digest | null
 }
 
 /**
- * @param kept gets the content that was read, when that is small.
+ * Hashes one file.
+ *
+ * @param kept caches the content that was read, if the content is small
  * @throws CancelledError, or the error of opening or reading the file.
  */
 export async function hashFile (
@@ -38,7 +40,10 @@ export async function hashFile (
   })
 }
 
-/** Hashes files one by one and all as one; a file that cannot be read leaves its error. @throws CancelledError */
+/**
+ * Hashes files one by one and all of them together; stores the error of a file that cannot be read. @throws
+ * CancelledError
+ */
 export async function hashGroup (
   requests: readonly FileRequest[], settings: HashSettings, watch: Watch, onFile: (index: number) => void
 ): Promise<GroupHashes> {
@@ -121,7 +126,7 @@ async function hashBytesOf (
   return { hashes: { ...hashes, chd_sha1_hash: chdSha1(request, source), ...warning }, ...rest }
 }
 
-/** The first file of a group starts its running hash with its own. */
+/** Returns the hashes of a file. The hash of the first file of a group becomes the running hash. */
 function toOutcome (own: Digest, running: Digest | null, members: ArchiveMember[] | null = null): FileResult {
   return { hashes: { ...own.hashes(), chd_sha1_hash: null, archive_members: members }, running: running ?? own }
 }

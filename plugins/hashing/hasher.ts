@@ -15,62 +15,67 @@ export type { RetroAchievementsHash } from './hash-types.ts'
 export interface HasherOptions {
   /** Default: one for each core. */
   threads?: number
-  /** Members of archives that count for nothing. */
+  /** Members of archives that are not hashed. */
   excluded?: Exclusions
-  /** Those left out keep their defaults: 100,000 entries, 64 GiB, ratio 1,000 beyond 10 MiB, 60 s and 1 s per 4 MiB. */
+  /**
+   * Limits without a value have defaults: 100,000 entries, 64 GiB, ratio 1,000 beyond 10 MiB, 60 s and 1 s per 4 MiB.
+   */
   limits?: Partial<ArchiveLimits>
 }
 
 export interface HashOptions {
   signal?: AbortSignal
-  /** Default `all`; files in a folder are hashed with `largest`. */
+  /** Default: `all`; files in a folder are hashed with `largest`. */
   members?: MemberChoice
-  /** A console's number at RetroAchievements: the file is also hashed by the rule of that. */
+  /** The number of a console at RetroAchievements, by whose rule the file is hashed too. */
   console?: number
-  /** Its content is not read, for this reason: the file counts with its own bytes. */
+  /** The reason not to read the content: the file counts with its own bytes. */
   raw?: string
 }
 
 export interface GroupOptions {
   signal?: AbortSignal
-  /** By position: why the content of a file is not read, as for a single one. */
+  /** The reasons not to read the content of files, by position, as for a single file. */
   raw?: readonly (string | undefined)[]
 }
 
-/** A path as a string, or as the bytes of a name that is not valid UTF-8. Links are to be resolved before. */
+/** A path as a string, or as the bytes of a name that is not valid UTF-8. Links must be resolved before. */
 export type HashPath = string | Uint8Array
 
 export interface Hasher {
   /**
-   * CRC32, MD5 and SHA-1 of a file in one reading: of its bytes, of the content of a single .gz, .bz2 or .xz (empty
-   * strings when that is broken), or of an archive's members (of its own bytes, when they cannot be read).
+   * Computes CRC32, MD5 and SHA-1 of a file in one reading. Hashes its bytes; or the content of a single .gz, .bz2 or
+   * .xz
+   * (empty strings if this is broken); or the members of an archive (its own bytes if they cannot be read).
    * Rejects with the error of the file system (`ENOENT`, `EACCES`, `ELOOP` for a link, …), with the signal's reason,
-   * or with a `HashCrashError` when the process or thread that read the file died.
+   * or with a `HashCrashError` if the process or thread that read the file died.
    */
   hashFile (path: HashPath, options?: HashOptions): Promise<FileHashes>
   /**
-   * The files of a folder, each by itself and all as one in the order given; of an archive only the largest member
-   * counts. Each file is read once. Files that fail leave their error in the result; rejects as `hashFile` otherwise.
+   * Hashes the files of a folder, each by itself and all together in the given order; of an archive only the largest
+   * member counts. Each file is read once. Files that fail leave their error in the result; rejects as `hashFile`
+   * otherwise.
    */
   hashGroup (paths: readonly HashPath[], options?: GroupOptions): Promise<GroupHashes>
   /**
-   * What RetroAchievements knows a file by: a hash by the rule of its console, which is given by its number there.
-   * An archive counts as its largest member, a playlist as its first disc; of a disc image little is read, and
+   * Computes the hash of a file at RetroAchievements, by the rule of a console, given by its number there.
+   * An archive counts as its largest member, a playlist as its first disc. Only a small part of a disc image is read,
+   * and
    * tracks that a sheet names are found in its folder. Rejects as `hashFile` does.
    */
   hashRetroAchievements (
     path: string, console: number, options?: { signal?: AbortSignal }
   ): Promise<RetroAchievementsHash>
-  /** Ends the process; what is not finished is rejected. */
+  /** Ends the process; unfinished work is rejected. */
   close (): Promise<void>
 }
 
-/** Hashes files in threads of a process of its own, which is started when first needed and replaced when it dies. */
+/** Hashes files in threads of a separate process, which is started on first use and replaced when it dies. */
 export function createHasher (options: HasherOptions = {}): Hasher {
   const { threads = availableParallelism(), excluded = {}, limits = {} } = options
   const pool = new ProcessPool(threads)
   const all: HashSettings = { excluded, limits: { ...DEFAULT_LIMITS, ...limits }, members: 'all' }
-  // The same object for all jobs, which a message to the process then has once.
+  // All jobs share these objects, because a message to the process then contains them once.
   const settings: Record<MemberChoice, HashSettings> = { all, largest: { ...all, members: 'largest' } }
   return {
     async hashFile (path, { signal, members = 'all', console, raw } = {}) {
@@ -104,7 +109,7 @@ export function createHasher (options: HasherOptions = {}): Hasher {
 const toRequest = (path: HashPath, raw: string | undefined): FileRequest =>
   ({ path: toPortable(path), ...(raw === undefined ? {} : { raw }) })
 
-/** A Buffer is often a view of a larger one, all of which would be copied to the thread. */
+/** Copies a Buffer, because it is often a view of a larger one, which would be copied to the thread as a whole. */
 function toPortable (path: HashPath): HashPath {
   return typeof path === 'string' ? path : Uint8Array.from(path)
 }

@@ -5,8 +5,8 @@ import type { Entry, EntryFile } from '../library/entries.ts'
 import { type EntryHashes, pathOf } from './hash-entry.ts'
 
 /**
- * Adds what RetroAchievements knows an entry by. Its file is read again only where the hash does not follow from the
- * others, and not when something was wrong with it before.
+ * Adds the hash of an entry at RetroAchievements. Reads the file again only if this hash does not follow from the
+ * others, and the file had no problem before.
  */
 export async function addRaHash (
   entry: Entry, hashes: EntryHashes, raConsole: number, hasher: Hasher, signal: AbortSignal
@@ -40,7 +40,7 @@ function withRaHash (hashes: EntryHashes, file: EntryFile, found: RetroAchieveme
   }
 }
 
-/** The console by whose rule a single file is hashed as it is read for its other hashes. */
+/** Returns the console by whose rule a single file is hashed in the same reading as its other hashes. */
 export function consoleBeside (entry: Entry, raConsole: number | null): number | undefined {
   const [file] = entry.files
   if (raConsole === null || file === undefined || entry.kind !== 'file') return undefined

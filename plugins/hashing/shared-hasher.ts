@@ -4,13 +4,13 @@ import { type Hasher, createHasher } from './hasher.ts'
 import { DEFAULT_EXCLUDED_EXTENSIONS, DEFAULT_EXCLUDED_FILES } from '../library/exclusions.ts'
 import { rememberCrashes } from './crashed-files.ts'
 
-/** The process that hashes takes longer to start than a small scan takes; kept for scans that follow one another. */
+/** The hashing process stays alive this long between scans, because its start takes longer than a small scan. */
 const IDLE_MS = 10_000
 
 /** The hasher of this process, for one scan at a time. */
 export interface SharedHasher {
   acquire (config: Config): Hasher
-  /** Ends its process unless another scan takes it soon. */
+  /** Ends the process unless another scan acquires it soon. */
   release (): void
 }
 

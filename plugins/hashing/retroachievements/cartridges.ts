@@ -3,12 +3,12 @@ import { createHash, hash } from 'node:crypto'
 import { hasCopierHeader, hasPcEngineHeader, MAX_HASHED_BYTES } from './consoles.ts'
 import { digestRange, readWhole, type Reads } from './images/reads.ts'
 
-/** Hashes the content of a file; null when it is nothing for that console. */
+/** Hashes the content of a file; null if the content does not suit the console. */
 export type ContentRule = (content: Reads) => Promise<string | null>
 
 const COPIER_HEADER_BYTES = 512
 const CHUNK_BYTES = 256 * 1024
-/** A program of 32 KiB takes less than 100 KB as text. */
+/** The largest text file. A program of 32 KiB takes less than 100 KB as text. */
 const MAX_TEXT_BYTES = 4 * 1024 ** 2
 
 export const hashWhole: ContentRule = (content) => hashFrom(content, 0)
@@ -19,7 +19,7 @@ export const hashSnes: ContentRule = (content) =>
 export const hashPcEngine: ContentRule = (content) =>
   hashFrom(content, hasPcEngineHeader(hashedBytes(content)) ? COPIER_HEADER_BYTES : 0)
 
-/** For files that may start with a header which is told by its first bytes. */
+/** Creates a rule that skips a header, which the first bytes of a file identify. */
 export function skipHeader (bytes: number, ...marks: { at: number, text: string }[]): ContentRule {
   return async (content) => {
     const start = (await content.read(0, 16)).toString('latin1')
@@ -28,7 +28,7 @@ export function skipHeader (bytes: number, ...marks: { at: number, text: string 
   }
 }
 
-/** A ROM is hashed in the order of bytes it has on the cartridge; the first byte tells that of the file. */
+/** Hashes a ROM in the byte order of the cartridge; the first byte of the file tells its own order. */
 export const hashN64: ContentRule = async (content) => {
   const [first] = await content.read(0, 1)
   const swap = first === undefined ? undefined : N64_ORDERS.get(first)
@@ -53,7 +53,7 @@ const N64_ORDERS = new Map<number, (bytes: Buffer) => unknown>([
   [0x22, keep]
 ])
 
-/** Text in the Intel HEX format, whose lines end as on any system. */
+/** Hashes text in the Intel HEX format, with the line ends of any system. */
 export const hashText: ContentRule = async (content) => {
   if (content.size === 0 || content.size > MAX_TEXT_BYTES) return null
   const text = (await readWhole(content, 0, content.size)).toString('latin1').replace(/\r\n?/g, '\n')

@@ -1,7 +1,7 @@
 import { formatOf } from '../../../core/archives/formats.ts'
 import { ruleOf, WINDOWS } from './consoles.ts'
 
-/** A file of an entry, as far as the choice goes. */
+/** The facts of a file by which it is chosen. */
 export interface Candidate {
   readonly file_name: string
   readonly file_size_bytes: number
@@ -11,7 +11,7 @@ export interface Candidate {
 /** A cue sheet names the tracks of the other files; a playlist stands for its first disc. */
 const DESCRIPTORS = ['.cue', '.gdi', '.m3u']
 
-/** Which file of an entry stands for it: its place in the list, null when none can. */
+/** Returns the index of the file that represents an entry; null if no file can. */
 export function chooseFile (kind: 'file' | 'folder', files: readonly Candidate[], console: number): number | null {
   if (kind === 'file' && console === WINDOWS) return null
   const takesArchives = ruleOf(console) !== 'disc'
@@ -27,7 +27,7 @@ function chooseIn (files: readonly Candidate[]): Candidate | undefined {
   return largest(groups.find((group) => group.length > 0) ?? [])
 }
 
-/** The first of several that are alike. */
+/** Returns the largest file, the first one among equals. */
 function largest (files: readonly Candidate[]): Candidate | undefined {
   return files.toSorted((a, b) => b.file_size_bytes - a.file_size_bytes)[0]
 }

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto'
 import { digestFile, digestSectors, findFile, type DiscFile } from './images/iso9660.ts'
 import type { Disc, Track } from './images/tracks.ts'
 
-/** Hashes what is needed of a disc; null when it is none of that console. */
+/** Hashes the relevant parts of a disc; null if the disc does not suit the console. */
 export type DiscRule = (disc: Disc) => string | null
 
-/** Sega CD and Saturn: the headers of the volume and the system area. */
+/** Hashes the headers of the volume and the system area of a Sega CD or Saturn disc. */
 export const hashSegaDisc: DiscRule = (disc) => {
   const header = disc.track(1)?.read(0, 512)
   if (header === undefined || header.length < 512) return null
@@ -15,7 +15,10 @@ export const hashSegaDisc: DiscRule = (disc) => {
   return createHash('md5').update(header).digest('hex')
 }
 
-/** The name of the boot program and its bytes; its own header knows its size better than the folder. */
+/**
+ * Hashes the name of the boot program and its bytes. The program's own header is more reliable about its size than the
+ * folder.
+ */
 export const hashPlayStation: DiscRule = (disc) => {
   const track = disc.track(1)
   if (track === null) return null
@@ -50,7 +53,9 @@ function findProgram (track: Track, name: string): Program | null {
   return file === null ? null : { ...file, name }
 }
 
-/** Several games share one engine and differ in the name of the program alone. */
+/**
+ * Hashes name and bytes of a program, because several games share one engine and differ in the program's name alone.
+ */
 function hashProgram (track: Track, program: Program): string {
   const digest = createHash('md5').update(program.name, 'latin1')
   digestFile(digest, track, program)
@@ -68,7 +73,7 @@ export const hashPsp: DiscRule = (disc) => {
   return digest.digest('hex')
 }
 
-/** The programs that the list of what is loaded first names. */
+/** Hashes the programs in the list of what is loaded first. */
 export const hashNeoGeoCd: DiscRule = (disc) => {
   const track = disc.track(1)
   const list = track && findFile(track, 'IPL.TXT')
@@ -86,7 +91,7 @@ export const hashNeoGeoCd: DiscRule = (disc) => {
 
 const DREAMCAST_MARK = 'SEGA SEGAKATANA '
 
-/** The header and the boot program, which lies on the same track or on the last. */
+/** Hashes the header and the boot program, which is on the same track or on the last. */
 export const hashDreamcast: DiscRule = (disc) => {
   for (const choice of [3, 'first-data'] as const) {
     const track = disc.track(choice)
@@ -112,7 +117,7 @@ export const hashPcEngineCd: DiscRule = (disc) => {
   return track === null ? null : hashPcEngineTrack(track)
 }
 
-/** The title and the boot program; discs of Games Express have a file for it instead. */
+/** Hashes the title and the boot program; discs of Games Express have a file for the program instead. */
 function hashPcEngineTrack (track: Track): string | null {
   const header = track.read(track.firstSector + 1, 128)
   if (header.length < 128) return null

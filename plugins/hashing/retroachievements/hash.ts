@@ -19,14 +19,17 @@ interface Hashing {
   readonly watch: Watch
 }
 
-/** @throws CancelledError, or the error of opening or reading the file. */
+/**
+ * Computes the hash of a file at RetroAchievements. @throws CancelledError, or the error of opening or reading the
+ * file.
+ */
 export async function hashRetroAchievements (
   path: string, console: number, settings: HashSettings, watch: Watch
 ): Promise<RetroAchievementsHash> {
   return await answer(() => hashPath({ path, console, settings, watch }))
 }
 
-/** The same for content at hand; null for a disc, whose tracks may be files of their own. */
+/** Computes the hash of content in memory; null for a disc, whose tracks may be separate files. */
 export async function hashContent (
   bytes: Buffer, path: string, console: number
 ): Promise<RetroAchievementsHash | null> {
@@ -35,7 +38,7 @@ export async function hashContent (
   return await answer(() => rule(readsOfBytes(bytes)))
 }
 
-/** What is wrong with the content is part of the answer. */
+/** Turns an error of the content into a warning. */
 async function answer (make: () => Promise<string | null>): Promise<RetroAchievementsHash> {
   try {
     return { ra_hash: await make() }
@@ -89,7 +92,7 @@ async function hashMember (archive: Archive, { excluded }: HashSettings, rule: C
   })
 }
 
-/** A compressed file does not tell its size for certain, on which some rules depend. */
+/** Unpacks twice, because some rules depend on the size and a compressed file does not reliably tell it. */
 async function hashUnpacked (
   compression: Compression, source: Source, budget: Budget, rule: ContentRule
 ): Promise<string | null> {

@@ -12,7 +12,10 @@ const HOMEBREW_MARK = { at: 0x5e, text: 'RT!IRTKA' }
 const HOMEBREW_SIZE_AT = 0xa6
 const HEADER_FROM = 64
 
-/** All tracks are audio; the boot program follows a header that is put two bytes into the second session. */
+/**
+ * Hashes the boot program. All tracks are audio; the program follows a header that is two bytes into the second
+ * session.
+ */
 export const hashJaguarCd: DiscRule = (disc) => {
   const track = disc.track('second-session')
   const sector = track?.read(track.firstSector, RAW_BYTES)
@@ -32,7 +35,7 @@ function hashHomebrew (track: Track | null): string | null {
   return track === null || mark !== text ? null : hashFrom(track, HOMEBREW_SIZE_AT, true)
 }
 
-/** @param sizeAt where the size of the program stands, followed by the program */
+/** @param sizeAt the position of the program's size, which the program follows */
 function hashFrom (track: Track, sizeAt: number, isSwapped: boolean): string | null {
   const digest = createHash('md5')
   let left: number | null = null

@@ -6,14 +6,14 @@ import type { FileHashes } from '../hash-types.ts'
 import { ARCADE, hasHeaders, isWholeFile } from './consoles.ts'
 
 /**
- * Folders by which FBNeo tells the games of other machines from arcade games; they belong to the name then.
+ * Folders by which FBNeo tells the games of other machines from arcade games; the hashed name then includes them.
  * https://github.com/libretro/FBNeo/blob/master/src/burner/libretro/README.md
  */
 const NAMED_FOLDERS = new Set(['nes', 'fds', 'sms', 'msx', 'ngp', 'pce', 'chf', 'sgx', 'tg16', 'msx1', 'neocd', 'coleco',
   'sg1000', 'genesis', 'gamegear', 'megadriv', 'pcengine', 'channelf', 'spectrum', 'megadrive', 'supergrafx',
   'zxspectrum', 'mastersystem', 'colecovision'])
 
-/** Where a file lies: as the library shows it, and where a link to it leads. */
+/** The location of a file: in the library, and the target of a link to the file. */
 export interface KnownFile {
   readonly file_name: string
   /** Its folder, with forward slashes. */
@@ -23,8 +23,9 @@ export interface KnownFile {
 }
 
 /**
- * The RetroAchievements hash where it follows from the name, or from hashes at hand: the content is not read again.
- * @param hashes those of the file by itself; null when there are none
+ * Returns the RetroAchievements hash if it follows from the name or from known hashes, without reading the content
+ * again.
+ * @param hashes the hashes of this file alone; null if there are none
  */
 export function knownHash (console: number, file: KnownFile, hashes: FileHashes | null): string | null {
   if (console === ARCADE) return hashName(file)
@@ -36,7 +37,7 @@ export function knownHash (console: number, file: KnownFile, hashes: FileHashes 
   return member !== null && isWholeFile(console, member.size) ? member.md5_hash : null
 }
 
-/** Whether the hash is made from the bytes of this very file, or of a member of it, by a rule of its own. */
+/** True if a special rule makes the hash from the bytes of this file or of one of its members. */
 export function hasOwnRule (console: number, { absolute_path: path, file_size_bytes: size }: KnownFile): boolean {
   if (console === ARCADE || isPlaylist(path)) return false
   const { kind } = formatOf(path)
@@ -45,7 +46,7 @@ export function hasOwnRule (console: number, { absolute_path: path, file_size_by
 
 export const isPlaylist = (path: string): boolean => path.toLowerCase().endsWith('.m3u')
 
-/** The largest member of an archive, the first by name of several alike. */
+/** Returns the largest member of an archive, the first by name among equals. */
 export function largestMember<Member extends { name: string, size: number }> (
   members: readonly Member[]
 ): Member | null {

@@ -14,7 +14,7 @@ const MAX_HEADER_BYTES = 1024 ** 2
 const SEGMENTS = 18
 
 const PARTITION_TABLES = 4
-/** Discs have two or three, collections some more. */
+/** The most partitions. Discs have two or three, collections some more. */
 const MAX_PARTITIONS = 256
 const UPDATE_PARTITION = 1
 const CLUSTER_BYTES = 0x8000
@@ -46,7 +46,7 @@ async function readNumber (content: Reads, at: number): Promise<number> {
   return (await readWhole(content, at, 4)).readUInt32BE()
 }
 
-/** The headers up to the end of the loader, and the segments of the main program. */
+/** Hashes the headers up to the end of the loader, and the segments of the main program. */
 async function digestPrograms (digest: Hash, content: Reads, start: number, unit: number): Promise<void> {
   const loader = await readNumber(content, start + BASE_HEADER_BYTES + 0x14)
   const trailer = await readNumber(content, start + BASE_HEADER_BYTES + 0x18)
@@ -84,7 +84,7 @@ async function digestWiiDisc (digest: Hash, content: Reads): Promise<void> {
     const header = await readWhole(content, start + 0x2a4, 0x1c)
     await digestRange(digest, content, start + header.readUInt32BE(4) * 4,
       Math.min(header.readUInt32BE(0), CLUSTER_DATA_BYTES))
-    // As the reference has it: from the start of the disc, not of the partition.
+    // The reference implementation counts from the start of the disc, not of the partition.
     const data = header.readUInt32BE(0x14) * 4
     const clusters = Math.min(MAX_CLUSTERS, Math.floor(header.readUInt32BE(0x18) * 4 / CLUSTER_BYTES))
     if (!isEncrypted) await digestPrograms(digest, content, data, 4)
@@ -100,7 +100,7 @@ async function digestClusters (digest: Hash, content: Reads, start: number, coun
 
 const align = (size: number, to: number) => Math.ceil(size / to) * to
 
-/** A title of the shop: its description and each of its contents, without what fills up between them. */
+/** Hashes a title of the shop: its description and each of its contents, without the padding between them. */
 async function digestWad (digest: Hash, content: Reads): Promise<void> {
   const header = await readWhole(content, 0, 0x20)
   const start = 0x40 + align(header.readUInt32BE(8), 0x40) + align(header.readUInt32BE(0x10), 0x40)

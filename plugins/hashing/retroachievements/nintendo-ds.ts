@@ -6,12 +6,12 @@ import { digestRange, readWhole } from './images/reads.ts'
 const HEADER_BYTES = 512
 const HASHED_HEADER_BYTES = 0x160
 const ICON_BYTES = 0xa00
-/** Programs have about 1 MB each; a file that claims more is none for this console. */
+/** The largest program code. Programs have about 1 MB each; a file that claims more is no game of this console. */
 const MAX_CODE_BYTES = 16 * 1024 ** 2
 /** The loader of the SuperCard, put before some dumps. */
 const SUPERCARD = { start: Buffer.from('2e0000ea', 'hex'), at: 0xb0, mark: Buffer.from('44469600', 'hex') }
 
-/** The header, both programs, and the icon with the titles. */
+/** Hashes the header, both programs, and the icon with the titles. */
 export const hashNintendoDs: ContentRule = async (content) => {
   if (content.size < HEADER_BYTES) return null
   const first = await readWhole(content, 0, HEADER_BYTES)

@@ -9,10 +9,10 @@ const VOLUME_BYTES = 132
 const FILE_ENTRY = 2
 const ENTRY_BYTES = 0x48
 const LAST_BLOCK = 0xffff
-/** The folder of the boot program has one or two blocks; a hostile one may lead round in circles. */
+/** The most blocks that are read. The folder of the boot program has one or two; a hostile one may form a loop. */
 const MAX_BLOCKS = 1024
 
-/** The volume header and the boot program. */
+/** Hashes the volume header and the boot program. */
 export const hash3do: DiscRule = (disc) => {
   const track = disc.track(1)
   const volume = track?.read(0, VOLUME_BYTES)

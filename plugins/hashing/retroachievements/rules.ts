@@ -41,9 +41,9 @@ const DISC_RULES = new Map<number, DiscRule>([
 ])
 const PSP = 41
 
-/** The rule for a file's bytes as they are; null when there is none, such as for a disc with tracks. */
+/** Returns the rule for the bytes of a file; null if there is none, such as for a disc with tracks. */
 export function contentRuleOf (console: number, path: string): ContentRule | null {
-  // Homebrew: an archive of the program and its pictures.
+  // Homebrew is an archive of the program and its pictures.
   if (console === PSP && path.toLowerCase().endsWith('.pbp')) return hashWhole
   return CONTENT_RULES.get(console) ?? (ruleOf(console) === 'content' ? hashWhole : null)
 }

@@ -8,11 +8,14 @@ import {
 import { TasksBySignal } from './tasks-by-signal.ts'
 
 const WATCH_INTERVAL_MS = 250
-/** What a thread has to obey a cancellation or its deadline before it is ended. */
+/** The time in which a thread must obey a cancellation or its deadline before it is ended. */
 const GRACE_MS = 1000
 /** The JavaScript heap of a thread, in MiB; file content lies outside of it. */
 const HEAP_MIB = 256
-/** For new objects: each small file leaves dozens, which the collector of a small nursery moves again and again. */
+/**
+ * The size for new objects, in MiB. Each small file leaves dozens, which the collector of a small nursery moves
+ * repeatedly.
+ */
 const NURSERY_MIB = 24
 
 interface Task {
@@ -20,7 +23,7 @@ interface Task {
   readonly signal: AbortSignal | undefined
   readonly settle: (settled: { result: JobSuccess } | { error: unknown }) => void
   isSettled: boolean
-  /** When the caller gave up, in milliseconds since 1970; 0 when it has not. */
+  /** The time when the caller gave up, in milliseconds since 1970; 0 if it has not. */
   cancelledAt: number
 }
 
@@ -28,11 +31,11 @@ interface Thread {
   readonly worker: Worker
   readonly number: number
   readonly state: Int32Array
-  /** The tasks of the message it works on; empty when it is idle. */
+  /** The tasks of the current message; empty if the thread is idle. */
   batch: Task[]
 }
 
-/** Runs jobs on a fixed number of threads, many small ones per message, in the order they came. */
+/** Runs jobs on a fixed number of threads in their order of arrival, many small ones per message. */
 export class ThreadPool {
   readonly #size: number
   readonly #script: URL
@@ -53,7 +56,7 @@ export class ThreadPool {
     this.#script = script
   }
 
-  /** Rejects with the job's error, the signal's reason, or an error that tells of the end of its thread. */
+  /** Runs a job. Rejects with the job's error, the signal's reason, or an error about the end of its thread. */
   run (job: Job, signal?: AbortSignal): Promise<JobSuccess> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) throw new Error('the hasher is closed; create a new one')
@@ -100,7 +103,7 @@ export class ThreadPool {
     }
   }
 
-  /** After the current turn of the event loop, so that files asked for together travel together. */
+  /** Dispatches after the current turn of the event loop, because files requested together are then sent together. */
   #scheduleDispatch (): void {
     if (this.#isDispatching) return
     this.#isDispatching = true
@@ -157,7 +160,7 @@ export class ThreadPool {
     thread.batch = []
     thread.worker.unref()
     this.#queue.unshift(...batch.slice(results.length))
-    // The memory of a large archive is given back only with the thread that took it.
+    // Only the end of the thread frees the memory of a large archive.
     if (holdsMemory(this.#memoryOwner, thread.number)) this.#end(thread, null)
     for (const [index, result] of results.entries()) {
       batch[index]?.settle(result.kind === 'error' ? { error: toError(result.error) } : { result })
@@ -165,7 +168,7 @@ export class ThreadPool {
     this.#dispatch()
   }
 
-  /** Ends threads that are beyond their deadline or keep on with a cancelled job, such as one stuck in a library. */
+  /** Ends threads that exceed their deadline or continue a cancelled job, such as one stuck in a library. */
   #watch (): void {
     const now = Date.now()
     let isBusy = false
@@ -187,7 +190,7 @@ export class ThreadPool {
     this.#watching = undefined
   }
 
-  /** Sends a thread's unfinished tasks again, except that the one at work fails when there is a `reason`. */
+  /** Ends a thread and queues its unfinished tasks again. With a `reason`, the current task fails. */
   #end (thread: Thread, reason: string | null): void {
     if (!this.#threads.delete(thread)) return
     const current = reason === null ? null : thread.batch[Math.max(0, Atomics.load(thread.state, JOB))]

@@ -13,8 +13,8 @@ interface Task {
 }
 
 /**
- * Runs jobs in a process of its own, which has the threads: what a file does to the libraries that read it ends there.
- * When it ends, those that it had are tried again one at a time; the one that it ends with again is the culprit.
+ * Runs jobs in a separate process with threads, because a file may crash the libraries that read it.
+ * After a crash the running jobs are tried again one at a time; the job that crashes the process again is the culprit.
  */
 export class ProcessPool {
   readonly #threads: number
@@ -23,7 +23,7 @@ export class ProcessPool {
   readonly #bySignal = new TasksBySignal<Task>((tasks, reason) => { this.#cancel(tasks, reason) })
   #lastId = 0
   #queue: Task[] = []
-  /** What the process had when it ended. */
+  /** The jobs that ran when the process ended. */
   #suspects: Task[] = []
   #child: ChildProcess | null = null
   #isDispatching = false
@@ -37,7 +37,7 @@ export class ProcessPool {
     this.#script = script
   }
 
-  /** Rejects with the job's error, the signal's reason, or a `HashCrashError`. */
+  /** Runs a job. Rejects with the job's error, the signal's reason, or a `HashCrashError`. */
   run (job: Job, signal?: AbortSignal): Promise<JobSuccess> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) throw new Error('the hasher is closed; create a new one')
@@ -84,7 +84,7 @@ export class ProcessPool {
     this.#rest()
   }
 
-  /** After the current turn of the event loop, so that files asked for together travel together. */
+  /** Dispatches after the current turn of the event loop, because files requested together are then sent together. */
   #scheduleDispatch (): void {
     if (this.#isDispatching) return
     this.#isDispatching = true
@@ -104,7 +104,7 @@ export class ProcessPool {
     this.#send({ jobs: tasks.map(({ id, job }) => ({ id, job })), cancelled: [] })
   }
 
-  /** A suspect alone, or as many as keep the threads at work. */
+  /** Returns a suspect alone, or as many tasks as keep the threads busy. */
   #takeNext (): Task[] {
     if (this.#suspects.length > 0) return this.#running.size === 0 ? this.#suspects.splice(0, 1) : []
     return this.#queue.splice(0, Math.max(0, this.#threads * BATCH_JOBS - this.#running.size))
@@ -117,7 +117,7 @@ export class ProcessPool {
       isReady = true
       this.#finish(message)
     })
-    // What cannot be told ends the process, or has ended it: its exit is what counts.
+    // A message that cannot be sent ends the process, or the process has ended already: its exit counts.
     child.on('error', () => {
       if (child.pid === undefined) this.#bury(child, false, 'the system refuses it')
       else child.kill('SIGKILL')
@@ -144,7 +144,7 @@ export class ProcessPool {
     this.#dispatch()
   }
 
-  /** Without work the process keeps this one from nothing. */
+  /** Lets this process exit while the child is idle. */
   #rest (): void {
     if (this.#running.size > 0 || this.#child === null) return
     this.#child.unref()
@@ -158,7 +158,7 @@ export class ProcessPool {
     this.#running.clear()
     const [culprit] = lost
     if (!wasReady) {
-      // No file's fault.
+      // No file caused this.
       for (const task of lost) task.settle({ error: new Error(`the process that hashes could not be started: ${reason}`) })
     } else if (culprit !== undefined && lost.length === 1) {
       culprit.settle({ error: new HashCrashError(describeFiles(culprit.job), reason) })

@@ -18,7 +18,7 @@ async function run (job: Job, signal: AbortSignal): Promise<JobResult> {
 
 function answer (id: number, result: JobResult): void {
   running.delete(id)
-  // What is finished in one turn of the event loop travels together.
+  // Results of one turn of the event loop are sent together.
   if (finished.push({ id, result }) > 1) return
   setImmediate(() => {
     process.send?.(finished)
@@ -34,10 +34,10 @@ process.on('message', ({ jobs, cancelled }: ToProcess) => {
     void run(job, controller.signal).then((result) => { answer(id, result) })
   }
 })
-// Ctrl-C in a terminal reaches every process; the one that asked for hashes decides.
+// Ctrl-C in a terminal reaches every process. The parent process decides when this one ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 process.on('disconnect', () => { process.exit(0) })
-// Neither WebAssembly nor buffers count for the heap's limit. The threads do the work, so that this one has time.
+// The heap limit covers neither WebAssembly nor buffers. The threads do the work, and this process has time to check.
 setInterval(() => {
   if (process.memoryUsage.rss() > MEMORY_MIB * 1024 ** 2) process.exit(OUT_OF_MEMORY)
 }, MEMORY_WATCH_MS).unref()

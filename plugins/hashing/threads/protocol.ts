@@ -3,25 +3,25 @@ import type { FileRequest } from '../hash-file.ts'
 import type { RetroAchievementsHash } from '../hash-types.ts'
 import type { FileHashes, HashSettings } from '../hash-types.ts'
 
-/** What the pool asks of a thread: one file, several files as one, or one by the rule of a console. */
+/** A job of a thread: hash one file, several files as one, or one file by the rule of a console. */
 export interface Job {
   kind: 'file' | 'group' | 'retroachievements'
   files: FileRequest[]
-  /** By its number at RetroAchievements, for a job of that kind. */
+  /** The number of the console at RetroAchievements, for a job of this kind. */
   console?: number
   settings: HashSettings
 }
 
 export interface ThreadSettings {
-  /** The job and file at work, its deadline and the cancelled jobs, seen by both sides without a message. */
+  /** The current job and file, its deadline and the cancelled jobs, which both sides see without a message. */
   shared: SharedArrayBuffer
-  /** The number of the thread that holds an archive in memory, 0 for none; the same for all threads. */
+  /** The number of the thread that holds an archive in memory, 0 for none; shared by all threads. */
   memoryOwner: SharedArrayBuffer
   /** The thread's own number, from 1. */
   number: number
 }
 
-/** An error's fields, because a message keeps only some of them. */
+/** The fields of an error, because a message keeps only some of them. */
 export interface ErrorFields {
   message: string
   code?: string
@@ -37,19 +37,19 @@ export type JobSuccess =
 
 export type JobResult = JobSuccess | { kind: 'error', error: ErrorFields }
 
-/** The most jobs one message carries. */
+/** The most jobs in one message. */
 export const BATCH_JOBS = 64
 
-/** How long a thread works on one message before it hands back the jobs it has not begun. */
+/** The longest time that a thread works on one message before it returns the jobs it has not started. */
 export const BATCH_MS = 20
 
-/** No job is at work. */
+/** The value of `JOB` if the thread is idle. */
 export const IDLE = -1
 
-/** Fields of the shared memory; after the last, one for each job of the batch that is 1 when it is cancelled. */
+/** Fields of the shared memory. One field for each job of the batch follows; it is 1 if the job is cancelled. */
 export const JOB = 0
 export const FILE = 1
-/** Seconds since 1970, 0 when there is none. */
+/** The deadline in seconds since 1970; 0 if there is none. */
 export const DEADLINE = 2
 export const CANCELLED = 3
 
@@ -67,21 +67,21 @@ export function releaseMemory (memoryOwner: Int32Array, thread: number): void {
   if (Atomics.compareExchange(memoryOwner, 0, thread, 0) === thread) Atomics.notify(memoryOwner, 0)
 }
 
-/** What the process with the threads is told. */
+/** A message to the process with the threads. */
 export interface ToProcess {
   jobs: { id: number, job: Job }[]
-  /** Jobs whose results nobody waits for any more. */
+  /** Jobs whose results are no longer needed. */
   cancelled: number[]
 }
 
-/** What it answers; nothing at first, when it is ready. */
+/** A message from this process; empty at first, when the process is ready. */
 export type FromProcess = { id: number, result: JobResult }[]
 
 /**
- * Memory of the process in MiB: the largest archive that libarchive takes (512), once more for what unpacks it, and the
- * threads with what they hold.
+ * The memory limit of the process in MiB: the largest archive that libarchive takes (512), the same again for unpacking
+ * it, and the threads with their data.
  */
 export const MEMORY_MIB = 1536
 
-/** Its exit code when it took more. */
+/** The exit code of the process after it exceeded the limit. */
 export const OUT_OF_MEMORY = 12

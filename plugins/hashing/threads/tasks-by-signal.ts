@@ -1,4 +1,4 @@
-/** Tasks under the signals that end them: one listener for each signal, however many files it stands for. */
+/** Groups tasks by their abort signal, with one listener for each signal, whatever its number of files. */
 export class TasksBySignal<Task extends { readonly signal: AbortSignal | undefined }> {
   readonly #tasks = new Map<AbortSignal, Set<Task>>()
   readonly #cancel: (tasks: readonly Task[], reason: unknown) => void

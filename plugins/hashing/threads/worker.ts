@@ -23,7 +23,7 @@ parentPort?.on('message', (jobs: Job[]) => {
   })
 })
 
-/** Answers as many jobs as there is time for; the pool sends the others again, perhaps to an idle thread. */
+/** Runs as many jobs as there is time for; the pool sends the others again, perhaps to an idle thread. */
 async function runBatch (jobs: readonly Job[]): Promise<JobResult[]> {
   const started = performance.now()
   const results: JobResult[] = []
@@ -77,14 +77,17 @@ async function runJob ({ kind, files, console, settings }: Job, watch: Watch): P
   }
 }
 
-/** With a console both kinds of hashes in one go: asking for the second by itself costs more than making it. */
+/**
+ * Hashes one file. With a console, makes both kinds of hashes at once, because a second request costs more than the
+ * hash.
+ */
 async function hashOne (
   file: FileRequest, console: number | undefined, settings: HashSettings, watch: Watch
 ): Promise<FileHashes> {
   if (console === undefined) return await hashFile(file, settings, watch)
   const kept = new ContentCache()
   const hashes = await hashFile(file, settings, watch, kept)
-  // Of a member that counts whole it is the MD5, which is there already.
+  // For a member that counts as a whole, the hash is its MD5, which is already known.
   if (hashes.warning !== undefined || (kept.memberSize !== null && isWholeFile(console, kept.memberSize))) return hashes
   try {
     const { bytes } = kept
@@ -97,7 +100,7 @@ async function hashOne (
   }
 }
 
-/** A file that took too long is not read again. */
+/** Computes the RetroAchievements hash, but does not read a file again that took too long. */
 async function hashFor (
   console: number, { path, raw }: FileRequest, settings: HashSettings, watch: Watch
 ): Promise<RetroAchievementsHash> {

@@ -10,7 +10,7 @@ const fresh = shareTestApp(t)
 const real = createHasher({ threads: 1 })
 t.teardown(() => real.close())
 
-/** Ends at every file of this name whose content it reads, as if the process had. */
+/** Creates a hasher that crashes at every file of this name whose content it reads. */
 function createFragile (name: string) {
   const read: string[] = []
   function crashAt (path: HashPath, raw: string | undefined): void {
@@ -36,7 +36,7 @@ function createFragile (name: string) {
   return { hasher, read }
 }
 
-t.test('a file that ended the process is left alone by every later scan, until it changes', async (t) => {
+t.test('later scans skip a file that crashed the process, until the file changes', async (t) => {
   const { app } = await fresh(t)
   const path = join(t.testdir({ 'Bad.zip': 'not a zip' }), 'Bad.zip')
   const { hasher, read } = createFragile('Bad.zip')
@@ -52,7 +52,7 @@ t.test('a file that ended the process is left alone by every later scan, until i
   t.equal(read.length, 2, 'a changed file is tried again')
 })
 
-t.test('the culprit among the files of a folder is found, and the others are hashed', async (t) => {
+t.test('the crashing file of a folder is found, and the others are hashed', async (t) => {
   const { app } = await fresh(t)
   const folder = t.testdir({ 'a.bin': 'a', 'Bad.zip': 'not a zip', 'c.bin': 'c' })
   const { hasher } = createFragile('Bad.zip')

@@ -8,7 +8,7 @@ export const md5 = (...pieces: (string | Uint8Array)[]): string => {
   return digest.digest('hex')
 }
 
-/** Bytes that are not alike, and the same each time. */
+/** Returns varied bytes that are the same each time. */
 export function noise (length: number, seed = 1): Buffer {
   const bytes = Buffer.alloc(length)
   let state = seed
@@ -48,7 +48,7 @@ function record (name: string, sector: number, size: number, isFolder: boolean):
   return bytes
 }
 
-/** An ISO 9660 image; `address` is that of its first sector on the disc. */
+/** Makes an ISO 9660 image; `address` is the address of its first sector on the disc. */
 export function makeIso (files: Record<string, Buffer>, { address = 0, head = Buffer.alloc(0) } = {}): Buffer {
   const sectors: Buffer[] = []
   const put = (at: number, bytes: Buffer) => {
@@ -91,7 +91,7 @@ export function makeIso (files: Record<string, Buffer>, { address = 0, head = Bu
 
 const digits = (number: number) => (Math.floor(number / 10) << 4) | number % 10
 
-/** The same with sectors as they are on the disc; form 1 of mode 2 has eight bytes more before the content. */
+/** Converts an image to raw sectors as on the disc; form 1 of mode 2 has eight bytes more before the content. */
 export function toRaw (image: Buffer, mode: 1 | 2, address = 0): Buffer {
   const raw: Buffer[] = []
   for (let index = 0; index * SECTOR < image.length; index++) {
@@ -105,7 +105,7 @@ export function toRaw (image: Buffer, mode: 1 | 2, address = 0): Buffer {
   return Buffer.concat(raw)
 }
 
-/** The image of `CHD_FILES`, packed by chdman 0.289 with the codec of that name; `dvd` by LZMA. */
+/** The image of `CHD_FILES`, packed by chdman 0.289 with the codec of this name; `dvd` by LZMA. */
 export const CHDS = {
   cdlz: 'TUNvbXBySEQAAAB8AAAABWNkbHoAAAAAAAAAAAAAAAAAAAAAAADlgAAAAAAAAANwAAAAAAAAAHwAAEyAAAAJkMRx6axEuvzm1KcqufWL/9hyMA1D' +
     'LRGc3p+TPzuelrbHHX0e01glQQcAAAAAAAAAAAAAAAAAAAAAAAAAAENIVDIBAABVAAAAAAAAAABUUkFDSzoxIFRZUEU6TU9ERTEgU1VCVFlQRTpO' +

@@ -7,14 +7,14 @@ import { ZipFile } from 'yazl'
 
 export interface Content { name: string, bytes: Buffer }
 
-/** In an order that is not the one of their names. */
+/** Members in an order that differs from the order of their names. */
 export const MEMBERS: Content[] = [
   { name: 'b.aaa', bytes: Buffer.from('beta\n') },
   { name: 'd/c.ccc', bytes: Buffer.from('gamma\n'.repeat(100)) },
   { name: 'a.bbb', bytes: Buffer.from('alpha\n') }
 ]
 
-/** The same members in formats that nothing at hand can write, and `a.bbb` alone. */
+/** The same members in formats that no available tool can write, and `a.bbb` alone. */
 export const PACKED = {
   '7z': 'N3q8ryccAAQnXpNnkAAAAAAAAAAhAAAAAAAAANNC1wYAMJsKZySOXCZvgHRY+2fGGjN4+eMb3IWAAAAAgTMHrg/PpC64D+vqngENYgON' +
     '0+IJBY06sg+GMksTpOkcmdLB6EgW93b0v+k/93oDKMFpLBHEr0iLyKNPw2M3IOYcI42T4BPsOTUbHnitrKZvkqX+aLTFehq1uWu/BA9QgWtK' +
@@ -35,7 +35,7 @@ export function unpackFixture (name: keyof typeof PACKED): Buffer {
   return Buffer.from(PACKED[name], 'base64')
 }
 
-/** The hashes of pieces one after the other, by the plainest means. */
+/** Hashes consecutive pieces by the simplest means. */
 export function expectedHashes (...pieces: Uint8Array[]) {
   const bytes = Buffer.concat(pieces)
   return {
@@ -69,7 +69,7 @@ export async function makeTar (members: readonly Content[], links: readonly stri
   return Buffer.concat(pieces)
 }
 
-/** A rar of version 4 whose members are stored: https://github.com/libarchive/libarchive/wiki/FormatRar */
+/** Makes a rar of version 4 whose members are stored: https://github.com/libarchive/libarchive/wiki/FormatRar */
 export function makeRar (members: readonly Content[]): Buffer {
   const blocks = members.map(({ name, bytes }) => {
     const header = Buffer.alloc(25)

@@ -7,7 +7,7 @@ import { createHasher, type HasherOptions } from '../../../plugins/hashing/hashe
 import { EMPTY_HASHES } from '../../../core/archives/types.ts'
 import { expectedHashes, makeTar, makeZip, MEMBERS, sortedMembers, unpackFixture } from './fixtures.ts'
 
-/** Threads take longer to start than these files to read: the same for all tests without options of their own. */
+/** Shared by all tests without their own options, because threads take longer to start than these files to read. */
 const usual = createHasher({ threads: 2 })
 t.teardown(() => usual.close())
 
@@ -41,7 +41,7 @@ t.test('a name that is not valid UTF-8 reaches the thread as it is', async (t) =
   t.match(await hasher.hashFile(path), expectedHashes(Buffer.from('abc')))
 })
 
-t.test('thousands of small files asked for at once each get their own answer', async (t) => {
+t.test('thousands of concurrent small files each get their own result', async (t) => {
   const contents = Array.from({ length: 2000 }, (_, index) => Buffer.from(`file ${index}`))
   const { hasher, path } = setUp(t, Object.fromEntries(contents.map((bytes, index) => [`f${index}`, bytes])))
   const answers = await Promise.all(contents.map((_, index) => hasher.hashFile(path(`f${index}`))))
@@ -64,7 +64,7 @@ t.test('a single compressed file is hashed by its content', async (t) => {
   }
 })
 
-t.test('broken compressed data gives empty hashes and says why', async (t) => {
+t.test('broken compressed data gives empty hashes and a warning', async (t) => {
   const { hasher, path } = setUp(t, {
     'no.gz': 'no gzip at all',
     'cut.gz': gzipSync(randomBytes(1000)).subarray(0, 500),
@@ -81,7 +81,7 @@ t.test('broken compressed data gives empty hashes and says why', async (t) => {
   }
 })
 
-t.test('a CHD of version 5 shows the SHA-1 of its header besides the hashes of its bytes', async (t) => {
+t.test('a CHD of version 5 has the SHA-1 of its header and the hashes of its bytes', async (t) => {
   const chd = Buffer.concat([Buffer.from('MComprHD'), Buffer.alloc(76), Buffer.alloc(20, 0xab), Buffer.alloc(100)])
   chd.writeUInt32BE(124, 8)
   chd.writeUInt32BE(5, 12)
@@ -96,7 +96,7 @@ t.test('a CHD of version 5 shows the SHA-1 of its header besides the hashes of i
   t.strictSame(await hasher.hashFile(path('short.chd')), plain(short))
 })
 
-t.test('what cannot be opened rejects with the error of the file system', async (t) => {
+t.test('a file that cannot be opened rejects with the error of the file system', async (t) => {
   const { hasher, path } = setUp(t, { target: 'x' })
   symlinkSync(path('target'), path('link'))
   mkdirSync(path('folder'))
@@ -105,7 +105,7 @@ t.test('what cannot be opened rejects with the error of the file system', async 
   await t.rejects(hasher.hashFile(path('folder')), { code: 'EISDIR', message: /not a regular file/ })
 })
 
-t.test('a group gives each file its hashes and all of them one', async (t) => {
+t.test('a group has hashes for each file and for all together', async (t) => {
   const large = randomBytes(600_000)
   const { hasher, path } = setUp(t, { one: 'first', two: large, 'three.gz': gzipSync('third') })
   const { files, combined } = await hasher.hashGroup(['one', 'two', 'three.gz'].map(path))
@@ -128,7 +128,7 @@ t.test('in a group an archive counts with its largest member', async (t) => {
   t.strictSame(combined, expectedHashes(largest, largest, largest, largest))
 })
 
-t.test('in a group an archive that breaks off counts with its own bytes in both hashes', async (t) => {
+t.test('a truncated archive in a group counts with its own bytes in both hashes', async (t) => {
   const broken = (await makeZip([{ name: 'a', bytes: randomBytes(400_000) }])).fill(0, 1000, 2000)
   const { hasher, path } = setUp(t, { one: 'first', 'broken.zip': broken, last: 'last' })
   const { files, combined } = await hasher.hashGroup(['one', 'broken.zip', 'last'].map(path))
@@ -136,7 +136,7 @@ t.test('in a group an archive that breaks off counts with its own bytes in both 
   t.strictSame(combined, expectedHashes(Buffer.from('first'), broken, Buffer.from('last')))
 })
 
-t.test('a group with a file that has no content has no combined hash', async (t) => {
+t.test('a group with an unreadable file has no combined hash', async (t) => {
   const { hasher, path } = setUp(t, { one: 'first', 'bad.gz': 'bad' })
   const withBroken = await hasher.hashGroup([path('one'), path('bad.gz')])
   t.strictSame(withBroken.combined, EMPTY_HASHES)
@@ -154,13 +154,13 @@ t.test('a signal stops a file at once and frees its thread', async (t) => {
   const reason = new Error('enough')
   const hashing = [path('huge'), path('small')].map((one) => hasher.hashFile(one, { signal: controller.signal }))
   setImmediate(() => setImmediate(() => controller.abort(reason)))
-  // Before 64 GiB are read, which would take longer than a test may.
+  // The rejection comes before 64 GiB are read, which would exceed the time of a test.
   t.match(await Promise.allSettled(hashing), [{ status: 'rejected', reason }, { status: 'rejected', reason }])
   t.match(await hasher.hashFile(path('small')), expectedHashes(Buffer.from('abc')))
   await t.rejects(hasher.hashFile(path('small'), { signal: AbortSignal.abort() }), { name: 'AbortError' })
 })
 
-t.test('closing rejects what is not finished and what comes later', async (t) => {
+t.test('closing rejects unfinished and later work', async (t) => {
   const { hasher, path } = setUp(t, { huge: '' }, { threads: 1 })
   truncateSync(path('huge'), 64 * 1024 ** 3)
   const hashing = t.rejects(hasher.hashFile(path('huge')), { message: /closed before/ })
@@ -169,12 +169,12 @@ t.test('closing rejects what is not finished and what comes later', async (t) =>
   await t.rejects(hasher.hashFile(path('huge')), { message: /closed; create a new one/ })
 })
 
-t.test('a number of threads that cannot be is refused', (t) => {
+t.test('an invalid number of threads is refused', (t) => {
   t.throws(() => createHasher({ threads: 0 }), { message: /threads is 0/ })
   t.end()
 })
 
-t.test('a library that hangs is ended at its deadline and the archive counts with its own bytes', async (t) => {
+t.test('a hanging library is ended at its deadline and the archive counts as raw bytes', async (t) => {
   const zip = await makeZip([{ name: `${'a'.repeat(40)}b`, bytes: Buffer.from('x') }, ...MEMBERS])
   const { hasher, path } = setUp(t, { 'a.zip': zip, small: 'abc' }, {
     threads: 1,
@@ -186,7 +186,7 @@ t.test('a library that hangs is ended at its deadline and the archive counts wit
   t.strictSame(small, plain(Buffer.from('abc')))
 })
 
-t.test('names and extensions that are excluded count for nothing', async (t) => {
+t.test('excluded names and extensions are not hashed', async (t) => {
   const junk = ['.DS_Store', 'sub/Thumbs.db', 'readme.TXT', 'pack.tar.gz', '._x'].map((name) => {
     return { name, bytes: Buffer.from(`junk ${name}`) }
   })

@@ -5,7 +5,7 @@ import { hashMembers, type Archive, type Entry } from '../../../core/archives/ar
 import { expectedHashes, sortedMembers, type Content } from './fixtures.ts'
 import { character } from '../../any-string.ts'
 
-/** An archive that can only be read forward, and counts how often it was. */
+/** Creates an archive that can only be read forward, and counts its readings. */
 function streamed (members: readonly Content[]) {
   const readings = { count: 0 }
   const entries = members.map<Entry>(({ name, bytes }, index) => {
@@ -24,7 +24,7 @@ function streamed (members: readonly Content[]) {
 const member = fc.record({ name: fc.string({ unit: character, minLength: 1, maxLength: 4 }), bytes: fc.uint8Array() })
   .map(({ name, bytes }) => ({ name, bytes: Buffer.from(bytes) }))
 
-t.test('members in any order are hashed as if they were stored in the order of their names', async () => {
+t.test('members in any order have the hash of members in the order of names', async () => {
   await fc.assert(fc.asyncProperty(fc.array(member, { minLength: 1, maxLength: 8 }), async (members) => {
     const { total, members: listed } = await hashMembers(streamed(members).archive, {})
     const sorted = sortedMembers(members)
@@ -39,7 +39,7 @@ t.test('an archive in order is read once', async (t) => {
   t.equal(readings.count, 1)
 })
 
-t.test('members too large to be held are read again', async (t) => {
+t.test('members too large to be cached are read again', async (t) => {
   const members = ['d', 'c', 'b', 'a'].map((name) => ({ name, bytes: Buffer.alloc(30 * 1024 ** 2, name) }))
   const { archive, readings } = streamed(members)
   const { total } = await hashMembers(archive, {})

@@ -3,7 +3,7 @@ import { ThreadPool } from '../../../plugins/hashing/threads/pool.ts'
 import { DEFAULT_LIMITS } from '../../../core/archives/limits.ts'
 import type { Job } from '../../../plugins/hashing/threads/protocol.ts'
 
-/** Answers every job with its path, except that it ends, hangs or fails at certain ones. */
+/** Answers every job with its path, but ends, hangs or fails at certain paths. */
 const THREAD = new URL('data:text/javascript,' + encodeURIComponent(`
   import { parentPort, workerData } from 'node:worker_threads'
   const state = new Int32Array(workerData.shared)
@@ -24,7 +24,7 @@ function jobOf (path: string): Job {
   return { kind: 'file', files: [{ path }], settings: { excluded: {}, limits: DEFAULT_LIMITS, members: 'all' } }
 }
 
-t.test('a thread that dies fails only the file it was at and is replaced', async (t) => {
+t.test('a thread that dies fails only its current file and is replaced', async (t) => {
   const pool = new ThreadPool(1, THREAD)
   t.teardown(() => pool.close())
   const paths = ['a', 'exit', 'b', 'throw', 'c', 'memory', 'd']
@@ -40,7 +40,7 @@ t.test('a thread that dies fails only the file it was at and is replaced', async
   ])
 })
 
-t.test('a cancelled job that goes on is ended and the others of its message are done', async (t) => {
+t.test('a thread with a stuck cancelled job is ended and its other jobs are done', async (t) => {
   const pool = new ThreadPool(1, THREAD)
   t.teardown(() => pool.close())
   const controller = new AbortController()

@@ -5,7 +5,7 @@ import { DEFAULT_LIMITS } from '../../../core/archives/limits.ts'
 import { ProcessPool } from '../../../plugins/hashing/threads/process-pool.ts'
 import type { Job } from '../../../plugins/hashing/threads/protocol.ts'
 
-/** Answers every job with its path, except that it dies of certain ones: with what else it was at. */
+/** Answers every job with its path, but dies of certain paths, along with its other jobs. */
 const SCRIPT = `
   process.send([])
   process.on('disconnect', () => { process.exit(0) })
@@ -27,7 +27,7 @@ function jobOf (path: string): Job {
   return { kind: 'file', files: [{ path }], settings: { excluded: {}, limits: DEFAULT_LIMITS, members: 'all' } }
 }
 
-t.test('V16: a file that ends the process fails alone, and is told apart from those beside it', async (t) => {
+t.test('V16: a file that crashes the process fails alone', async (t) => {
   const pool = createPool(t)
   const settled = await Promise.allSettled(['a', 'killed', 'b', 'bomb', 'c'].map((path) => pool.run(jobOf(path))))
   t.match(settled, [
@@ -39,12 +39,12 @@ t.test('V16: a file that ends the process fails alone, and is told apart from th
   ])
 })
 
-t.test('a process that cannot be started is no fault of the file', async (t) => {
+t.test('a process that cannot start does not blame the file', async (t) => {
   const pool = createPool(t, 'process.exit(1)')
   await t.rejects(pool.run(jobOf('a')), { code: undefined, message: /could not be started: .* code 1/ })
 })
 
-t.test('whoever gives up is answered at once, and so is everybody when the pool is closed', async (t) => {
+t.test('an abort and the close of the pool reject jobs at once', async (t) => {
   const pool = createPool(t)
   const ending = new AbortController()
   const given = pool.run(jobOf('hang'), ending.signal)

@@ -19,7 +19,7 @@ async function hashesIn (folder: string) {
   return Object.fromEntries(rows.map(({ path, hash }) => [path, hash]))
 }
 
-t.test('a scan stores the hash by which RetroAchievements knows each ROM', async (t) => {
+t.test('a scan stores the RetroAchievements hash of each ROM', async (t) => {
   await put({
     'roms/gba/Game.gba': noise(100),
     'roms/gba/Zipped.zip': await makeZip([{ name: 'Game.gba', bytes: noise(101) }]),
@@ -44,7 +44,7 @@ t.test('a scan stores the hash by which RetroAchievements knows each ROM', async
     [{ file_name: 'Game.bin', ra_hash: null }, { file_name: 'Game.cue', ra_hash: md5('PSX.EXE', noise(3000)) }])
 })
 
-t.test('it reaches the providers and the API, and finds the ROM', async (t) => {
+t.test('providers and the API get the hash, and it finds the ROM', async (t) => {
   const raHash = md5(nes.subarray(16))
   const seen: unknown[] = []
   digest.identify = (rom) => {
@@ -57,7 +57,7 @@ t.test('it reaches the providers and the API, and finds the ROM', async (t) => {
   t.match(found.json(), { fs_name: 'Game.nes', ra_hash: raHash, files: [{ ra_hash: raHash }] })
 })
 
-t.test('a disc that cannot be read is stored without, and reported', async (t) => {
+t.test('a disc that cannot be read is stored without the hash, and reported', async (t) => {
   await put({
     'roms/psx/Lost.cue': 'FILE "Absent.bin" BINARY\n TRACK 01 MODE1/2048\n INDEX 01 00:00:00\n',
     'roms/psx/Broken.chd': noise(500)

@@ -48,20 +48,20 @@ t.test('PlayStation: the name and bytes of the boot program, in images of any ki
   t.strictSame(await hash('a.iso', PS2), { ra_hash: null }, 'another console')
 })
 
-t.test('PlayStation: without settings the program has one name, and its own size when it has no header', async (t) => {
+t.test('PlayStation: without SYSTEM.CNF, PSX.EXE is hashed, in full if it has no header', async (t) => {
   const { hash } = setUp(t, { 'a.iso': makeIso({ 'PSX.EXE': noise(3000) }), 'b.iso': makeIso({ 'OTHER.EXE': noise(10) }) })
   t.strictSame(await hash('a.iso', PSX), { ra_hash: md5('PSX.EXE', noise(3000)) })
   t.strictSame(await hash('b.iso', PSX), { ra_hash: null })
 })
 
-t.test('a CHD is read whatever it was packed with', async (t) => {
+t.test('a CHD is read with every supported codec', async (t) => {
   const { hash } = setUp(t, Object.fromEntries(Object.entries(CHDS).map(([name, base64]) =>
     [`${name}.chd`, Buffer.from(base64, 'base64')])))
   const expected = { ra_hash: md5('SLUS_000.01', CHD_FILES['SLUS_000.01']) }
   for (const name of Object.keys(CHDS)) t.strictSame(await hash(`${name}.chd`, PSX), expected, name)
 })
 
-t.test('V16: a broken CHD costs nothing but its hash', async (t) => {
+t.test('V16: a broken CHD only loses its hash', async (t) => {
   const chd = Buffer.from(CHDS.cdlz, 'base64')
   const broken = (change: (bytes: Buffer) => unknown) => {
     const bytes = Buffer.from(chd)
@@ -84,7 +84,7 @@ t.test('V16: a broken CHD costs nothing but its hash', async (t) => {
   }
 })
 
-t.test('a sheet names files of its own folder only', async (t) => {
+t.test('a sheet may only name files of its own folder', async (t) => {
   const iso = makeIso({ 'PSX.EXE': noise(3000) })
   const { dir, hash } = setUp(t, {
     'secret.bin': iso,
@@ -103,7 +103,7 @@ t.test('a sheet names files of its own folder only', async (t) => {
   for (const name of ['e.m3u', 'f.m3u']) t.strictSame(await hash(`game/${name}`, PSX), { ra_hash: null }, name)
 })
 
-t.test('PlayStation 2: the same with another line of the settings', async (t) => {
+t.test('PlayStation 2: the boot program of another line of the settings', async (t) => {
   const program = Buffer.concat([Buffer.from('\x7fELF'), noise(3000)])
   const { hash } = setUp(t, {
     'a.iso': makeIso({ 'SYSTEM.CNF': Buffer.from('BOOT2 = cdrom0:\\SLUS_123.45;1\nVER = 1\n'), 'SLUS_123.45': program })
@@ -118,7 +118,7 @@ const blocksOf = (image: Buffer, size: number) =>
   Array.from({ length: Math.ceil(image.length / size) }, (_none, index) =>
     image.subarray(index * size, (index + 1) * size))
 
-/** Every third block is stored as it is. */
+/** Makes a CISO or ZISO image in which every third block is stored unpacked. */
 function makeCiso (magic: string, image: Buffer, pack: (block: Buffer) => Buffer): Buffer {
   const blocks = blocksOf(image, CSO_BLOCK)
   const header = Buffer.alloc(24 + (blocks.length + 1) * 4)
@@ -135,7 +135,7 @@ function makeCiso (magic: string, image: Buffer, pack: (block: Buffer) => Buffer
   return Buffer.concat([header, ...packed])
 }
 
-/** Blocks of one byte as a repetition, others as they are. */
+/** Packs blocks of a single byte value as a repetition, others as literals. */
 function packLz4 (block: Buffer): Buffer {
   const first = block[0] ?? 0
   const rest = (length: number) => [...Array<number>(Math.floor((length - 15) / 255)).fill(255), (length - 15) % 255]
@@ -161,7 +161,7 @@ function makeDax (image: Buffer): Buffer {
   return Buffer.concat([header, ...blocks])
 }
 
-t.test('PSP: the description and the program, in plain and compressed images; homebrew as a whole', async (t) => {
+t.test('PSP: description and program, plain or compressed; homebrew as a whole', async (t) => {
   const description = noise(900, 3)
   const program = Buffer.concat([noise(20_000, 4), Buffer.alloc(9000)])
   const iso = makeIso({ 'PSP_GAME/PARAM.SFO': description, 'PSP_GAME/SYSDIR/EBOOT.BIN': program })
@@ -192,7 +192,7 @@ t.test('Sega CD and Saturn: the headers', async (t) => {
   t.strictSame(await hash('a.iso', DREAMCAST), { ra_hash: null })
 })
 
-t.test('Dreamcast: the header and the boot program, on the third track of a GD-ROM', async (t) => {
+t.test('Dreamcast: the header and the boot program, on track 3 of a GD-ROM', async (t) => {
   const head = Buffer.alloc(256)
   head.write('SEGA SEGAKATANA ')
   head.write('1ST_READ.BIN    ', 96)
@@ -217,7 +217,7 @@ function makePcEngineCd (program: Buffer): Buffer {
   return Buffer.concat([Buffer.alloc(SECTOR), header, program, Buffer.alloc(SECTOR * 20)])
 }
 
-t.test('PC Engine CD: the title and the boot program of the first data track, after its pregap', async (t) => {
+t.test('PC Engine CD: title and boot program of the first data track, after its pregap', async (t) => {
   const program = noise(SECTOR * 3, 11)
   const disc = makePcEngineCd(program)
   const { hash } = setUp(t, {
@@ -288,7 +288,7 @@ t.test('3DO: the volume and the boot program', async (t) => {
   t.strictSame(await hash('a.iso', THREE_DO), { ra_hash: md5(disc.subarray(0, 132), noise(5000)) })
 })
 
-t.test('Jaguar CD: the boot program at the start of the second session, in either byte order', async (t) => {
+t.test('Jaguar CD: the boot program of the second session, in either byte order', async (t) => {
   const program = noise(5000)
   const start = Buffer.concat([Buffer.alloc(66), Buffer.from('ATARI APPROVED DATA HEADER ATRI '), Buffer.alloc(8), program])
   start.writeUInt32BE(program.length, 66 + 32 + 4)
@@ -302,7 +302,7 @@ t.test('Jaguar CD: the boot program at the start of the second session, in eithe
   for (const name of ['big.cue', 'little.cue']) t.strictSame(await hash(name, JAGUAR_CD), { ra_hash: md5(program) }, name)
 })
 
-/** The loader has 0x100 and 0x20 bytes; the program at 0x5000 one segment. */
+/** Writes a loader of 0x100 and 0x20 bytes; the program at 0x5000 has one segment. */
 function writePrograms (disc: Buffer, start: number, unit: number): Buffer[] {
   disc.writeUInt32BE(0x100, start + 0x2454)
   disc.writeUInt32BE(0x20, start + 0x2458)
@@ -345,7 +345,7 @@ function makeWiiDisc (isEncrypted: boolean): { disc: Buffer, parts: Buffer[] } {
   }
 }
 
-t.test('Wii: headers and partitions of a disc, encrypted or not, and the contents of a title of the shop', async (t) => {
+t.test('Wii: headers and partitions, encrypted or not, and the contents of shop titles', async (t) => {
   const [locked, open] = [makeWiiDisc(true), makeWiiDisc(false)]
   const wad = Buffer.alloc(0x1000)
   wad.writeUInt32BE(0x20, 0)

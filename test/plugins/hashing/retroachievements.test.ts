@@ -60,9 +60,9 @@ const ROMS: Record<string, Buffer> = {
   'of a DS with a loader': makeSuperCard()
 }
 
-t.test('every rule for cartridges answers as the library of RetroAchievements does', async (t) => {
+t.test('every rule for cartridges gives the hash of the RetroAchievements library', async (t) => {
   const hash = setUp(t, ROMS)
-  // The GameCube is of this kind here, but not there.
+  // The GameCube has a content rule here, but not in the library.
   const consoles = Array.from({ length: 90 }, (_none, id) => id)
     .filter((id) => ruleOf(id) === 'content' && id !== GAMECUBE)
   const withOwnRules = consoles.filter((id) => !isWholeFile(id, 1))
@@ -109,7 +109,7 @@ t.test('an archive counts as its largest member', async (t) => {
   t.strictSame(await hash('game.zip', PSX), { ra_hash: null }, 'discs are not looked for in archives')
 })
 
-t.test('the hash made with the others is the one made by itself', async (t) => {
+t.test('the hash made with other hashes equals the one made alone', async (t) => {
   const zipped = await Promise.all(Object.entries(ROMS).map(async ([name, bytes]) =>
     [`${name}.zip`, await makeZip([{ name: 'a', bytes: noise(20) }, { name: 'rom', bytes }])] as const))
   const files = { ...ROMS, ...Object.fromEntries(zipped), 'some.7z': unpackFixture('7z') }
@@ -122,7 +122,7 @@ t.test('the hash made with the others is the one made by itself', async (t) => {
   }
 })
 
-t.test('parts anywhere in a member are found, the later before the earlier', async (t) => {
+t.test('a rule can read parts of an archive member backwards', async (t) => {
   const rom = makeNds()
   rom.writeUInt32LE(0x300, 0x68)
   const hash = setUp(t, { 'game.zip': await makeZip([{ name: 'game.nds', bytes: rom }]), 'game.nds': rom })
@@ -131,7 +131,7 @@ t.test('parts anywhere in a member are found, the later before the earlier', asy
   t.equal(found, (await hash('game.nds', DS)).ra_hash)
 })
 
-t.test('what cannot be read has no hash and a reason, and what is none for the console has neither', async (t) => {
+t.test('unreadable files have a warning, files of other consoles have none', async (t) => {
   const zip = await makeZip([{ name: 'a.nes', bytes: noise(3000) }])
   const short = makeNds().subarray(0, 6000)
   const hash = setUp(t, {
@@ -150,7 +150,7 @@ t.test('what cannot be read has no hash and a reason, and what is none for the c
   await t.rejects(hash('absent', GBA), { code: 'ENOENT' })
 })
 
-t.test('a cancelled scan does not wait for it', async (t) => {
+t.test('a cancelled signal rejects at once', async (t) => {
   const signal = AbortSignal.abort()
   await t.rejects(hasher.hashRetroAchievements('anything', GBA, { signal }), { name: 'AbortError' })
 })
@@ -158,7 +158,7 @@ t.test('a cancelled scan does not wait for it', async (t) => {
 const file = (name: string, size = 1, category: string | null = null) =>
   ({ file_name: name, file_size_bytes: size, category })
 
-t.test('which file stands for an entry', (t) => {
+t.test('the representative file of an entry is chosen by kind and size', (t) => {
   const choose = (files: ReturnType<typeof file>[], console: number) => {
     const index = chooseFile('folder', files, console)
     return index === null ? null : files[index]?.file_name
@@ -180,7 +180,7 @@ t.test('which file stands for an entry', (t) => {
   t.end()
 })
 
-t.test('what is known already is not read again', (t) => {
+t.test('known hashes are reused without reading the file', (t) => {
   const at = (name: string, size = 1000, folder = 'roms/x') =>
     ({ file_name: name, file_path: folder, absolute_path: `/library/${folder}/${name}`, file_size_bytes: size })
   const hashes = { crc_hash: '1', md5_hash: 'plain', sha1_hash: '3', chd_sha1_hash: null, archive_members: null }

@@ -2,7 +2,7 @@
 import { ArchiveError } from '../../../../core/archives/limits.ts'
 import { type FileReads, readExactlyAt } from './reads.ts'
 
-/** How a hunk is stored: packed by one of the four codecs, as it is, as another hunk, or in another file. */
+/** The storage of a hunk: packed by one of the four codecs, unpacked, as a copy of another hunk, or in another file. */
 export const STORED = 4
 export const COPY = 5
 export const IN_PARENT = 6
@@ -15,15 +15,15 @@ const PARENT_KINDS = 11
 const CODES = 16
 const MAX_CODE_BITS = 8
 const MAP_HEADER_BYTES = 16
-/** A disc of two layers in hunks of one sector has somewhat fewer. */
+/** The most hunks. A disc of two layers in hunks of one sector has somewhat fewer. */
 const MAX_HUNKS = 2 ** 22
-/** Much more than the bits of one hunk take. */
+/** The most bytes in the map for a hunk, which is far above the bits that one takes. */
 const MAX_BYTES_PER_HUNK = 16
 
-/** Where each hunk lies. */
+/** The position of each hunk. */
 export interface HunkMap {
   readonly kinds: Uint8Array
-  /** In the file; of a copy, the number of the hunk it equals. */
+  /** The position in the file; for a copy, the number of the original hunk. */
   readonly offsets: Float64Array
   readonly lengths: Uint32Array
 }
@@ -35,7 +35,7 @@ export interface MapPlace {
   readonly isPacked: boolean
 }
 
-/** @throws ArchiveError */
+/** Reads the map of a CHD. @throws ArchiveError */
 export function readMap (file: FileReads, place: MapPlace): HunkMap {
   if (place.hunks > MAX_HUNKS) throw new ArchiveError(`more than ${MAX_HUNKS} hunks`)
   const map = {
@@ -84,7 +84,7 @@ function readPackedMap (file: FileReads, { offset, hunks, hunkBytes }: MapPlace,
   }
 }
 
-/** Kinds come in runs. */
+/** Reads the kinds of all hunks, which are stored in runs. */
 function readKinds (bits: Bits, hunks: number, { kinds }: HunkMap): void {
   const table = readCodes(bits)
   let last = 0
@@ -102,7 +102,10 @@ function readKinds (bits: Bits, hunks: number, { kinds }: HunkMap): void {
   }
 }
 
-/** Huffman codes by their lengths, which are stored as such or, after a 1, as a length and how often it comes. */
+/**
+ * Reads Huffman codes by their lengths. After a 1 a length and its number of repetitions follow, otherwise the length
+ * itself.
+ */
 function readCodes (bits: Bits): Uint8Array {
   const lengths: number[] = []
   while (lengths.length < CODES) {
@@ -114,7 +117,10 @@ function readCodes (bits: Bits): Uint8Array {
   return toTable(lengths.slice(0, CODES))
 }
 
-/** What each of the next eight bits mean: the code in the high half, its length in the low. Long codes come first. */
+/**
+ * Makes a table from the next eight bits to their code in the high half and its length in the low half. Long codes come
+ * first.
+ */
 function toTable (lengths: readonly number[]): Uint8Array {
   const table = new Uint8Array(1 << MAX_CODE_BITS)
   let next = 0
@@ -137,7 +143,7 @@ function readCode (bits: Bits, table: Uint8Array): number {
   return found >> 4
 }
 
-/** Bits from the highest of each byte; zeros after the end. */
+/** Reads bits from the highest of each byte; zeros after the end. */
 class Bits {
   readonly #bytes: Uint8Array
   #at = 0

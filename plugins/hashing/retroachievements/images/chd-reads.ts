@@ -10,10 +10,10 @@ const MAGIC = 'MComprHD'
 const HEADER_BYTES = 124
 const VERSION = 5
 const METADATA_HEADER_BYTES = 16
-/** One for each track and some more. */
+/** The most metadata entries: one for each track and some more. */
 const MAX_METADATA = 1000
 const MAX_METADATA_BYTES = 64 * 1024
-/** chdman takes at most 1 MiB. */
+/** The largest hunk; chdman uses at most 1 MiB. */
 const MAX_HUNK_BYTES = 16 * 1024 ** 2
 const FRAME_BYTES = 2448
 
@@ -22,7 +22,7 @@ export interface Chd {
   readonly size: number
   readonly unitBytes: number
   readonly metadata: readonly { tag: string, text: string }[]
-  /** Up to `length` bytes of the content; fewer only at the end. */
+  /** Reads up to `length` bytes of the content; fewer only at the end. */
   read (position: number, length: number): Buffer
 }
 
@@ -30,7 +30,9 @@ type Unpack = (packed: Uint8Array, size: number) => Buffer
 
 const unpackZlib: Unpack = (packed, size) => inflateRawSync(packed, { maxOutputLength: size })
 const unpackZstd: Unpack = (packed, size) => zstdDecompressSync(packed, { maxOutputLength: size })
-/** Those of the sound of discs, and of text, are left out: boot programs are stored by them in no image we know. */
+/**
+ * The supported codecs. Those for audio and text are missing, because no known image stores boot programs with them.
+ */
 const CODECS: Record<string, Unpack> = {
   zlib: unpackZlib,
   zstd: unpackZstd,
@@ -40,7 +42,7 @@ const CODECS: Record<string, Unpack> = {
   cdlz: unpackFrames(unpackLzma)
 }
 
-/** @throws ArchiveError */
+/** Opens a CHD file of version 5. @throws ArchiveError */
 export function openChdFile (file: FileReads): Chd {
   const header = file.read(0, HEADER_BYTES)
   if (header.length < HEADER_BYTES || header.toString('latin1', 0, 8) !== MAGIC || header.readUInt32BE(12) !== VERSION) {
@@ -80,7 +82,7 @@ function readMetadata (file: FileReads, first: number): Chd['metadata'] {
 function createHunkReader (file: FileReads, map: HunkMap, codecs: readonly string[], hunkBytes: number) {
   let kept: { hunk: number, bytes: Buffer } | null = null
   return (wanted: number): Buffer => {
-    // A copy is of a hunk before it, so this comes to an end.
+    // The loop ends, because a copy refers to a hunk before it.
     let hunk = wanted
     while (map.kinds[hunk] === COPY) {
       const original = map.offsets[hunk] ?? 0
@@ -120,8 +122,8 @@ function createRead (size: number, hunkBytes: number, readHunk: (hunk: number) =
 }
 
 /**
- * Frames of a disc: the content of all of them, then what goes with each, which is left out. Frames whose sync bytes
- * and error correction follow from the rest are flagged; the former are put back.
+ * Unpacks frames of a disc: the content of all of them, then their subcode, which is skipped. Frames whose sync bytes
+ * and error correction follow from the rest are flagged; the sync bytes are restored.
  */
 function unpackFrames (unpack: Unpack): Unpack {
   return (packed, size) => {

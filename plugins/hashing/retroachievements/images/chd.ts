@@ -14,7 +14,7 @@ interface ChdTrack {
   readonly pregap: number
   /** The address of its first sector on the disc. */
   readonly address: number
-  /** The same in the file, where each track fills up to a multiple of four sectors. */
+  /** The first sector in the file, where each track fills up to a multiple of four sectors. */
   readonly frame: number
 }
 
@@ -23,7 +23,7 @@ const DVD_TAG = 'DVD '
 const TRACK_PADDING = 4
 const STORED_PREGAP = 'V'
 
-/** A disc in a CHD. @throws ArchiveError */
+/** Opens a disc in a CHD. @throws ArchiveError */
 export function openChd (file: FileReads): Disc {
   const chd = openChdFile(file)
   const tracks = readTracks(chd)
@@ -64,7 +64,7 @@ function chooseTrack (tracks: readonly ChdTrack[], choice: TrackChoice): ChdTrac
     case 'first-data': return tracks.find(isData)
     case 'largest-data': return tracks.filter(isData).toSorted((a, b) => b.sectors - a.sectors)[0]
     case 'last': return tracks.at(-1)
-    // Sessions are not kept; the first one of such discs is a single track.
+    // A CHD does not store sessions; the first session of such discs is a single track.
     case 'second-session': return tracks.find(({ number }) => number === 2)
     default: return tracks.find(({ number }) => number === choice)
   }
@@ -81,7 +81,9 @@ function openChdTrack (chd: Chd, track: ChdTrack): Track {
   }
 }
 
-/** The kind of a track does not tell how long its sectors' headers are; the first descriptor does. */
+/**
+ * Finds the shape of sectors. The kind of a track does not tell the size of their headers, the first descriptor does.
+ */
 function shapeOf (chd: Chd, { kind, frame, pregap }: ChdTrack): Omit<SectorShape, 'sectorBytes'> {
   if (kind === 'AUDIO') return { headerBytes: 0, contentBytes: RAW_BYTES }
   if (kind === 'MODE1') return COOKED

@@ -4,24 +4,24 @@ import { ArchiveError } from '../../../../core/archives/limits.ts'
 import type { FileReads } from './reads.ts'
 import { unpackLz4 } from './lz4.ts'
 
-/** Where the blocks of an image lie, and how one is unpacked. */
+/** The positions of the blocks of an image, and the way to unpack one. */
 interface Blocks {
   readonly size: number
   readonly blockBytes: number
-  /** The place of a block in the file and its bytes there. */
+  /** Returns the position and size of a block in the file. */
   locate (block: number): { position: number, length: number, isPacked: boolean }
   unpack (packed: Buffer): Buffer
 }
 
 const DAX_BLOCK_BYTES = 8192
-/** 2 KiB are usual. */
+/** The largest block; 2 KiB are usual. */
 const MAX_BLOCK_BYTES = 1024 ** 2
-/** A PSP disc holds 1.8 GB. */
+/** The most blocks; a PSP disc holds 1.8 GB. */
 const MAX_BLOCKS = 2 ** 22
 const PLAIN_BIT = 0x80000000
 const INDEX_BITS = 0x7fffffff
 
-/** The image in a .cso, .zso or .dax. @throws ArchiveError */
+/** Opens the image in a .cso, .zso or .dax. @throws ArchiveError */
 export function openCompressedIso (file: FileReads): FileReads {
   const blocks = readBlocks(file)
   let kept: { block: number, bytes: Buffer } | null = null

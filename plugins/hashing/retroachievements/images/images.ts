@@ -8,10 +8,13 @@ import { type FileReads, readsOf } from './reads.ts'
 import { parseCue, parseGdi, type Sheet, type SheetTrack } from '../../disc-sheets.ts'
 import { type Disc, findLayout, openTrack, type Track, type TrackChoice } from './tracks.ts'
 
-/** A sheet has some lines for each of at most 99 tracks; a playlist as many lines as discs. */
+/**
+ * The largest sheet or playlist. A sheet has some lines for each of at most 99 tracks; a playlist as many lines as
+ * discs.
+ */
 const MAX_SHEET_BYTES = 1024 ** 2
 
-/** Opens what a file holds of a disc, the tracks it names included. @throws ArchiveError */
+/** Opens the disc in a file, with the tracks that a sheet names. @throws ArchiveError */
 export async function openDisc (path: string, source: Source, budget: Budget): Promise<Disc> {
   switch (extname(path).toLowerCase()) {
     case '.cue': return await openSheet(path, parseCue(readText(source)), budget)
@@ -22,13 +25,16 @@ export async function openDisc (path: string, source: Source, budget: Budget): P
   }
 }
 
-/** @throws ArchiveError */
+/** Reads the text of a sheet or playlist. @throws ArchiveError if it is too large */
 export function readText (source: Source): string {
   if (source.size > MAX_SHEET_BYTES) throw new ArchiveError(`larger than ${MAX_SHEET_BYTES} bytes, which is no list of files`)
   return readUpTo(source, 0, source.size).toString('utf8')
 }
 
-/** A file that another one names, in the same folder or below it. @throws ArchiveError when it leads out of there. */
+/**
+ * Resolves a file that another one names, in the same folder or below it. @throws ArchiveError if it leads out of
+ * there.
+ */
 export async function resolveBeside (path: string, name: string): Promise<string> {
   try {
     return await resolveInside(dirname(path), name.replaceAll('\\', '/'))
@@ -38,7 +44,7 @@ export async function resolveBeside (path: string, name: string): Promise<string
   }
 }
 
-/** One file that is one track. */
+/** Opens a file that is a single track. */
 function openImage (file: FileReads): Disc {
   return {
     track (choice) {
@@ -72,7 +78,7 @@ async function openSheet (path: string, sheet: Sheet, budget: Budget): Promise<D
   return { track: (choice) => openPlaced(chooseTrack(tracks, choice)), close }
 }
 
-/** Where each track lies in its file and on the disc: tracks follow one another, and so do files. */
+/** Computes the positions of tracks in their files and on the disc. Tracks follow one another, and so do files. */
 function locateTracks (sheet: Sheet, sources: ReadonlyMap<string, Source>, budget: Budget): LocatedTrack[] {
   let offset = 0
   let base = 0

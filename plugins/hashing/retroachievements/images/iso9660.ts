@@ -13,10 +13,10 @@ export interface DiscFile {
 const ROOT_RECORD = 156
 const NAME_IN_RECORD = 33
 const CHUNK_SECTORS = 32
-/** Boot folders are short; a hostile one must not be. */
+/** The largest folder that is read. Boot folders are short; a hostile one must not be long. */
 const MAX_FOLDER_BYTES = 1024 ** 2
 
-/** The file of that path, parts divided by `\` and compared without case; null when there is none. */
+/** Finds a file by its path, with parts divided by `\` and compared without case; null if there is none. */
 export function findFile (track: Track, path: string): DiscFile | null {
   const descriptor = track.read(track.firstSector + DESCRIPTOR.sector, 256)
   if (descriptor.length < 256) return null
@@ -43,7 +43,7 @@ function findIn (track: Track, folder: DiscFile, name: string): DiscFile | null 
   return null
 }
 
-/** Without the version that follows a file's name. */
+/** Returns the name of a record without the version that follows a file's name. */
 function nameOf (record: Buffer): string {
   const name = record.toString('latin1', NAME_IN_RECORD, NAME_IN_RECORD + (record[32] ?? 0))
   return name.replace(/;.*$/s, '').toLowerCase()
@@ -54,7 +54,7 @@ function toFile (record: Buffer): DiscFile | null {
 }
 
 /**
- * Adds the first 64 MiB of a file to a digest, or what the disc has of it: a program's header may claim more.
+ * Adds the first 64 MiB of a file to a digest, or its part on the disc, because a program's header may claim more.
  * @throws ArchiveError when the disc ends before the file begins.
  */
 export function digestFile (digest: Hash, track: Track, { sector, size }: DiscFile): void {
@@ -68,7 +68,7 @@ export function digestFile (digest: Hash, track: Track, { sector, size }: DiscFi
   }
 }
 
-/** Adds sectors that follow one another to a digest. */
+/** Adds consecutive sectors to a digest. */
 export function digestSectors (digest: Hash, track: Track, sector: number, count: number): void {
   digestFile(digest, track, { sector, size: count * CONTENT_BYTES })
 }

@@ -3,7 +3,7 @@ import { ArchiveError } from '../../../../core/archives/limits.ts'
 
 const MIN_MATCH = 4
 
-/** Unpacks one block of at most `size` bytes; what follows after those is padding. @throws ArchiveError */
+/** Unpacks one block of at most `size` bytes; the rest of the input is padding. @throws ArchiveError */
 export function unpackLz4 (packed: Buffer, size: number): Buffer {
   const output = Buffer.alloc(size)
   let at = 0

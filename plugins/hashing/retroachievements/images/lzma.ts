@@ -1,7 +1,7 @@
 // Format: https://github.com/jljusten/LZMA-SDK/blob/master/DOC/lzma-specification.txt
 import { ArchiveError } from '../../../../core/archives/limits.ts'
 
-/** The parameters that the hunks of a CHD are packed with. */
+/** The parameters with which the hunks of a CHD are packed. */
 const LITERAL_CONTEXT_BITS = 3
 const POSITION_STATES = 4
 
@@ -19,7 +19,7 @@ const FIRST_DIRECT_SLOT = 14
 
 const probabilities = (count: number) => new Uint16Array(count).fill(EVEN)
 
-/** Reads bits by their probabilities, which learn. */
+/** Decodes bits by their adaptive probabilities. */
 class RangeDecoder {
   readonly #packed: Uint8Array
   #at = 5
@@ -47,7 +47,7 @@ class RangeDecoder {
     return isSet ? 1 : 0
   }
 
-  /** Bits that are all as likely as not. */
+  /** Decodes bits without a model, with 0 and 1 equally likely. */
   direct (count: number): number {
     let value = 0
     for (let left = count; left > 0; left--) {
@@ -60,14 +60,14 @@ class RangeDecoder {
     return value
   }
 
-  /** The highest bit first. */
+  /** Decodes a bit tree, the highest bit first. */
   tree (model: Uint16Array, bits: number, from = 0): number {
     let node = 1
     for (let left = bits; left > 0; left--) node = node * 2 + this.bit(model, from + node)
     return node - (1 << bits)
   }
 
-  /** The lowest bit first. */
+  /** Decodes a bit tree, the lowest bit first. */
   reverseTree (model: Uint16Array, bits: number, from = 0): number {
     let node = 1
     let value = 0
@@ -86,7 +86,7 @@ class RangeDecoder {
   }
 }
 
-/** How long a repetition is. */
+/** Decodes the lengths of repetitions. */
 class Lengths {
   readonly #choice = probabilities(2)
   readonly #low = probabilities(POSITION_STATES << 3)
@@ -200,7 +200,7 @@ class Decoder {
   }
 }
 
-/** Unpacks LZMA that comes without a header of its own. @throws ArchiveError when it is broken. */
+/** Unpacks LZMA without its own header. @throws ArchiveError when it is broken. */
 export function unpackLzma (packed: Uint8Array, size: number): Buffer {
   return new Decoder(packed, size).decode()
 }

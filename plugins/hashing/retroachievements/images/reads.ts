@@ -2,21 +2,21 @@ import type { Hash } from 'node:crypto'
 import { ArchiveError, type Budget } from '../../../../core/archives/limits.ts'
 import { readUpTo, type Source } from '../../../../core/archives/source.ts'
 
-/** Content to be read at any place, most cheaply from the start to the end. */
+/** Content that can be read at any position, most cheaply from start to end. */
 export interface Reads {
   readonly size: number
-  /** Up to `length` bytes; fewer only at the end. */
+  /** Reads up to `length` bytes; fewer only at the end. */
   read (position: number, length: number): Buffer | Promise<Buffer>
 }
 
-/** A file, which can be read at once. */
+/** A file, which is read synchronously. */
 export interface FileReads extends Reads {
   read (position: number, length: number): Buffer
 }
 
 const CHUNK_BYTES = 256 * 1024
 
-/** @throws ArchiveError or CancelledError, as the budget says, when it is read. */
+/** Returns the reads of a file. Its reads throw an ArchiveError or CancelledError, as the budget decides. */
 export function readsOf (source: Source, budget: Budget): FileReads {
   return {
     size: source.size,
@@ -27,12 +27,12 @@ export function readsOf (source: Source, budget: Budget): FileReads {
   }
 }
 
-/** Content in memory. Each read gives a copy, for rules that swap bytes. */
+/** Returns the reads of content in memory. Each read gives a copy, for rules that swap bytes. */
 export function readsOfBytes (bytes: Buffer): FileReads {
   return { size: bytes.length, read: (position, length) => Buffer.from(bytes.subarray(position, position + length)) }
 }
 
-/** A member of an archive, which is unpacked from its start again when something before the last place is read. */
+/** A member of an archive. Reading before the last position unpacks the member from its start again. */
 export class MemberReads implements Reads {
   readonly size: number
   readonly #open: () => AsyncIterable<Uint8Array>
@@ -84,20 +84,20 @@ export class MemberReads implements Reads {
   }
 }
 
-/** Exactly `length` bytes. @throws ArchiveError when there are fewer. */
+/** Reads exactly `length` bytes. @throws ArchiveError if there are fewer. */
 export async function readWhole (reads: Reads, position: number, length: number): Promise<Buffer> {
   const bytes = await reads.read(position, length)
   if (bytes.length < length) throw new ArchiveError('it ends too early')
   return bytes
 }
 
-/** The same for a file that is read at once. @throws ArchiveError */
+/** Reads exactly `length` bytes of a file synchronously. @throws ArchiveError if there are fewer. */
 export function readExactlyAt (file: FileReads, position: number, length: number): Buffer {
   if (position + length > file.size) throw new ArchiveError('it ends too early')
   return file.read(position, length)
 }
 
-/** Adds a part of the content to a digest. @throws ArchiveError when it ends before. */
+/** Adds a part of the content to a digest. @throws ArchiveError if the content ends before. */
 export async function digestRange (digest: Hash, reads: Reads, start: number, length: number): Promise<void> {
   for (let done = 0; done < length; done += CHUNK_BYTES) {
     digest.update(await readWhole(reads, start + done, Math.min(CHUNK_BYTES, length - done)))

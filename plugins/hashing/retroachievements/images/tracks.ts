@@ -5,20 +5,20 @@ import type { FileReads } from './reads.ts'
 export interface Track {
   /** The address of the first sector of its content. */
   readonly firstSector: number
-  /** Up to `length` bytes of content from a sector on; fewer at the end of the track, none before it. */
+  /** Reads up to `length` bytes of content from a sector on; fewer at the end of the track, none before its start. */
   read (sector: number, length: number): Buffer
 }
 
-/** By number; by what it holds; or the last; or the first of the second session. */
+/** The choice of a track: by number, by content, the last one, or the first of the second session. */
 export type TrackChoice = number | 'first-data' | 'largest-data' | 'last' | 'second-session'
 
 export interface Disc {
-  /** Null when there is no such track. */
+  /** Returns a track; null if there is none. */
   track (choice: TrackChoice): Track | null
   close (): void
 }
 
-/** How the sectors of a track lie in a file. */
+/** The layout of a track's sectors in a file. */
 export interface Layout {
   /** Bytes of the file before the track. */
   readonly offset: number
@@ -36,7 +36,7 @@ export type SectorShape = Pick<Layout, 'sectorBytes' | 'headerBytes' | 'contentB
 export const RAW_BYTES = 2352
 export const CONTENT_BYTES = 2048
 export const SYNC = Buffer.from('00ffffffffffffffffffff00', 'hex')
-/** Stands in the first descriptor of ISO 9660, 16 sectors from the start of the content. */
+/** The mark in the first descriptor of ISO 9660, 16 sectors from the start of the content. */
 export const DESCRIPTOR = { sector: 16, mark: 'CD001' }
 const PROBE_BYTES = 32
 const FORM_HEADER_BYTES = 24
@@ -73,7 +73,7 @@ export function openTrack (file: FileReads, layout: Layout): Track {
   }
 }
 
-/** The shape of the sectors as the file itself shows it, since sheets err; else as the sheet has it. */
+/** Finds the shape of the sectors in the file itself, because sheets have errors; otherwise takes that of the sheet. */
 export function findLayout (
   file: FileReads, place: Pick<Layout, 'offset' | 'address' | 'pregap'>, mode: string | null
 ): Layout | null {
@@ -93,7 +93,7 @@ function hasMark (sector: Buffer, headerBytes: number): boolean {
   return sector.toString('latin1', headerBytes + 1, headerBytes + 1 + DESCRIPTOR.mark.length) === DESCRIPTOR.mark
 }
 
-/** From the minutes, seconds and frames in the header of a raw sector, each digit in four bits. */
+/** Returns the address from the minutes, seconds and frames in the header of a raw sector, each digit in four bits. */
 function addressOf (header: Buffer): number {
   const [minutes = 0, seconds = 0, frames = 0] = header.subarray(12, 15).map((byte) => (byte >> 4) * 10 + (byte & 15))
   return (minutes * 60 + seconds) * 75 + frames - LEAD_IN_SECTORS
