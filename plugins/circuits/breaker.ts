@@ -1,68 +1,77 @@
 import { formatDate } from '../../core/typebox.ts'
 import type { Circuit } from './schemas.ts'
 
-/** A provider that failed this often without an answer in between is down. */
+/** The number of failures in a row after which a provider counts as down. */
 export const FAILURES_MAX = 8
-/** How long it is left alone then, twice as long after every probe that fails, up to the longest. */
+/** The time for which a failed provider is not called. Each failed probe doubles the time, up to the longest. */
 export const FIRST_COOL_DOWN_MS = 30_000
 export const LONGEST_COOL_DOWN_MS = 10 * 60_000
-/** A provider that wants longer, at once or bit by bit without an answer in between, is left out until then. */
+/**
+ * The longest pause that calls wait for. A provider that asks for more, at once or in sum without an answer in between,
+ * is
+ * skipped until its pause ends.
+ */
 export const LONGEST_PAUSE_MS = 15 * 60_000
-/** How long other calls wait for what a probe finds out. */
+/** The longest time that other calls wait for the result of a probe. */
 export const PROBE_PATIENCE_MS = 5_000
 
-/** A service that asks for no time at all is not asked in a tight loop. */
+/** The shortest pause, so that a service that asks for no time is not called in a tight loop. */
 const SHORTEST_PAUSE_MS = 50
-/** Later dates than this from now mean nothing, and far later ones are none. */
+/** The longest time that a circuit stays open. Later dates from now mean nothing, and far later ones are no dates. */
 const LONGEST_OPEN_MS = 366 * 86_400_000
 
-/** How a call ended. */
+/** The outcome of a call. */
 export type CallOutcome =
   { kind: 'answered' } |
   { kind: 'failed', message: string } |
-  /** It asks to be left alone for so many milliseconds. */
+  /** The provider asks for a pause of so many milliseconds. */
   { kind: 'paused', message: string, ms: number } |
-  /** It does not accept the credentials. */
+  /** The provider refuses the credentials. */
   { kind: 'refused', message: string } |
   /** The caller gave up, which says nothing about the provider. */
   { kind: 'cancelled' }
 
-/** Why a provider is not asked, and from when on it is: milliseconds since 1970, or null when nobody knows. */
+/** The reason why a provider is not called, and when calls resume: milliseconds since 1970, or null if unknown. */
 export interface Refusal { kind: 'refusal', reason: string, retryAt: number | null }
 
 export type Turn =
-  /** The call is to be made now, and its end to be told. */
+  /** The caller makes the call now, and reports its end. */
   { kind: 'call', end (outcome: CallOutcome): void } |
-  /** Ask again after so many milliseconds, or as soon as `sooner` resolves. */
+  /** The caller asks again after so many milliseconds, or as soon as `sooner` resolves. */
   { kind: 'wait', ms: number, sooner: Promise<void> | null } |
   Refusal
 
 export interface Breaker {
   turn (): Turn
-  /** What a call would be refused with, for callers that would have to queue for their turn. */
+  /** Returns the refusal that a call would get, for callers that would otherwise queue for their turn. */
   refusal (): Refusal | null
   /**
-   * Lets the next call try a provider that failed, without waiting for the cool-down, or that refused the credentials,
-   * because a key may be renewed at the service. A pause that it asked for is kept.
+   * Lets the next call probe a provider that failed, without waiting for the cool-down, or that refused the
+   * credentials,
+   * because a key may be renewed at the service. A pause that the provider asked for stays.
    */
   probeNow (): void
-  /** Null before the first call. */
+  /** Returns the state of the circuit; null before the first call. */
   view (): Circuit | null
 }
 
 interface Probe { since: number, end: PromiseWithResolvers<void> }
 export type Cause = 'failures' | 'pause' | 'credentials'
-/** A call belongs to the very state it was made in: what older calls bring says nothing about the present one. */
+/**
+ * The state of a circuit. A call belongs to the exact state it was made in, because older calls say nothing about the
+ * present one.
+ */
 type State =
   { name: 'closed' } |
   { name: 'open', cause: Cause, reason: string, openedAt: number, retryAt: number | null } |
   { name: 'half_open', reason: string, openedAt: number, probe: Probe | null }
 
 /**
- * A circuit breaker (https://martinfowler.com/bliki/CircuitBreaker.html) for one provider: decides whether it may be
- * called. It has no timers; time passes when it is asked.
+ * Creates a circuit breaker (https://martinfowler.com/bliki/CircuitBreaker.html) for one provider, which decides
+ * whether
+ * calls are allowed. It has no timers and computes the state whenever it is used.
  *
- * @param onOpen told whenever the circuit opens
+ * @param onOpen called whenever the circuit opens
  */
 export function createBreaker (
   now: () => number, onOpen: (circuit: Circuit, cause: Cause) => void = () => {}
@@ -73,7 +82,7 @@ export function createBreaker (
   let lastFailure = ''
   let coolDownMs = FIRST_COOL_DOWN_MS
   let pause = { until: 0, reason: '' }
-  /** Since the last answer. */
+  /** The sum of the pauses since the last answer. */
   let pausedMs = 0
 
   function open (cause: Cause, reason: string, retryAt: number | null): void {
@@ -88,7 +97,7 @@ export function createBreaker (
     coolDownMs = FIRST_COOL_DOWN_MS
   }
 
-  /** The state after the time that passed. */
+  /** Returns the current state, after the time that passed. */
   function current (): State {
     if (state.name === 'open' && state.retryAt !== null && now() >= state.retryAt) halfOpen(state)
     return state
@@ -146,7 +155,7 @@ export function createBreaker (
     return begin(state)
   }
 
-  /** Null when a call may be made, or will be able to soon. */
+  /** Returns the reason for not calling; null if a call is possible now or soon. */
   function refusal (): Refusal | null {
     const at = current()
     if (at.name === 'open') return { kind: 'refusal', reason: at.reason, retryAt: at.retryAt }
@@ -154,7 +163,7 @@ export function createBreaker (
     return isHeldUp ? { kind: 'refusal', reason: at.reason, retryAt: null } : null
   }
 
-  /** Why a closed circuit may open soon; null when the last call was answered. */
+  /** Returns why a closed circuit may open soon; null if the last call was answered. */
   const describeFailures = () => failuresInARow === 0
     ? null
     : `its last ${failuresInARow === 1 ? 'call' : `${failuresInARow} calls`} failed, at last with: ${lastFailure}`

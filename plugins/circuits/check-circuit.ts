@@ -2,10 +2,10 @@ import type { LearntLimits } from '../../core/loader/plugin-limits.ts'
 import { formatDate } from '../../core/typebox.ts'
 import type { Breaker, Refusal } from './breaker.ts'
 
-/** The provider was not called, since its circuit is open or an allowance of it is spent. */
+/** The provider was not called, because its circuit is open or one of its allowances is spent. */
 export class ProviderSkippedError extends Error {
   override readonly name = 'LeftOutError'
-  /** Milliseconds since 1970. */
+  /** The time when calls resume, in milliseconds since 1970; null if unknown. */
   readonly retryAt: number | null
 
   constructor ({ reason, retryAt }: Pick<Refusal, 'reason' | 'retryAt'>) {
@@ -13,22 +13,22 @@ export class ProviderSkippedError extends Error {
     this.retryAt = retryAt
   }
 
-  /** Why, and from when on it is asked again. */
+  /** Returns the reason, and the time when calls resume. */
   describe (): string {
     return this.retryAt === null ? this.message : `${this.message}; it is asked again from ${formatDate(this.retryAt)} on`
   }
 }
 
-/** @throws LeftOutError while an allowance is spent */
+/** Checks the allowances of a provider. @throws ProviderSkippedError while an allowance is spent */
 export function checkAllowances (learnt: LearntLimits): void {
   const spent = learnt.spent()
   if (spent !== null) throw new ProviderSkippedError({ reason: `its allowance '${spent.name}' is spent`, retryAt: spent.resetsAt })
 }
 
 /**
- * Asked before each call of a provider that does not wait for a turn of its circuit.
+ * Checks a provider before each call that does not wait for a turn of its circuit.
  *
- * @throws LeftOutError at once while an allowance is spent or the circuit is open
+ * @throws ProviderSkippedError at once while an allowance is spent or the circuit is open
  */
 export function checkCircuit ({ learnt }: { learnt: LearntLimits }, breaker: Breaker): void {
   checkAllowances(learnt)

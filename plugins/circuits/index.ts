@@ -13,7 +13,7 @@ export default fp<FeatureOptions>(async (app) => {
   app.decorate('circuits', circuits)
   app.metrics.gauge({
     name: 'svc_provider_circuit',
-    help: 'Whether a provider is asked: 1 for the state that its circuit is in',
+    help: 'State of the circuit of a provider: 1 for its current state',
     labelNames: ['provider', 'state']
   }, () => [...circuits.list()].flatMap(([provider, breaker]) => {
     const current = breaker.view()?.state

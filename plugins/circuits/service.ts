@@ -4,13 +4,13 @@ import { type Breaker, createBreaker } from './breaker.ts'
 type RefusedListener = (provider: string, reason: string) => Promise<void>
 
 /**
- * One breaker per provider for as long as the process runs, so that a scan does not begin with hammering what the last
- * one found dead.
+ * Creates one breaker per provider for the life of the process, because a scan then does not hammer the providers that
+ * failed in the last one.
  */
 export function createCircuits (app: FastifyInstance) {
   const breakers = new Map<string, Breaker>()
   const listeners: RefusedListener[] = []
-  /** Providers that listeners heard of: the settings stay the same until this process is started again. */
+  /** Providers already reported to listeners, because the settings stay the same until this process restarts. */
   const told = new Set<string>()
 
   function noteRefusal (key: string, reason: string): void {
@@ -35,10 +35,10 @@ export function createCircuits (app: FastifyInstance) {
     /** Calls the listener once for each provider that refuses its credentials. */
     onRefused: (listener: RefusedListener) => { listeners.push(listener) },
 
-    /** Those that were needed so far, by provider. */
+    /** Returns the breakers that were needed so far, by provider. */
     list: (): ReadonlyMap<string, Breaker> => breakers,
 
-    /** The breaker of a provider. */
+    /** Returns the breaker of a provider. */
     of: (key: string): Breaker => breakers.get(key) ?? create(key)
   }
 }

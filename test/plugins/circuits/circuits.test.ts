@@ -9,7 +9,7 @@ const FAILED: CallOutcome = { kind: 'failed', message: 'no route' }
 const ANSWERED: CallOutcome = { kind: 'answered' }
 const paused = (ms: number): CallOutcome => ({ kind: 'paused', message: 'slow down', ms })
 
-/** A breaker whose clock moves only when it is told to. */
+/** Creates a breaker with a clock that only the test moves. */
 function start () {
   const clock = { now: Date.UTC(2026, 0, 1) }
   const opened: unknown[] = []
@@ -29,14 +29,14 @@ function fail (breaker: Breaker, times: number): void {
 
 const stateOf = (breaker: Breaker) => breaker.view()?.state
 
-t.test('nothing is said of a provider before it is asked', async (t) => {
+t.test('a provider has no circuit before its first call', async (t) => {
   const { breaker } = start()
   t.equal(breaker.view(), null)
   take(breaker)
   t.same(breaker.view(), { state: 'closed', reason: null, failures_in_a_row: 0, opened_at: null, retry_at: null })
 })
 
-t.test('failures in a row open the circuit; an answer in between starts the count anew', async (t) => {
+t.test('failures in a row open the circuit; an answer in between resets the count', async (t) => {
   const { breaker, opened } = start()
   fail(breaker, FAILURES_MAX - 1)
   t.match(breaker.view(), { state: 'closed', reason: 'its last 7 calls failed, at last with: no route' }, 'before it opens')
@@ -57,7 +57,7 @@ t.test('failures in a row open the circuit; an answer in between starts the coun
   t.match(breaker.turn(), { kind: 'refusal', reason: /no route/, retryAt: Date.UTC(2026, 0, 1, 0, 0, 30) })
 })
 
-t.test('after the cool-down one call tries it; the others wait for its end, but not for long', async (t) => {
+t.test('after the cool-down one call is the probe; others wait for its end, but not long', async (t) => {
   const { clock, breaker } = start()
   fail(breaker, FAILURES_MAX)
   clock.now += FIRST_COOL_DOWN_MS - 1
@@ -76,7 +76,7 @@ t.test('after the cool-down one call tries it; the others wait for its end, but 
   t.equal(breaker.turn().kind, 'call')
 })
 
-t.test('each probe that fails doubles the cool-down up to ten minutes, until one is answered', async (t) => {
+t.test('each failed probe doubles the cool-down up to ten minutes, until an answer', async (t) => {
   const { clock, breaker } = start()
   fail(breaker, FAILURES_MAX)
   const coolDowns: number[] = []
@@ -94,7 +94,7 @@ t.test('each probe that fails doubles the cool-down up to ten minutes, until one
   t.equal((breaker.refusal()?.retryAt ?? 0) - clock.now, FIRST_COOL_DOWN_MS)
 })
 
-t.test('a probe that its caller gave up leaves the next call to try', async (t) => {
+t.test('after a cancelled probe the next call is the probe', async (t) => {
   const { clock, breaker } = start()
   fail(breaker, FAILURES_MAX)
   clock.now += FIRST_COOL_DOWN_MS
@@ -104,7 +104,7 @@ t.test('a probe that its caller gave up leaves the next call to try', async (t) 
   t.equal(stateOf(breaker), 'closed')
 })
 
-t.test('what calls from before the circuit opened bring changes nothing', async (t) => {
+t.test('late ends of calls from an older state change nothing', async (t) => {
   const { clock, breaker } = start()
   const [late, later] = [take(breaker), take(breaker)]
   fail(breaker, FAILURES_MAX)
@@ -119,7 +119,7 @@ t.test('what calls from before the circuit opened bring changes nothing', async 
   t.match(breaker.view(), { state: 'closed', failures_in_a_row: 0 })
 })
 
-t.test('a new scan tries once what failed or refused the key, and keeps a pause', async (t) => {
+t.test('a new scan probes a failed or refused provider once, and keeps a pause', async (t) => {
   const down = start().breaker
   fail(down, FAILURES_MAX)
   down.probeNow()
@@ -144,7 +144,7 @@ t.test('a new scan tries once what failed or refused the key, and keeps a pause'
   t.equal(stateOf(used), 'open')
 })
 
-t.test('a pause holds calls back without opening the circuit, and the longest one counts', async (t) => {
+t.test('a pause delays calls without opening the circuit, and the longest one counts', async (t) => {
   const { clock, breaker } = start()
   const calls = [take(breaker), take(breaker), take(breaker)]
   calls[0]?.end(paused(1_000))
@@ -159,7 +159,7 @@ t.test('a pause holds calls back without opening the circuit, and the longest on
   t.match(breaker.view(), { reason: null, retry_at: null })
 })
 
-t.test('a pause that is too long opens the circuit until its end, and so do many without an answer', async (t) => {
+t.test('too long a pause opens the circuit until its end, as does a sum of pauses', async (t) => {
   const { clock, breaker } = start()
   take(breaker).end(paused(86_400_000))
   t.match(breaker.view(), { state: 'open', reason: /a pause of 86400 s/, retry_at: '2026-01-02T00:00:00+00:00' })
@@ -179,7 +179,7 @@ t.test('a pause that is too long opens the circuit until its end, and so do many
   t.equal(stateOf(breaker), 'open')
 })
 
-t.test('a pause of no sensible length is taken for a short or a very long one', async (t) => {
+t.test('a senseless pause becomes the shortest or a very long one', async (t) => {
   for (const ms of [0, -5, Number.NaN]) {
     const { breaker } = start()
     take(breaker).end(paused(ms))
@@ -211,7 +211,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.constant<Step>({ kind: 'scan' })
 )
 
-t.test('whatever happens: no call while it is open, one probe at a time, and an answer closes it', async (t) => {
+t.test('property: no call while open, one probe at a time, and an answer closes', async (t) => {
   let probes = 0
   fc.assert(fc.property(fc.array(step, { minLength: 20, maxLength: 120 }), (steps) => {
     const { clock, breaker } = start()
