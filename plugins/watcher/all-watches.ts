@@ -2,12 +2,12 @@ import type { FastifyInstance } from 'fastify'
 import type { LibraryRoot } from '../library/roots.ts'
 import { type LibraryWatch, type LibraryWatchOptions, watchLibrary } from './library-watch.ts'
 
-/** How often it is looked which libraries are to be watched. */
+/** The interval at which the list of watched libraries is read again. */
 const CHECK_MS = 60_000
 
-/** Watches of all libraries that are to be watched, as the configuration has it. */
+/** Creates the watches of all libraries that the configuration marks as watched. */
 export function createLibraryWatches (app: FastifyInstance, options: Pick<LibraryWatchOptions, 'onChange' | 'onWrite'>) {
-  /** By what tells one from another: its id and its folder. */
+  /** The watches by the id and folder of their library. */
   const watches = new Map<string, LibraryWatch>()
   let roots: ReadonlyMap<string, LibraryRoot> = new Map()
   let refreshing: Promise<void> = Promise.resolve()
@@ -45,12 +45,12 @@ export function createLibraryWatches (app: FastifyInstance, options: Pick<Librar
   const all = () => [...watches.values()]
 
   return {
-    /** Resolves once everything that was told so far is looked at. */
+    /** Resolves once all events so far are processed. */
     async idle (): Promise<void> {
       await first
       await Promise.all(all().map((watch) => watch.idle()))
     },
-    /** Whether one of them is there, with platforms in it. */
+    /** True if at least one library is there and has platforms. */
     isThere: (): boolean => all().some((watch) => watch.isThere()),
     async close (): Promise<void> {
       isClosed = true

@@ -1,24 +1,24 @@
-/** A change that never ends puts a scan off for this many delays. */
+/** Changes without an end delay a scan for this many delays. */
 const DELAYS_MAX = 12
 
-/** What changed; null stands for anything. */
+/** The platform that changed; null stands for any. */
 export type ChangedPath = string | null
 
-/** Says when changes have come to rest. */
+/** Decides when changes have come to rest. */
 export interface Debounce {
   change (place: ChangedPath): void
-  /** Whether writing to a place counts: only where something appeared or vanished not long ago, as in a copy. */
+  /** True if a write counts. Writes count only after something appeared or vanished there recently, as in a copy. */
   isBusy (place: ChangedPath): boolean
-  /** Whether nothing changed for a delay, or the first change is too long ago to wait for that. */
+  /** True if nothing changed for a delay, or if the first change is too old to wait longer. */
   isDue (): boolean
   sinceLast (): number
-  /** Puts off what failed. */
+  /** Delays a scan that failed to start. */
   postpone (): void
-  /** What changed so far is dealt with, but for the last change when it `isLeft`. */
+  /** Marks the changes so far as handled, except the last one if it `isLeft`. */
   finishChanges (isLeft: boolean): void
 }
 
-/** Times are milliseconds. */
+/** Creates a debounce; times are milliseconds. */
 export function createDebounce (delay: number, now: () => number = () => performance.now()): Debounce {
   const busy = new Map<ChangedPath, number>()
   let first: number | null = null

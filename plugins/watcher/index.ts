@@ -11,13 +11,13 @@ import { type LibraryWatches, createLibraryWatches } from './all-watches.ts'
 declare module 'fastify' {
   interface FastifyInstance {
     watcher: {
-      /** Whether this is the process that watches the library, and it does so by now. */
+      /** True if this process watches the libraries and has set up its watches. */
       isWatching (): boolean
     }
   }
 }
 
-/** How often a worker asks whether the one that watches is gone. */
+/** The interval at which a worker checks whether the watching worker is gone. */
 const CLAIM_MS = 5_000
 const MINUTE_MS = 60_000
 
@@ -39,7 +39,7 @@ function defineWatcher (config: Config): TaskDefinition {
   }
 }
 
-/** Watches as long as it lives, once it is the only one of its kind. */
+/** Creates a watcher, which runs once no other worker watches, for the life of the process. */
 function createWatcher (app: FastifyInstance, config: Config) {
   const delayMs = config.tasks.rescan_on_filesystem_change_delay * MINUTE_MS
   const claimMs = Math.min(CLAIM_MS, delayMs)

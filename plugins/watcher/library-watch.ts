@@ -10,51 +10,54 @@ import { type PlatformPlace, openPlatform, readUpperFolders } from './watched-pl
 
 export interface LibraryWatchOptions {
   libraryDir: string
-  /** As they are now; a change of them is noticed at the next look. */
+  /** Returns the current settings; a change of them is noticed at the next check. */
   readSettings (): FilesystemSettings
   readRules (): ExclusionRules
   log: Pick<Logger, 'info' | 'warn' | 'error'>
-  /** Something that a scan would see appeared in a platform or vanished from it; null: anything may have. */
+  /**
+   * Called when an entry that a scan reads appeared in a platform or vanished from it; null if anything may have
+   * changed.
+   */
   onChange (fsSlug: string | null): void
-  /** Something in a platform was written to: maybe a file that is still on its way. */
+  /** Called on a write in a platform, perhaps to a file that is still being copied. */
   onWrite (fsSlug: string): void
-  /** How often that is looked at of which no event tells: whether the library is there, and the same. */
+  /** The interval of checks for changes without events: whether the library is there, and is the same. */
   checkMs?: number
   open?: OpenWatch
 }
 
 export interface LibraryWatch {
-  /** Resolves once everything that was told so far is looked at. */
+  /** Resolves once all events so far are processed. */
   idle (): Promise<void>
-  /** Whether there is a library with platforms in it. */
+  /** True if the library is there and has platforms. */
   isThere (): boolean
   close (): Promise<void>
 }
 
 const CHECK_MS = 60_000
 
-/** Whether one path is the other or lies above it. */
+/** True if a path equals the other one or lies above it. */
 const isAtOrAbove = (path: string, other: string) => other === path || other.startsWith(`${path}/`)
 
 /**
- * Tells which platforms of the library changed. It watches folders, never files: those from the library down to the
- * platforms, and all below them that a scan reads. A library that is not there is waited for.
+ * Reports the platforms of a library that change. Watches folders, never files: those from the library down to the
+ * platforms, and all folders below that a scan reads. Waits for a library that is not there.
  */
 export function watchLibrary (options: LibraryWatchOptions): LibraryWatch {
   const { libraryDir, readSettings, readRules, log, onChange, onWrite, checkMs = CHECK_MS, open = openWatch } = options
   const steps = createSerialQueue((err) => { log.error({ err }, 'a change of the library could not be looked at') })
   const folders = createWatchedFolders({ readRules, open, steps, onChange, onWrite })
-  /** Names that appeared or vanished above the platforms' own folders. */
+  /** Paths that appeared or vanished above the platforms' own folders. */
   const touched = new Set<string>()
   const uppers = createUpperFolders(libraryDir, open, (path) => {
     if (path !== null) touched.add(path)
     refreshSoon()
   })
   let platforms: ReadonlyMap<string, PlatformPlace> = new Map()
-  /** Null until it was looked at for the first time. */
+  /** Null until the library was read for the first time. */
   let isThere: boolean | null = null
   let isIncomplete = false
-  // A path never starts with a slash.
+  // The key cannot equal a path, because a path never starts with a slash.
   const refreshSoon = () => { steps.add('/refresh', refresh) }
 
   async function read () {
@@ -67,7 +70,7 @@ export function watchLibrary (options: LibraryWatchOptions): LibraryWatch {
     }
   }
 
-  /** Brings what is watched in line with the folders there are. */
+  /** Updates the watches to match the folders on disk. */
   async function refresh (): Promise<void> {
     const names = [...touched]
     touched.clear()
@@ -98,7 +101,7 @@ export function watchLibrary (options: LibraryWatchOptions): LibraryWatch {
     isThere = true
     if (wasThere === true) changed.forEach(onChange)
     else log.info({ platforms: found.size, folders: folders.size() }, 'the library is watched')
-    // While it was away anything may have happened to it.
+    // Anything may have changed while the library was away.
     if (wasThere === false) onChange(null)
   }
 

@@ -1,20 +1,23 @@
 import { readFileSync, watch } from 'node:fs'
 import { errorCode } from '../../core/files/fs-error.ts'
 
-/** `rename`: a name appeared or vanished; `change`: what it names was written to. Null when nobody knows the name. */
+/**
+ * Called with `rename` if a name appeared or vanished, with `change` on a write to a named file. The name is null if
+ * unknown.
+ */
 export type WatchListener = (event: 'rename' | 'change', name: string | null) => void
 
 export interface WatchHandle { close (): void }
 
-/** Watches the names directly in one folder. It throws when the system refuses. */
+/** Watches the names directly in one folder; throws if the system refuses. */
 export type OpenWatch = (path: string, onEvent: WatchListener, onError: (err: unknown) => void) => WatchHandle
 
-// A watch of a folder tells of all names in it. Chokidar opens a second one for each file (2,001 for 2,000 files), of
-// which a system has few, and is silent about files that it is told to leave out.
+// A watch of a folder reports all names in it. Chokidar opens a second watch for each file (2,001 for 2,000 files), of
+// which a system has few. It is also silent about files that it is told to ignore.
 export const openWatch: OpenWatch = (path, onEvent, onError) =>
   watch(path, { persistent: false }, onEvent).on('error', onError)
 
-/** Why folders are not watched and what to do about it. */
+/** Explains why folders are not watched, and the remedy. */
 export function describeRefusal (err: unknown): string {
   switch (errorCode(err)) {
     case 'ENOSPC':

@@ -5,24 +5,24 @@ import type { ChangedPath } from './debounce.ts'
 export const WATCHER_NAME = 'filesystem_watcher'
 export const WATCHER_TITLE = 'Rescan on filesystem change'
 
-/** What a waiting scan will read. */
+/** The payload of a waiting scan. */
 export interface WatcherPayload extends Record<string, unknown> {
   /** Platform folders. */
   platform_fs_slugs: string[]
-  /** Whether it is the whole library, whatever the folders say. */
+  /** True if the scan reads the whole library, whatever the folders are. */
   is_everything: boolean
 }
 
 export interface Outlook {
-  /** Whether nobody stopped it. */
+  /** True if nobody stopped the waiting scan. */
   is_waiting: boolean
-  /** Whether a library scan is queued or running. */
+  /** True if a library scan is queued or running. */
   is_busy: boolean
-  /** Whether a scan that began after the last change has read the same already. */
+  /** True if a scan that started after the last change has already read these platforms. */
   is_covered: boolean
 }
 
-/** Only these types take every entry, new ones included. */
+/** Counts only scans of types that read every entry, also new ones. */
 const OUTLOOK = `select
   exists (select 1 from tasks where id = any($1) and status = 'scheduled') as is_waiting,
   exists (select 1 from tasks where type = 'scan' and task_key is null and lock is not null
@@ -32,7 +32,7 @@ const OUTLOOK = `select
     and coalesce(payload->'library_ids', '[]') = '[]' and (payload->'platforms' = '[]' and payload->'platform_fs_slugs' = '[]'
       or not $3 and payload->'platform_fs_slugs' @> $4::jsonb)) as is_covered`
 
-/** The places that a payload stands for. */
+/** Returns the changed platforms of a payload. */
 const placesOf = ({ platform_fs_slugs: slugs, is_everything: isEverything }: WatcherPayload): ChangedPath[] =>
   isEverything ? [null, ...slugs] : slugs
 
@@ -42,10 +42,10 @@ export function toPayload (places: ReadonlySet<ChangedPath>): WatcherPayload {
   }
 }
 
-/** The rows that outlive the worker while a scan waits for its time. */
+/** Creates access to the rows of a waiting scan, which survive the worker. */
 export function createScheduledRows (pool: pg.Pool) {
   return {
-    /** What waits, whoever wrote it down. */
+    /** Loads the waiting scan, whichever worker stored it. */
     async load (): Promise<{ ids: string[], places: ChangedPath[] }> {
       const { rows } = await pool.query<{ id: string, payload: WatcherPayload }>(
         "select id, payload from tasks where task_key = $1 and status = 'scheduled'", [WATCHER_NAME])
@@ -59,7 +59,7 @@ export function createScheduledRows (pool: pg.Pool) {
       return id
     },
 
-    /** @returns false when it was stopped */
+    /** Updates the waiting scan. @returns false if the scan was stopped */
     async update (ids: readonly string[], places: ReadonlySet<ChangedPath>): Promise<boolean> {
       const { rowCount } = await pool.query(
         "update tasks set payload = $2 where id = any($1) and status = 'scheduled'", [ids, toPayload(places)])
@@ -77,7 +77,7 @@ export function createScheduledRows (pool: pg.Pool) {
         [ids, status])
     },
 
-    /** Drops what was written down before the watcher was switched off. */
+    /** Cancels scans that were stored before the watcher was disabled. */
     async drop (): Promise<void> {
       await pool.query(
         "update tasks set status = 'canceled', ended_at = now() where task_key = $1 and status = 'scheduled'",

@@ -1,11 +1,11 @@
-/** Work done one after the other. */
+/** A queue that runs its work one after the other. */
 export interface SerialQueue {
-  /** Adds work at the end, unless work with the same key waits already. */
+  /** Adds work at the end, unless work with the same key is already waiting. */
   add (key: string, work: () => Promise<void>): void
   /** Resolves once nothing waits or runs. */
   idle (): Promise<void>
   isOpen (): boolean
-  /** Drops what waits and takes nothing new. */
+  /** Drops waiting work and accepts no new work. */
   close (): void
 }
 
@@ -14,13 +14,13 @@ export function createSerialQueue (onError: (err: unknown) => void): SerialQueue
   let running: Promise<void> | null = null
   let isClosed = false
 
-  /** Goes on to what is added meanwhile. */
+  /** Runs all waiting work, also work that is added meanwhile. */
   async function run (): Promise<void> {
     for (const [key, work] of waiting) {
       waiting.delete(key)
       await work().catch(onError)
     }
-    // At once, so that nothing that is added from here on waits for a run that is over.
+    // Reset at once, because work that is added from here on must start a new run.
     running = null
   }
 

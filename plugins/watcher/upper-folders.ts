@@ -5,9 +5,10 @@ import { identify } from './watched-platforms.ts'
 interface Upper { identity: string, handle: WatchHandle | null, refusal: unknown }
 
 /**
- * The watches of the folders in which platforms come and go. Paths are relative to the library, `''` is itself.
+ * Creates the watches of the folders in which platforms appear and vanish. Paths are relative to the library, which is
+ * `''`.
  *
- * @param onChange a name appeared or vanished; null when nobody knows which
+ * @param onChange called when a name appears or vanishes; null if the name is unknown
  */
 export function createUpperFolders (libraryDir: string, open: OpenWatch, onChange: (path: string | null) => void) {
   const uppers = new Map<string, Upper>()
@@ -20,12 +21,12 @@ export function createUpperFolders (libraryDir: string, open: OpenWatch, onChang
   function listen (path: string, name: string | null): void {
     const inner = name === null ? null : path === '' ? name : `${path}/${name}`
     if (inner !== null) drop(inner)
-    // What happens to a watched folder itself is told under its own name.
+    // An event about the watched folder itself comes under its own name.
     if (name === basename(join(libraryDir, path))) drop(path)
     onChange(inner)
   }
 
-  /** @returns whether it is watched only from now on */
+  /** Watches one folder. @returns true if the watch is new */
   async function watch (path: string): Promise<boolean> {
     const full = join(libraryDir, path)
     const identity = await identify(full)
@@ -45,9 +46,9 @@ export function createUpperFolders (libraryDir: string, open: OpenWatch, onChang
 
   return {
     /**
-     * Watches these and no others.
+     * Watches exactly these folders.
      *
-     * @returns whether some are watched only from now on: what changed in them before nobody was told
+     * @returns true if some watches are new, because earlier changes there had no event
      */
     async set (paths: ReadonlySet<string>): Promise<boolean> {
       for (const path of [...uppers.keys()]) if (!paths.has(path)) drop(path)
@@ -56,7 +57,7 @@ export function createUpperFolders (libraryDir: string, open: OpenWatch, onChang
       return isAnyNew
     },
 
-    /** Why the system refused some. */
+    /** Returns the errors of refused watches. */
     refusals: () => [...uppers.values()].filter(({ handle }) => handle === null).map(({ refusal }) => refusal),
 
     close (): void { for (const path of [...uppers.keys()]) drop(path) }

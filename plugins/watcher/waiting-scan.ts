@@ -6,25 +6,25 @@ import { createScheduledRows, toPayload } from './scheduled-rows.ts'
 const TICK_MAX_MS = 1_000
 const TICKS_PER_DELAY = 10
 
-/** The scan that waits for changes to come to rest. */
+/** A scan that waits for changes to come to rest. */
 export interface WaitingScan {
-  /** Something appeared or vanished. */
+  /** Records that an entry appeared or vanished. */
   change (place: ChangedPath): void
-  /** Something was written to: the end of a copy is worth waiting for. */
+  /** Records a write, because the scan waits for the end of a copy. */
   write (place: ChangedPath): void
-  /** Goes on with what another worker had noted. Its changes count as made now, and its copies as under way. */
+  /** Resumes the stored scan of another worker. Its changes count as made now, and its copies as running. */
   resume (): Promise<void>
   close (): Promise<void>
 }
 
-/** @param canScan whether there is something to scan */
+/** @param canScan returns true if a library is there to scan */
 export function createWaitingScan (app: FastifyInstance, delayMs: number, canScan: () => boolean): WaitingScan {
   const rows = createScheduledRows(app.pg)
   const debounce = createDebounce(delayMs)
   const tickMs = Math.min(TICK_MAX_MS, delayMs / TICKS_PER_DELAY)
-  /** What is noted in the database, and under which ids. */
+  /** The changes stored in the database, and the ids of their rows. */
   let noted: { ids: string[], places: Set<ChangedPath> } | null = null
-  /** What is not noted yet. */
+  /** The changes that are not stored yet. */
   let fresh = new Set<ChangedPath>()
   let timer: NodeJS.Timeout | undefined
   let stepping: Promise<void> = Promise.resolve()
@@ -48,7 +48,9 @@ export function createWaitingScan (app: FastifyInstance, delayMs: number, canSca
     if (noted !== null && debounce.isDue() && canScan()) await request(noted)
   }
 
-  /** Every change is noted, also of a place that is: so it is seen whether a person stopped what was noted before. */
+  /**
+   * Stores every change, also of a platform that is already stored, to detect whether a person stopped the stored scan.
+   */
   async function note (): Promise<void> {
     const places = fresh
     fresh = new Set()
@@ -71,7 +73,7 @@ export function createWaitingScan (app: FastifyInstance, delayMs: number, canSca
     debounce.finishChanges(fresh.size > 0)
   }
 
-  /** @returns false when another scan came first */
+  /** Requests the scan. @returns false if another scan came first */
   async function requestScan (places: ReadonlySet<ChangedPath>): Promise<boolean> {
     const { platform_fs_slugs: slugs, is_everything: isEverything } = toPayload(places)
     try {

@@ -14,7 +14,7 @@ import { type Folder, type DiskEntry, MAX_DEPTH, isPartLeftOut, resolveItem } fr
 export interface WatchedFolder extends Folder {
   fsSlug: string
   holds: 'roms' | 'parts' | 'firmware'
-  /** Real paths that links may lead into: the library and the platform's own folder. */
+  /** Real paths into which links may lead: the library and the platform's own folder. */
   roots: readonly [library: string, platform: string]
 }
 
@@ -22,9 +22,9 @@ export interface WatchedFoldersOptions {
   readRules (): ExclusionRules
   open: OpenWatch
   steps: SerialQueue
-  /** Something that a scan would see appeared or vanished. */
+  /** Called when an entry that a scan reads appeared or vanished. */
   onChange (fsSlug: string): void
-  /** Something was written to: maybe a file that is still on its way. */
+  /** Called on a write, perhaps to a file that is still being copied. */
   onWrite (fsSlug: string): void
 }
 
@@ -32,18 +32,18 @@ interface Watched {
   folder: WatchedFolder
   handle: WatchHandle | null
   refusal: unknown
-  /** The paths of the folders in it. */
+  /** The paths of its subfolders. */
   inner: Set<string>
 }
 
-/** Names that files have while they are downloaded or copied. */
+/** The names of files that are being downloaded or copied. */
 const TEMPORARY = /\.part$/i
 
-/** The folders below the platform folders, as deep as a scan reads, each with a watch of its own. */
+/** Creates the watches of all folders below the platform folders, as deep as a scan reads. */
 export function createWatchedFolders ({ readRules, open, steps, onChange, onWrite }: WatchedFoldersOptions) {
-  /** By path relative to the library. */
+  /** Watched folders by path relative to the library. */
   const watched = new Map<string, Watched>()
-  /** What links must not lead to once more: platforms and real paths. */
+  /** Platforms and real paths that a further link must not lead to. */
   const places = new Set<string>()
 
   function isIgnored ({ holds }: WatchedFolder, item: DirectoryItem): boolean {
@@ -59,7 +59,10 @@ export function createWatchedFolders ({ readRules, open, steps, onChange, onWrit
     else if (!isIgnored(folder, unknownItem(name))) onWrite(folder.fsSlug)
   }
 
-  /** Looks what became of a name. A folder of that name may be another one now, so its watch is opened anew. */
+  /**
+   * Checks what happened to a name. Opens the watch of a folder again, because the name may belong to another folder
+   * now.
+   */
   async function check (folder: WatchedFolder, name: string): Promise<void> {
     if (!watched.has(folder.path)) return
     const wasWatched = remove(`${folder.path}/${name}`)
@@ -73,7 +76,7 @@ export function createWatchedFolders ({ readRules, open, steps, onChange, onWrit
     }
   }
 
-  /** The folder that an item is or leads to; null when a scan would not read it. */
+  /** Returns the folder that an item is or links to; null if a scan does not read it. */
   async function enter (folder: WatchedFolder, item: DirectoryItem): Promise<WatchedFolder | null> {
     if (folder.holds === 'firmware' || (item.kind !== 'folder' && item.kind !== 'link')) return null
     const [, platformRoot] = folder.roots
@@ -102,7 +105,10 @@ export function createWatchedFolders ({ readRules, open, steps, onChange, onWrit
     return inner
   }
 
-  /** A link to a folder that is watched for the same platform adds nothing, and might lead in a circle. */
+  /**
+   * True if a folder is already watched. A link to a watched folder of the same platform adds nothing, and may form a
+   * loop.
+   */
   const isKnown = (folder: WatchedFolder) => watched.has(folder.path) || (folder.isLink && places.has(placeOf(folder)))
 
   function enlist (folder: WatchedFolder, handle: WatchHandle | null, refusal: unknown): void {
@@ -117,22 +123,23 @@ export function createWatchedFolders ({ readRules, open, steps, onChange, onWrit
     if (entry !== undefined) Object.assign(entry, { handle: null, refusal: err })
   }
 
-  /** @returns the folders in it */
+  /** Watches one folder. @returns its subfolders */
   async function addOne (folder: WatchedFolder): Promise<WatchedFolder[]> {
     if (!steps.isOpen() || folder.below.length > MAX_DEPTH || isKnown(folder)) return []
     try {
       const handle = open(folder.real, (event, name) => { listen(folder, event, name) }, (err) => { fail(folder, err) })
       enlist(folder, handle, null)
-      // Only now: what comes into being while the folder is read is either listed or told by its watch.
+      // List only after the watch is open: entries that appear meanwhile are then either listed or reported by the
+      // watch.
       return await listInner(folder)
     } catch (err) {
-      // Gone again, which the watch of the folder above tells.
+      // The folder is gone again, which the watch of its parent folder reports.
       if (!['ENOENT', 'ENOTDIR'].includes(errorCode(err)) && !watched.has(folder.path)) enlist(folder, null, err)
       return []
     }
   }
 
-  /** Level by level: when the system's limit is reached, it is the deepest folders that are not watched. */
+  /** Adds folders level by level. At the system's limit of watches, only the deepest folders are not watched. */
   async function add (folders: readonly WatchedFolder[]): Promise<void> {
     let level = [...folders]
     while (level.length > 0) {
@@ -151,7 +158,7 @@ export function createWatchedFolders ({ readRules, open, steps, onChange, onWrit
     for (const inner of entry.inner) removeAll(inner)
   }
 
-  /** @returns whether the folder was watched */
+  /** Stops watching a folder. @returns true if the folder was watched */
   function remove (path: string): boolean {
     const isWatched = watched.has(path)
     removeAll(path)
@@ -163,7 +170,7 @@ export function createWatchedFolders ({ readRules, open, steps, onChange, onWrit
     add,
     remove,
 
-    /** Tries those again that the system refused; what happened there meanwhile nobody knows. */
+    /** Tries refused folders again, and reports a change for them, because changes there had no event. */
     async retry (): Promise<void> {
       for (const { folder, handle } of [...watched.values()]) {
         if (handle !== null) continue
@@ -173,7 +180,7 @@ export function createWatchedFolders ({ readRules, open, steps, onChange, onWrit
       }
     },
 
-    /** Why the system refused some. */
+    /** Returns the errors of refused watches. */
     refusals: () => [...watched.values()].filter(({ handle }) => handle === null).map(({ refusal }) => refusal),
 
     size: () => watched.size,
@@ -188,7 +195,7 @@ export function createWatchedFolders ({ readRules, open, steps, onChange, onWrit
 
 const placeOf = ({ fsSlug, real }: WatchedFolder) => `${fsSlug}/${real}`
 
-/** What vanished may have been a file, a folder or a link. */
+/** Returns an item of unknown kind. A vanished entry may have been a file, a folder or a link. */
 const unknownItem = (name: string): DirectoryItem => ({ name, kind: 'link', isValid: true })
 
 async function lookAt (path: string, name: string): Promise<DirectoryItem | null> {

@@ -8,29 +8,32 @@ import {
 } from '../library/structure.ts'
 import type { WatchedFolder } from './watched-folders.ts'
 
-/** A platform as it lies on disk now. */
+/** A platform on disk. */
 export interface PlatformPlace {
   fsSlug: string
-  /** Its folders, relative to the library. */
+  /** The folders of the platform, relative to the library. */
   paths: readonly [roms: string, firmware: string]
-  /** Changes when another folder takes the place of one of them, as mounting a disk there does. */
+  /** Changes when another folder replaces one of them, as mounting a disk there does. */
   identity: string
 }
 
-/** What lies above the platforms' own folders. */
+/** The folders above the platforms' own folders. */
 export interface UpperFolders {
   platforms: ReadonlyMap<string, PlatformPlace>
-  /** Folders in which platforms come and go, relative to the library; `''` is the library itself. */
+  /** Folders in which platforms appear and vanish, relative to the library; `''` is the library itself. */
   paths: ReadonlySet<string>
 }
 
-/** What tells a folder from another one at the same path; empty when there is none to be seen, whatever hides it. */
+/**
+ * Returns the identity of a folder, which differs from other folders at the same path; empty if the folder cannot be
+ * seen.
+ */
 export async function identify (path: string): Promise<string> {
   const stats = await stat(path, { bigint: true }).catch(() => null)
   return stats === null ? '' : `${stats.dev}:${stats.ino}`
 }
 
-/** @throws {LibraryUnreadableError} */
+/** Reads the platforms and upper folders of a library. @throws {LibraryUnreadableError} */
 export async function readUpperFolders (
   libraryDir: string, settings: FilesystemSettings, rules: ExclusionRules
 ): Promise<UpperFolders> {
@@ -39,7 +42,7 @@ export async function readUpperFolders (
   if (structure === null) return { platforms, paths: new Set(['']) }
   const upper = new Set([''])
   if (structure.kind === 'A') upper.add(structure.romsFolder)
-  // Any of them is a platform as soon as it gets a folder of ROMs.
+  // Each of these folders becomes a platform as soon as it gets a folder of ROMs.
   else for (const name of (await listFolders(libraryDir, '', rules)).platforms) upper.add(name)
   if (structure.firmwareKind === 'A') upper.add(structure.firmwareFolder)
   for (const fsSlug of (await listPlatformFolders(libraryDir, structure, rules)).platforms) {
@@ -51,14 +54,14 @@ export async function readUpperFolders (
   return { platforms, paths: upper }
 }
 
-/** The folders of a platform to watch; what a scan could not read is left out. */
+/** Returns the folders of a platform to watch, without those that a scan could not read. */
 export async function openPlatform (libraryDir: string, place: PlatformPlace): Promise<WatchedFolder[]> {
   const folders: WatchedFolder[] = []
   const library = await realLibraryDirectory(libraryDir)
   for (const [index, path] of place.paths.entries()) {
     try {
       const real = await realLibraryDirectory(join(libraryDir, path))
-      // Such a link makes the whole library part of one platform, which a scan refuses as well.
+      // Skip such a link, because it makes the whole library part of one platform. Scans refuse it as well.
       if (isInside(real, library)) continue
       folders.push({
         name: place.fsSlug, kind: 'folder', isLink: false, path, real, below: [], fsSlug: place.fsSlug,

@@ -12,7 +12,7 @@ import { until } from '../../until.ts'
 const SETTINGS = { roms_folder: 'roms', firmware_folder: 'bios', structure: {} }
 const rules = exclusionRules({ platforms: ['old-*'] })
 
-/** A watched library; `told` collects what it tells. */
+/** Watches a library and collects its reports in `told`. */
 async function watch (t: Test, libraryDir: string, options: Partial<LibraryWatchOptions> = {}) {
   const changed = new Set<string | null>()
   const written = new Set<string>()
@@ -31,7 +31,7 @@ async function watch (t: Test, libraryDir: string, options: Partial<LibraryWatch
     written,
     logged,
     library,
-    /** Does something and waits until all of it was told: a later event in `probe` comes after those before it. */
+    /** Runs work and waits for its reports: a later event in `probe` comes after all earlier ones. */
     async after (work: () => Promise<unknown>, probe = 'roms/zx'): Promise<(string | null)[]> {
       changed.clear()
       written.clear()
@@ -51,7 +51,7 @@ const LIBRARY = {
   bios: { psx: {} }
 }
 
-/** The inotify watches of this process; null on other systems. */
+/** Returns the number of inotify watches of this process; null on other systems. */
 function countWatches (): number | null {
   if (process.platform !== 'linux') return null
   return readdirSync('/proc/self/fdinfo').map((fd) => {
@@ -63,7 +63,7 @@ function countWatches (): number | null {
   }).reduce((sum, count) => sum + count, 0)
 }
 
-t.test('a file or folder that appears or vanishes is told with its platform, however deep it lies', async (t) => {
+t.test('a file or folder that appears or vanishes is reported with its platform', async (t) => {
   const dir = t.testdir(LIBRARY)
   const at = (path: string) => join(dir, path)
   const { after, written } = await watch(t, dir)
@@ -81,7 +81,7 @@ t.test('a file or folder that appears or vanishes is told with its platform, how
   t.ok(written.has('snes'))
 })
 
-t.test('a folder that is deleted and made again is watched again', async (t) => {
+t.test('a folder that is deleted and created again is watched again', async (t) => {
   const dir = t.testdir(LIBRARY)
   const { after } = await watch(t, dir)
   const game = join(dir, 'roms/psx/Game')
@@ -95,7 +95,7 @@ t.test('a folder that is deleted and made again is watched again', async (t) => 
   }
 })
 
-t.test('a platform folder that appears, vanishes or is renamed is told by its name', async (t) => {
+t.test('a platform folder that appears, vanishes or is renamed is reported by name', async (t) => {
   const dir = t.testdir(LIBRARY)
   const { after } = await watch(t, dir)
   t.same(await after(() => mkdir(join(dir, 'roms/gb'))), ['gb'])
@@ -108,7 +108,7 @@ t.test('a platform folder that appears, vanishes or is renamed is told by its na
   t.same(await after(() => writeFile(join(dir, 'bios/snes/dsp.rom'), '')), ['snes'])
 })
 
-t.test('a library with a folder of ROMs in each platform is watched as well', async (t) => {
+t.test('a library of structure B is watched as well', async (t) => {
   const dir = t.testdir({ zx: { roms: {} }, snes: { roms: {}, bios: {} }, notes: {} })
   const { changed, library } = await watch(t, dir)
   const expect = async (slug: string, work: () => Promise<unknown>) => {
@@ -130,7 +130,7 @@ t.test('a library with a folder of ROMs in each platform is watched as well', as
   await expect('notes', () => mkdir(join(dir, 'notes/roms')))
 })
 
-t.test('what a scan leaves out, and what exports and downloads write on the way, is not told', async (t) => {
+t.test('excluded and temporary files are not reported', async (t) => {
   const dir = t.testdir({ ...LIBRARY, roms: { ...LIBRARY.roms, snes: { covers: { 'a.png': '' }, 'gamelist.xml': '' } } })
   const { after, written, library } = await watch(t, dir)
   const quiet = ['gamelist.xml', 'gamelist.xml.bak', 'metadata.pegasus.txt', `.${crypto.randomUUID()}.tmp`, 'covers/b.png',
@@ -156,7 +156,7 @@ t.test('what a scan leaves out, and what exports and downloads write on the way,
   t.ok(library.isThere())
 })
 
-t.test('links are followed where a scan follows them, and never in a circle', async (t) => {
+t.test('links are followed as in scans, and never in a loop', async (t) => {
   const dir = t.testdir({ library: LIBRARY, outside: { n64: { Game: {} }, other: {} } })
   const at = (path: string) => join(dir, 'library', path)
   await symlink(join(dir, 'outside/n64'), at('roms/n64'))
@@ -174,7 +174,7 @@ t.test('links are followed where a scan follows them, and never in a circle', as
   t.same(await after(() => symlink('Game', at('roms/psx/Link'))), ['psx'])
 })
 
-t.test('a library that is not there is waited for, and anything may have changed when it is back', async (t) => {
+t.test('a missing library is waited for, and anything may have changed when it is back', async (t) => {
   const dir = t.testdir({})
   const library = join(dir, 'library')
   const { changed, logged, library: watched } = await watch(t, library, { checkMs: 20 })
@@ -195,7 +195,7 @@ t.test('a library that is not there is waited for, and anything may have changed
   t.ok(logged.filter((line) => /looks again/.test(line)).length <= 3, 'said once each time')
 })
 
-t.test('a library without platform folders is no library yet', async (t) => {
+t.test('a library without platform folders does not count as present', async (t) => {
   const dir = t.testdir({ roms: {} })
   const { changed, logged, library } = await watch(t, dir)
   t.match(logged, [/holds no platform folders/])
@@ -205,7 +205,7 @@ t.test('a library without platform folders is no library yet', async (t) => {
   await until(() => !library.isThere(), 'the last one is gone')
 })
 
-t.test('another folder in the place of a platform is found without an event, as when a disk is mounted', async (t) => {
+t.test('a replaced platform folder is found without an event, as when a disk is mounted', async (t) => {
   const dir = t.testdir({ one: {}, two: {}, library: { roms: { snes: {}, zx: {} } } })
   const link = join(dir, 'library/roms/psx')
   await symlink(join(dir, 'one'), link)
@@ -220,7 +220,7 @@ t.test('another folder in the place of a platform is found without an event, as 
   await until(() => changed.has('psx'), 'and watched')
 })
 
-t.test('when the system allows no more watches, the others stay, it says so once, and tries again', async (t) => {
+t.test('at the limit of watches the others stay, one warning is logged and it retries', async (t) => {
   const dir = t.testdir(LIBRARY)
   let isFull = true
   const full: OpenWatch = (path, onEvent, onError) => {
@@ -239,7 +239,7 @@ t.test('when the system allows no more watches, the others stay, it says so once
   t.equal(logged.filter((line) => /not watched/.test(line)).length, 1)
 })
 
-t.test('other refusals name their remedy', async (t) => {
+t.test('other refused watches name their remedy', async (t) => {
   const dir = t.testdir(LIBRARY)
   for (const [code, remedy] of [['EMFILE', /max_user_instances/], ['EACCES', /permission to read and enter/], ['EIO', /broken/]] as const) {
     const { logged } = await watch(t, dir, { open: () => { throw Object.assign(new Error('broken'), { code }) } })
@@ -247,7 +247,7 @@ t.test('other refusals name their remedy', async (t) => {
   }
 })
 
-t.test('a handle that fails later is opened again', async (t) => {
+t.test('a watch that fails later is opened again', async (t) => {
   const dir = t.testdir(LIBRARY)
   const failures: ((err: unknown) => void)[] = []
   const { after, changed } = await watch(t, dir, {
@@ -264,7 +264,7 @@ t.test('a handle that fails later is opened again', async (t) => {
 
 const isLinux = process.platform === 'linux'
 
-t.test('files take no watch of their own, and a closed one leaves none behind', { skip: !isLinux }, async (t) => {
+t.test('files use no watches, and a closed watch leaves none behind', { skip: !isLinux }, async (t) => {
   const before = countWatches()
   const dir = t.testdir({
     roms: {
@@ -284,7 +284,7 @@ t.test('files take no watch of their own, and a closed one leaves none behind', 
   t.equal(countWatches(), before, 'also when it is closed while it opens')
 })
 
-t.test('a platform that is left out from now on is let go at the next look', async (t) => {
+t.test('the watches of a newly excluded platform end at the next check', async (t) => {
   const dir = t.testdir({ roms: { snes: { 'a.sfc': '' }, psx: { 'b.bin': '' } } })
   let now = rules
   const { changed, library } = await watch(t, dir, { readRules: () => now, checkMs: 5 })
@@ -298,7 +298,7 @@ t.test('a platform that is left out from now on is let go at the next look', asy
   t.same([...changed], ['snes'])
 })
 
-t.test('whatever comes and goes, in the end everything there is is watched, and nothing else', async (t) => {
+t.test('after any sequence of changes exactly the folders on disk are watched', async (t) => {
   const dir = t.testdir(LIBRARY)
   const { after } = await watch(t, dir)
   const path = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 3 }).map((parts) => parts.join('/'))
@@ -312,7 +312,7 @@ t.test('whatever comes and goes, in the end everything there is is watched, and 
         const target = join(root, one.path)
         if (one.kind === 'make') await mkdir(target, { recursive: true })
         else if (one.kind === 'remove') await rm(target, { recursive: true, force: true })
-        // Into itself, or onto something that is there.
+        // Renames into the folder itself or onto an existing name fail.
         else await rename(target, join(root, one.to)).catch(() => {})
       }
     })
@@ -325,7 +325,7 @@ t.test('whatever comes and goes, in the end everything there is is watched, and 
   }), { numRuns: 8 })
 })
 
-t.test('a folder that may not be read costs no other', async (t) => {
+t.test('an unreadable folder does not affect the others', async (t) => {
   const dir = t.testdir(LIBRARY)
   await asOtherUser(t, join(dir, 'roms/psx/Game'), async () => {
     const { logged, library } = await watch(t, dir)

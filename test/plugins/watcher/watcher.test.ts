@@ -11,7 +11,7 @@ import { buildScanTest, startWorker } from '../scans/support.ts'
 
 interface Row { id: string, status: string, payload: { type: string, platform_fs_slugs: string[] } }
 
-/** What follows within it belongs together, on a busy machine too. */
+/** Changes within this delay belong together, also on a busy machine. */
 const DELAY_MS = 2_500
 
 const test = await buildScanTest(t, {
@@ -30,7 +30,7 @@ const waiting = (status = 'scheduled') => sql<Row>(
   "select id, status, payload from tasks where task_key = 'filesystem_watcher' and status = $1 order by created_at", [status])
 const slugsOf = ({ payload }: Row) => payload.platform_fs_slugs
 
-/** Does something to the library and waits for the scans that follow until nothing waits any more. */
+/** Changes the library and returns its scans once no further one is waiting. */
 async function afterChange (work: () => Promise<unknown>): Promise<Row[]> {
   const before = (await scans()).length
   await work()
@@ -50,7 +50,7 @@ t.test('the catalogue lists the watcher, and it cannot be run by hand', async (t
   t.equal(answer.statusCode, 404)
 })
 
-t.test('a library that appears is scanned as a whole', async (t) => {
+t.test('a library that appears is scanned completely', async (t) => {
   await until(async () => worker?.watcher.isWatching() === true, 'the worker watches')
   t.equal(app.watcher.isWatching(), false, 'a web worker does not')
   const [scan, ...others] = await afterChange(() => put({ 'roms/snes/A.sfc': 'a', 'roms/nes/A.nes': 'a', 'roms/gb/A.gb': 'a' }))
@@ -59,14 +59,14 @@ t.test('a library that appears is scanned as a whole', async (t) => {
   t.equal((await roms('gb')).length, 1)
 })
 
-t.test('a file that appears has its platform scanned, and no other', async (t) => {
+t.test('a new file triggers a scan of its platform only', async (t) => {
   const found = await afterChange(() => put({ 'roms/snes/B.sfc': 'b' }))
   t.same(found.map(slugsOf), [['snes']])
   t.match(await rom('snes', 'B.sfc'), { missing_from_fs: false })
   t.match(await waiting('finished'), [{}, {}])
 })
 
-t.test('changes in several platforms, also new ones, are one scan', async (t) => {
+t.test('changes in several platforms, also new ones, trigger one scan', async (t) => {
   const found = await afterChange(async () => {
     await put({ 'roms/nes/B.nes': 'b', 'roms/psx/Game/disc.bin': 'disc' })
     await rm(at('snes/A.sfc'))
@@ -78,7 +78,7 @@ t.test('changes in several platforms, also new ones, are one scan', async (t) =>
   t.match(await rom('gb', 'A.gb'), { missing_from_fs: true }, 'with a platform folder its ROMs are gone')
 })
 
-t.test('what exports write and scans leave out asks for no scan', async (t) => {
+t.test('exports and excluded files trigger no scan', async (t) => {
   const found = await afterChange(async () => {
     for (const text of ['first', 'second']) {
       for (const name of ['gamelist.xml', 'metadata.pegasus.txt']) {
@@ -94,7 +94,10 @@ t.test('what exports write and scans leave out asks for no scan', async (t) => {
 
 interface Noted { version: string, is_late: boolean }
 
-/** The row of what waits, once it is written again; it is late when the delay alone would have ended its time twice. */
+/**
+ * Returns the row of the waiting scan after its next write. With the delay alone, its time would have ended twice
+ * before.
+ */
 const nextNote = (version?: string) => until(async () => {
   const [row] = await sql<Noted>(`select xmin::text as version,
     created_at < now() - interval '${DELAY_MS * 2} milliseconds' as is_late
@@ -102,7 +105,7 @@ const nextNote = (version?: string) => until(async () => {
   return row?.version !== version && row
 }, 'the change is noted')
 
-t.test('a file that is being copied is scanned once, when it is whole', async (t) => {
+t.test('a file that is being copied is scanned once, when it is complete', async (t) => {
   let size = 0
   const found = await afterChange(async () => {
     for (let row: Noted | undefined; row?.is_late !== true;) {
@@ -117,7 +120,7 @@ t.test('a file that is being copied is scanned once, when it is whole', async (t
   t.same(file, { size })
 })
 
-t.test('while a scan runs the next one waits for its end', async (t) => {
+t.test('the next scan waits for the end of a running one', async (t) => {
   const { promise, resolve } = Promise.withResolvers<null>()
   beta.identify = () => promise
   await writeFile(at('snes/One.sfc'), 'one')
@@ -138,7 +141,7 @@ t.test('while a scan runs the next one waits for its end', async (t) => {
   t.match(await rom('snes', 'Two.sfc'), { missing_from_fs: false })
 })
 
-t.test('what a person had scanned meanwhile is not scanned again', async (t) => {
+t.test("changes that a person's scan has read meanwhile are not scanned again", async (t) => {
   await put({ 'roms/nes/D.nes': 'd' })
   await until(async () => (await waiting()).length === 1, 'the scan waits')
   t.match(await finished(await start({ type: 'quick', apis: [] })), { status: 'finished' })
@@ -147,7 +150,7 @@ t.test('what a person had scanned meanwhile is not scanned again', async (t) => 
   t.same(await scans(), before)
 })
 
-t.test('a stop cancels the scan that waits, and what changes later is scanned', async (t) => {
+t.test('a stop cancels the waiting scan, and later changes are scanned', async (t) => {
   await put({ 'roms/nes/E.nes': 'e' })
   await until(async () => (await waiting()).length === 1, 'the scan waits')
   t.equal(await app.scans.stop(), 1)
@@ -155,7 +158,7 @@ t.test('a stop cancels the scan that waits, and what changes later is scanned', 
   t.same(found.map(slugsOf), [['psx']])
 })
 
-t.test('one worker watches; when it is gone another takes up what waited', async (t) => {
+t.test('one worker watches; after its end another resumes its waiting scan', async (t) => {
   const next = await startWorker(t, test, ['beta'])
   t.equal(next.watcher.isWatching(), false)
   await put({ 'roms/snes/C.sfc': 'c' })
@@ -166,7 +169,7 @@ t.test('one worker watches; when it is gone another takes up what waited', async
   t.same((await afterChange(() => rename(at('nes'), at('famicom')))).map(slugsOf), [['famicom', 'nes']])
 })
 
-t.test('changes are at rest after a delay, and after twelve at the latest', (t) => {
+t.test('changes are at rest after one delay of quiet, and after twelve at the latest', (t) => {
   fc.assert(fc.property(fc.array(fc.integer({ min: 1, max: 99 }), { minLength: 1, maxLength: 60 }), (gaps) => {
     let now = 0
     const debounce = createDebounce(100, () => now)
