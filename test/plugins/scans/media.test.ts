@@ -120,7 +120,7 @@ t.test('media in a configured folder are copied; media outside of it are not', a
   }
 })
 
-t.test('a provider with spent quota gets no media requests until it resumes', async (t) => {
+t.test('a provider with a spent allowance gets no media requests until it resumes', async (t) => {
   const day = { name: 'day', resetsAt: Date.now() + 3_600_000 }
   let restore = () => {}
   vault.fetches = (http) => {
