@@ -7,7 +7,10 @@ import { findReadable } from '../library/find-readable.ts'
 import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
 import { deleteFirmware, selectMissingFirmware } from './rows.ts'
 
-/** A file that came back since the last scan is not missing; one that cannot be looked for may be there. */
+/**
+ * True if the file does not exist. A file that came back since the last scan is not gone; one that cannot be checked
+ * may exist.
+ */
 async function isGone (path: string): Promise<boolean> {
   try {
     await lstat(path)
@@ -39,7 +42,7 @@ export function defineCleanupMissing (app: FastifyInstance): TaskDefinition {
   return {
     name: 'cleanup_missing_firmware',
     title: 'Cleanup missing firmware',
-    description: 'Deletes firmware whose files are missing from the library from the list, and says which it was',
+    description: 'Deletes firmware from the list if its files are missing from the library, and reports which',
     type: 'cleanup',
     group: 'manual',
     enabled: true,

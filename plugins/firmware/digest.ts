@@ -5,7 +5,10 @@ import type { Hashes } from '../../core/archives/types.ts'
 
 const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)
 
-/** The hashes of a file's own bytes: what an emulator loads is the archive, and known dumps are listed as that. */
+/**
+ * Computes the hashes of a file's own bytes, because emulators load the archive itself and lists of known dumps name
+ * it.
+ */
 export async function digestFile (path: string, signal: AbortSignal): Promise<Hashes> {
   const handle = await open(path, FLAGS)
   const digest = new Digest()

@@ -15,30 +15,30 @@ import { firmwarePath } from '../library/structure.ts'
 import { checkFileName, openFolder, refusing } from '../library/write-checks.ts'
 
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0)
-/** What the umask leaves of it: others may share the library. */
+/** The file mode before the umask, because others may share the library. */
 const WRITABLE_MODE = 0o666
 
-/** The firmware folder of one platform, ready to be written to. */
+/** The firmware folder of one platform, ready for writing. */
 export interface FirmwareFolder {
   library_id: number
-  /** Relative to the library. */
+  /** The path relative to the library. */
   path: string
-  /** Absolute, without symbolic links. */
+  /** The absolute path, without symbolic links. */
   real: string
 }
 
-/** A file that lies complete in its folder, under a name that no scan looks at. */
+/** A complete staged file, under a name that scans skip. */
 export interface StagedFirmware {
   file_name: string
   file_size_bytes: number
   hashes: Hashes
-  /** Puts it in the place of its name, in one step. @throws ApiError CONFLICT */
+  /** Renames the file to its final name, in one step. @throws ApiError CONFLICT */
   publish (): Promise<void>
-  /** Removes it, unless it was settled. */
+  /** Deletes the file, unless it was published. */
   discard (): Promise<void>
 }
 
-/** The files of the firmware folders. */
+/** Creates access to the files of the firmware folders. */
 export function createFirmwareFolders ({ library }: FastifyInstance, config: Config) {
   const { max_upload_bytes: maxBytes } = config.assets
 
@@ -53,7 +53,9 @@ export function createFirmwareFolders ({ library }: FastifyInstance, config: Con
   }
 
   return {
-    /** Makes the folder unless it is there. @throws ApiError CONFLICT, NO_FREE_SPACE, TOO_LARGE, UNAVAILABLE */
+    /**
+     * Prepares the folder, and creates it if needed. @throws ApiError CONFLICT, NO_FREE_SPACE, TOO_LARGE, UNAVAILABLE
+     */
     async prepare (fsSlug: string, announcedBytes: number): Promise<FirmwareFolder> {
       if (maxBytes > 0 && announcedBytes > maxBytes) throw tooLarge(announcedBytes)
       const { root, structure } = await refusing(fsSlug, () => findLayout(library, fsSlug))
@@ -63,7 +65,7 @@ export function createFirmwareFolders ({ library }: FastifyInstance, config: Con
       return { library_id: root.id, path, real }
     },
 
-    /** Writes an upload while it arrives. @throws ApiError; then nothing of it is left. */
+    /** Writes an upload while it arrives. @throws ApiError; then no part of the file remains. */
     async stage (folder: FirmwareFolder, name: string, content: AsyncIterable<Buffer>): Promise<StagedFirmware> {
       checkFileName(name, library.rules)
       const temporary = temporaryPath(folder.real)
@@ -84,7 +86,11 @@ export function createFirmwareFolders ({ library }: FastifyInstance, config: Con
       }
     },
 
-    /** @throws the error of the file system, `ENOENT` when the file is gone already · ApiError CONFLICT, UNAVAILABLE */
+    /**
+     * Deletes a file.
+     *
+     * @throws the error of the file system, `ENOENT` when the file is gone already · ApiError CONFLICT, UNAVAILABLE
+     */
     async remove (file: { library_id: number, file_path: string, file_name: string }): Promise<void> {
       const root = await library.getWritable(file.library_id)
       await library.requireMounted(root)

@@ -5,7 +5,7 @@ interface KnownFirmware { platform: string, file_name: string, size: number, md5
 
 const KNOWN = new Map((facts as KnownFirmware[]).map((file) => [`${file.platform}/${file.file_name}`, file]))
 
-/** Whether a file is a known good dump: of the size expected under its name, and equal in at least one hash. */
+/** True if a file is a known good dump: of the expected size under its name, and equal in at least one hash. */
 export function isKnownFirmware (platformSlug: string, fileName: string, size: number, hashes: Hashes): boolean {
   const known = KNOWN.get(`${platformSlug}/${fileName}`)
   if (known === undefined || known.size !== size) return false

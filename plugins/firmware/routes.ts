@@ -18,8 +18,8 @@ const routes: Routes = async (app) => {
       operationId: 'addFirmware',
       tags,
       summary: "Put files into a platform's firmware folder",
-      description: 'A form with up to 20 parts `files`. A file whose name is there already is replaced. Each is compared ' +
-        'with the dumps that are known to be good: `is_verified`.',
+      description: 'A form with up to 20 parts `files`. A file of the same name is replaced. `is_verified` is true for ' +
+        'files that equal a known good dump.',
       consumes: ['multipart/form-data'],
       form: FirmwareForm,
       querystring: PlatformQuery,
@@ -84,9 +84,9 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'deleteFirmware',
       tags,
-      summary: 'Take firmware out of the list, with its files where that is asked for',
-      description: 'Answers 200 also when some could not be deleted. Firmware whose file was gone already is among those ' +
-        'that failed, and yet out of the list.',
+      summary: 'Delete firmware from the list, and its files on request',
+      description: 'Answers 200 also when some could not be deleted. Firmware whose file was already gone counts as ' +
+        'failed, although it is deleted from the list.',
       body: DeleteFirmwareSchema,
       response: { 200: BulkResultSchema }
     },

@@ -8,7 +8,7 @@ const COLUMNS = sql`f.id, f.library_id, f.platform_id, f.file_name, f.file_path,
   f.crc_hash, f.md5_hash, f.sha1_hash, f.is_verified, f.missing_from_fs, ${milliseconds('f.created_at')} as created_at,
   ${milliseconds('f.updated_at')} as updated_at`
 
-/** The firmware of some platforms by platform, by file name. */
+/** Returns the firmware of some platforms, grouped by platform and sorted by file name. */
 export async function selectFirmware (
   em: EntityManager, platforms: readonly number[]
 ): Promise<Map<number, FirmwareRow[]>> {
@@ -17,13 +17,13 @@ export async function selectFirmware (
   return Map.groupBy(rows, (row) => row.platform_id)
 }
 
-/** Firmware beside the folder of its platform. */
+/** A firmware row with the folder name of its platform. */
 export interface FirmwareWithPlatform extends FirmwareRow { platform_fs_slug: string }
 
-/** Which firmware is meant; all of it without either. */
+/** The selected firmware; all of it without a platform or ids. */
 export interface FirmwareSelection { platform_id?: number | undefined, ids?: readonly number[] }
 
-/** Firmware by file name. @param isVisible of its platform `p` */
+/** Returns firmware sorted by file name. @param isVisible a condition on its platform `p` */
 export async function selectPlacedFirmware (
   em: EntityManager, isVisible: RawBuilder<boolean>, { platform_id: platform, ids }: FirmwareSelection
 ): Promise<FirmwareWithPlatform[]> {
@@ -41,7 +41,7 @@ export async function selectFirmwareIds (em: EntityManager, isVisible: RawBuilde
   return rows.map((row) => row.id)
 }
 
-/** The platform `p` that firmware is for; null when the condition finds none. */
+/** Returns the platform `p` of an upload; null if the condition excludes it. */
 export async function selectFirmwarePlatform (
   em: EntityManager, id: number, isVisible: RawBuilder<boolean>
 ): Promise<{ id: number, slug: string, fs_slug: string } | null> {
@@ -50,7 +50,7 @@ export async function selectFirmwarePlatform (
   return rows[0] ?? null
 }
 
-/** What a file on disk is, in the row of its name. */
+/** The facts of a file on disk, which are stored under its name. */
 export interface FirmwareFacts extends Hashes {
   library_id: number
   platform_id: number

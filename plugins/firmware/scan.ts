@@ -18,7 +18,7 @@ export interface FirmwareScan {
   folder: string
   library: Pick<LibraryRoot, 'id' | 'dir'>
   rules: ExclusionRules
-  /** Whether files are hashed again that look as they did. */
+  /** True if files that look unchanged are hashed again. */
   isThorough: boolean
   progress: {
     add (counts: { scanned_firmware?: number, new_firmware?: number }): void
@@ -27,13 +27,13 @@ export interface FirmwareScan {
   signal: AbortSignal
 }
 
-/** A version of a platform has that platform's firmware: `slug` is the platform's. */
+/** A platform. A version of a platform has the firmware of the main platform, whose slug is `slug`. */
 interface FirmwarePlatform { id: number, slug: string, fs_slug: string }
 
 interface FirmwareFile { name: string, path: string, size: number }
 type Complain = (name: string, reason: string) => void
 
-/** Files directly in the folder; a platform without one has no firmware. */
+/** Lists the files directly in the folder; a platform without a folder has no firmware. */
 async function listFiles ({ folder, library, rules }: FirmwareScan, complain: Complain): Promise<FirmwareFile[]> {
   const found: FirmwareFile[] = []
   for (const { name, kind, isValid } of await listItems(join(library.dir, folder))) {
@@ -63,9 +63,9 @@ async function listItems (path: string) {
 }
 
 /**
- * Hashes what is new or changed in a platform's firmware folder.
+ * Hashes new and changed files in a platform's firmware folder.
  *
- * @returns how many files were new
+ * @returns the number of new files
  * @throws LibraryUnreadableError when the folder is there and cannot be read
  */
 export async function scanFirmware (platform: FirmwarePlatform, scan: FirmwareScan): Promise<number> {
@@ -78,7 +78,7 @@ export async function scanFirmware (platform: FirmwarePlatform, scan: FirmwareSc
   const rows = new Map(known.map((row) => [row.file_name, row]))
   const present = [...rows.values()].filter((row) => !row.missing_from_fs).length
   if (files.length === 0 && present > 0 && (await listItems(join(library.dir, dirname(folder)))).length === 0) {
-    // What a disk that is not mounted leaves of the folder with everybody's firmware.
+    // An unmounted disk leaves the parent folder of all firmware empty.
     const reason = `it holds nothing any more, but ${present} of its files are known; none was marked missing. Mount its ` +
       'disk, or put a folder into it when they were removed on purpose'
     progress.problem({ platform: platform.fs_slug, path: dirname(folder), reason })

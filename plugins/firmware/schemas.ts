@@ -22,16 +22,16 @@ export type FirmwareView = Static<typeof FirmwareSchema>
 
 export const FirmwareForm = Type.Object({ files: Type.Array(Bytes, { minItems: 1, maxItems: 20 }) }, { title: 'FirmwareForm' })
 export const FirmwareUploadSchema = Type.Object({
-  uploaded: Type.Integer({ description: 'The parts that were sent, those without a name included' }),
+  uploaded: Type.Integer({ description: 'The number of parts that were sent, also those without a name' }),
   firmware: Type.Array(FirmwareSchema, { description: 'All firmware of the platform' })
 }, { title: 'FirmwareUpload' })
 export type FirmwareUploadView = Static<typeof FirmwareUploadSchema>
 
-/** A number that some row may have. */
+/** Returns the schema of an id, of any number that a row may have. */
 const anyIdOf = (what: string) => Type.Integer({ minimum: -ID_MAX, maximum: ID_MAX, description: `Id of ${what}` })
 export const FirmwareParams = Type.Object({ id: anyIdOf('a file') })
 export const FirmwareContentParams = Type.Object({
-  id: anyIdOf('a file'), file_name: Type.String({ description: 'Any; some emulators look at the end of an address' })
+  id: anyIdOf('a file'), file_name: Type.String({ description: 'Any name, for emulators that read the end of an address' })
 })
 export const PlatformQuery = Type.Object({ platform_id: anyIdOf('a platform') })
 export const ListFirmwareQuery = Type.Partial(PlatformQuery)
@@ -39,13 +39,13 @@ export const ListFirmwareQuery = Type.Partial(PlatformQuery)
 const Ids = Type.Array(anyIdOf('a file'), { maxItems: LIMIT_MAX })
 export const DeleteFirmwareSchema = Type.Object({
   firmware: Ids,
-  delete_from_fs: Type.Optional({ ...Ids, description: 'Of those, the ones whose file is deleted too' })
+  delete_from_fs: Type.Optional({ ...Ids, description: 'Those of `firmware` whose file is deleted too' })
 }, { title: 'DeleteFirmware' })
 export type DeleteFirmware = Static<typeof DeleteFirmwareSchema>
 
 export const BulkResultSchema = Type.Object({
   successful_items: Type.Integer(),
   failed_ids: Type.Array(Type.Integer()),
-  errors: Type.Array(Type.String(), { description: 'Why, one for each that failed' })
+  errors: Type.Array(Type.String(), { description: 'The reason of each failure' })
 }, { title: 'BulkResult' })
 export type BulkResult = Static<typeof BulkResultSchema>

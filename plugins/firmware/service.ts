@@ -34,7 +34,7 @@ export function createFirmware (app: FastifyInstance, config: Config) {
     return (await selectPlacedFirmware(em, isVisible(caller), { platform_id: platformId })).map(toFirmwareView)
   }
 
-  /** Deletes the file of a row. @returns what is wrong, and whether the row stays for that */
+  /** Deletes the file of a row. @returns the problem, and whether the row stays because of it */
   async function removeFile (row: FirmwareWithPlatform): Promise<{ error: string, keepsRow: boolean } | null> {
     try {
       await folders.remove(row)
@@ -54,14 +54,14 @@ export function createFirmware (app: FastifyInstance, config: Config) {
     get: async (em: EntityManager, caller: Viewer, id: number): Promise<FirmwareView> =>
       toFirmwareView(await find(em, caller, id)),
 
-    /** Opens the file; the caller closes the handle. @throws ApiError NOT_FOUND, also when the disk lost it */
+    /** Opens a file; the caller closes the handle. @throws ApiError NOT_FOUND, also when the file is missing on disk */
     async open (em: EntityManager, caller: Viewer, id: number) {
       const row = await find(em, caller, id)
       const handle = await openStoredFile(app.library, { ...row, fs_path: row.file_path })
       return { fileName: row.file_name, handle }
     },
 
-    /** Puts the files of a form into the platform's folder; one that is there already is replaced. */
+    /** Stores the files of a form in the platform's folder; replaces files of the same name. */
     async upload (request: FastifyRequest, caller: Viewer, platformId: number): Promise<FirmwareUploadView> {
       const { em } = request
       const platform = await selectFirmwarePlatform(em, platformId, isVisible(caller))
@@ -88,7 +88,10 @@ export function createFirmware (app: FastifyInstance, config: Config) {
       return { uploaded: parts, firmware: await list(em, caller, platform.id) }
     },
 
-    /** Takes firmware out of the list, and with it the files that are named. What cannot be deleted stays in both. */
+    /**
+     * Deletes firmware from the list, and the named files from disk. Firmware whose file cannot be deleted stays in
+     * both.
+     */
     async delete (em: EntityManager, caller: Viewer, input: DeleteFirmware): Promise<BulkResult> {
       const ids = [...new Set(input.firmware)]
       const withFile = new Set(input.delete_from_fs)

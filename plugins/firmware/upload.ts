@@ -6,20 +6,20 @@ import type { FirmwareFolder, FirmwareFolders, StagedFirmware } from './folder.t
 const PART = 'files'
 const LIMITS = { files: 20, fields: 100, parts: 120, fieldSize: 64 * 1024, fileSize: Infinity }
 
-/** What a form brought: every part that was meant as a file, and the files that had a name. */
+/** The content of a form: the number of its file parts, and the staged files that had a name. */
 export interface FirmwareUpload { parts: number, staged: StagedFirmware[] }
 
-/** @throws ApiError INVALID unless there are parts of the name that files have. */
+/** Creates the error for a form without parts of the right name. */
 const missingParts = () => invalid(['body', PART], `must hold files, each as a part '${PART}' of a multipart form`, undefined,
   'missing')
 
-/** How much a request says that it brings. */
+/** Returns the size that a request announces; 0 if unknown. */
 export const announcedBytes = ({ headers }: FastifyRequest): number => Number(headers['content-length'] ?? 0) || 0
 
 /**
- * Writes the files of a form into a folder, none of them in its place yet.
+ * Stages the files of a form in a folder.
  *
- * @throws ApiError; then nothing of them is left.
+ * @throws ApiError; then no part of the files remains.
  */
 export async function readFirmware (
   request: FastifyRequest, folders: FirmwareFolders, folder: FirmwareFolder

@@ -2,7 +2,7 @@ import { formatDate } from '../../core/typebox.ts'
 import { parseName } from '../library/names.ts'
 import type { FirmwareView } from './schemas.ts'
 
-/** Times are milliseconds since 1970. */
+/** A row of firmware; times are milliseconds since 1970. */
 export interface FirmwareRow {
   id: number
   library_id: number

@@ -41,7 +41,7 @@ async function remove ({ app, admin }: TestApp, payload: object, headers: Header
   return await app.inject({ method: 'POST', url: '/api/firmware/delete', headers, payload })
 }
 
-/** Bytes of a length and a checksum: four at the end are chosen so, by going the table of the checksum backwards. */
+/** Forges bytes of a length and a checksum: computes the last four by running the table of the checksum backwards. */
 function forge (length: number, crc: string): Buffer {
   const table = Array.from({ length: 256 }, (_none, index) => (~crc32(Buffer.of(index ^ 0xff)) ^ 0x00ffffff) >>> 0)
   const head = Buffer.alloc(length - 4, 'x')
@@ -55,7 +55,7 @@ function forge (length: number, crc: string): Buffer {
   return Buffer.concat([head, end])
 }
 
-t.test('files that are uploaded lie in the firmware folder of their platform, with their hashes', async (t) => {
+t.test("uploaded files are stored with their hashes in the platform's firmware folder", async (t) => {
   const test = await fresh(t, { library: LIBRARY })
   const snes = await addPlatform(test, 'snes')
   const reply = await upload(test, snes, [file('b (Rev 1).bin', 'two'), file('a.bin', 'one')])
@@ -80,13 +80,13 @@ t.test('files that are uploaded lie in the firmware folder of their platform, wi
   t.same(await readdir(join(test.libraryDir, 'bios', 'snes')), ['a.bin', 'b (Rev 1).bin'])
 })
 
-t.test('firmware lies in each platform where the library is laid out so', async (t) => {
+t.test('in structure B each platform has its own firmware folder', async (t) => {
   const test = await fresh(t, { library: { nes: { roms: {} } } })
   await upload(test, await addPlatform(test, 'nes'), [file('disksys.rom', 'x')])
   t.ok(existsSync(join(test.libraryDir, 'nes', 'bios', 'disksys.rom')))
 })
 
-t.test('a known good dump is verified, and no longer once it is replaced', async (t) => {
+t.test('a known good dump is verified until it is replaced', async (t) => {
   const test = await fresh(t, { library: LIBRARY })
   const platform = await addPlatform(test, 'fairchild-channel-f')
   const dump = forge(1024, '04694ed9')
@@ -100,19 +100,19 @@ t.test('a known good dump is verified, and no longer once it is replaced', async
   })
 })
 
-t.test('a dump of the known size and another content is not verified', async (t) => {
+t.test('a file of a known size with other content is not verified', async (t) => {
   const test = await fresh(t, { library: LIBRARY })
   const platform = await addPlatform(test, 'fairchild-channel-f')
   t.equal((await uploadOne(test, platform, 'sl31253.bin', Buffer.alloc(1024))).is_verified, false)
 })
 
-t.test('an archive counts with its own bytes, as known dumps are listed', async (t) => {
+t.test('an archive is hashed by its own bytes, as known dumps are listed', async (t) => {
   const folder = t.testdir({ 'midssio.zip': 'PK\x03\x04 no matter what' })
   const hashes = await digestFile(join(folder, 'midssio.zip'), new AbortController().signal)
   t.equal(hashes.md5_hash, md5Of('PK\x03\x04 no matter what'))
 })
 
-t.test('a name that is no plain file name is refused, and nothing is written', async (t) => {
+t.test('an invalid file name is refused, and nothing is written', async (t) => {
   const test = await fresh(t, { library: LIBRARY })
   const snes = await addPlatform(test, 'snes')
   for (const name of ['../evil.bin', 'a/b.bin', 'a\\b.bin', '..', '.', 'a\tb.bin', 'C:x', 'é'.repeat(200), 'notes.tmp']) {
@@ -136,7 +136,7 @@ t.test('a part without a name is counted and skipped; a form without files is re
   t.equal((await upload(test, 4711, [file('a.bin', 'x')])).json<{ detail: string }>().detail, 'Platform with ID 4711 not found')
 })
 
-t.test('what is too large, or has no place, is refused and leaves nothing behind', async (t) => {
+t.test('an upload that is too large or blocked by a folder is refused without a trace', async (t) => {
   const test = await buildTestApp(t, { library: LIBRARY, env: { MAX_ASSET_UPLOAD_SIZE_BYTES: '1000' } })
   const snes = await addPlatform(test, 'snes')
   t.equal((await upload(test, snes, [file('a.bin', Buffer.alloc(2000))])).statusCode, 413)
@@ -147,7 +147,7 @@ t.test('what is too large, or has no place, is refused and leaves nothing behind
   t.same(await readdir(join(test.libraryDir, 'bios', 'snes')), ['taken.bin'])
 })
 
-t.test('firmware is listed by name, for one platform or all, in a constant number of statements', async (t) => {
+t.test('firmware is listed by name with a constant number of statements', async (t) => {
   const test = await fresh(t, { library: LIBRARY })
   const [snes, channelF] = [await addPlatform(test, 'snes'), await addPlatform(test, 'fairchild-channel-f')]
   await upload(test, snes, [file('c.bin', 'x'), file('a.bin', 'x')])
@@ -169,7 +169,7 @@ t.test('firmware is listed by name, for one platform or all, in a constant numbe
   }
 })
 
-t.test('content is sent whole and in ranges, under any name in the address', async (t) => {
+t.test('content is sent whole and in ranges, whatever the name in the URL is', async (t) => {
   const test = await fresh(t, { library: LIBRARY })
   const { id } = await uploadOne(test, await addPlatform(test, 'snes'), 'boot.bin', 'hello world')
   const whole = await get(test, `/api/firmware/${id}/content/whatever.rom`)
@@ -188,7 +188,7 @@ t.test('content is sent whole and in ranges, under any name in the address', asy
   t.equal(again.statusCode, 304)
 })
 
-t.test('content that is gone from the disk, or leads out of the library, is not found', async (t) => {
+t.test('content that is missing on disk or outside the library is not found', async (t) => {
   const test = await fresh(t, { library: LIBRARY })
   const snes = await addPlatform(test, 'snes')
   const { id } = await uploadOne(test, snes, 'boot.bin', 'x')
@@ -203,7 +203,7 @@ t.test('content that is gone from the disk, or leads out of the library, is not 
   t.equal((await get(test, `/api/firmware/${id}/content/x`)).body, 'mine', 'an upload replaces the link, not what it leads to')
 })
 
-t.test('firmware is deleted from the list, and from the disk where that is asked for', async (t) => {
+t.test('firmware is deleted from the list, and from the disk on request', async (t) => {
   const test = await fresh(t, { library: LIBRARY })
   const snes = await addPlatform(test, 'snes')
   const kept = await uploadOne(test, snes, 'kept.bin', 'x')
@@ -234,7 +234,7 @@ t.test('a file that cannot be deleted keeps its row', async (t) => {
   t.equal((await get(test, `/api/firmware/${id}`)).statusCode, 200)
 })
 
-t.test('a folder of firmware that is a link to elsewhere is used as one', async (t) => {
+t.test('a firmware folder that is a link is used', async (t) => {
   const test = await fresh(t, { library: LIBRARY })
   const snes = await addPlatform(test, 'snes')
   const elsewhere = t.testdir({})
@@ -247,7 +247,7 @@ t.test('a folder of firmware that is a link to elsewhere is used as one', async 
   t.same(await readdir(elsewhere), [])
 })
 
-t.test('firmware of a platform that is hidden from somebody is not there for them', async (t) => {
+t.test('a caller does not see firmware of a platform hidden from them', async (t) => {
   const test = await fresh(t, { library: LIBRARY })
   const snes = await addPlatform(test, 'snes')
   const { id } = await uploadOne(test, snes, 'boot.bin', 'x')
@@ -260,7 +260,7 @@ t.test('firmware of a platform that is hidden from somebody is not there for the
   t.equal((await get(test, `/api/firmware/${id}/content/x`, bob)).statusCode, 404)
 })
 
-t.test('whoever may write firmware may still not delete it, nor upload for a platform that is hidden', async (t) => {
+t.test('the right to write firmware allows no deletion and no upload to hidden platforms', async (t) => {
   const test = await fresh(t, { library: LIBRARY })
   const [snes, hidden] = [await addPlatform(test, 'snes'), await addPlatform(test, 'fairchild-channel-f')]
   const bob = await test.createUser('bob')
@@ -276,7 +276,7 @@ t.test('whoever may write firmware may still not delete it, nor upload for a pla
   t.equal((await get(test, `/api/firmware/${id}`)).statusCode, 200)
 })
 
-t.test('firmware may be fetched without signing in where downloads are open', async (t) => {
+t.test('firmware downloads without sign-in if downloads are open', async (t) => {
   const test = await buildTestApp(t, { library: LIBRARY, env: { DISABLE_DOWNLOAD_ENDPOINT_AUTH: 'true' } })
   const { id } = await uploadOne(test, await addPlatform(test, 'snes'), 'boot.bin', 'x')
   await writeFile(join(test.libraryDir, 'bios', 'snes', 'boot.bin'), 'y')
