@@ -7,17 +7,17 @@ import type { PluginRecord } from '../../core/loader/registry.ts'
 import { fingerprintOf, readSnapshot } from '../../core/loader/snapshot.ts'
 import { readServerState } from '../../core/supervisor/server-state.ts'
 
-/** A database that does not answer is no reason to wait: what is here can be looked at. */
+/** The timeout of the database, because plugins can be inspected without one. */
 const DATABASE_MS = 5_000
 
-/** Every plugin of this installation after its own set-up ran, without a server or a database. */
+/** Inspects every plugin of this installation after its own setup ran, without a server or a database. */
 export async function inspectPlugins (config: Config, settings = settingsEnvironment()): Promise<PluginRecord[]> {
   linkSdk(config.data_dir)
   const packages = listPluginPackages(config.data_dir)
   return (await inspectApart({ works: true, packages, settings })).records
 }
 
-/** What the scan worker of the running server made of its plugins; null when none runs, or with other packages. */
+/** Reads the plugin records of the running server's scan worker; null if none runs, or with other packages. */
 async function readRecords (config: Config): Promise<PluginRecord[] | null> {
   const state = readServerState(config.data_dir)
   if (state === null) return null
@@ -29,18 +29,18 @@ async function readRecords (config: Config): Promise<PluginRecord[] | null> {
     const snapshot = await readSnapshot(client, fingerprintOf(listPluginPackages(config.data_dir)))
     return snapshot === null || snapshot.worker === null ? null : snapshot.reports.map(({ record }) => record)
   } catch {
-    // It starts or ends just now, or hangs.
+    // The server is starting, stopping or hanging.
     return null
   } finally {
-    await client.end().catch(() => { /* it never began */ })
+    await client.end().catch(() => { /* it never connected */ })
   }
 }
 
-/** Every plugin: as the running server has it, else as it is found out here. */
+/** Finds every plugin: as the running server reports it, or else by inspection here. */
 export const findPlugins = async (config: Config, settings = settingsEnvironment()): Promise<PluginRecord[]> =>
   await readRecords(config) ?? await inspectPlugins(config, settings)
 
-/** Columns as wide as their widest cell; the last is not padded. */
+/** Renders a table with columns as wide as their widest cell; the last column is not padded. */
 export function renderTable (rows: readonly (readonly string[])[]): string {
   const widths = rows.reduce<number[]>(
     (most, row) => row.map((cell, index) => Math.max(most[index] ?? 0, cell.length)), [])
@@ -51,7 +51,7 @@ export function describePlugin ({ status, reason }: PluginRecord): string {
   return reason === null ? status : `${status}: ${reason}`
 }
 
-/** `svc plugins`. */
+/** Runs `svc plugins`. */
 export async function listPlugins (options: { json?: boolean }): Promise<void> {
   const { config } = loadConfig()
   const records = await findPlugins(config)

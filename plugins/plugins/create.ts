@@ -7,11 +7,11 @@ import { StartError } from '../../core/errors.ts'
 import { listPluginPackages } from '../../core/loader/packages.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 
-/** What tests and builds leave in an example. */
+/** Folders that tests and builds leave in an example. */
 const LEFT_OUT = new Set(['node_modules', 'dist', '.tap', '.tsimp'])
 const FIRST_VERSION = '0.1.0'
 
-/** @throws StartError for a key that no plugin of this kind may have here. */
+/** Checks a key. @throws StartError if a plugin of this kind may not have it here */
 function checkKey (kind: PluginKind, key: string, dataDir: string): void {
   const isKey: boolean = Value.Check(ManifestSchema.properties.key, key)
   if (!isKey) {
@@ -25,13 +25,13 @@ function checkKey (kind: PluginKind, key: string, dataDir: string): void {
   }
 }
 
-/** @throws StartError when something is there that would be written over. */
+/** Checks the target folder. @throws StartError if it is not empty, because files would be overwritten */
 function checkFolder (folder: string): void {
   if (!existsSync(folder) || readdirSync(folder).length === 0) return
   throw new StartError(`${folder} is not empty. Name a folder that is not there yet.`, { exitCode: 2 })
 }
 
-/** The example's own key, as code, variables and sentences spell it. */
+/** Renames the example's own key in code, variables and sentences. */
 function rename (text: string, key: string): string {
   const words = key.split('-').map((word) => word.charAt(0).toUpperCase() + word.slice(1))
   return text.replaceAll('MINIMAL', key.toUpperCase().replaceAll('-', '_'))
@@ -47,28 +47,30 @@ function setVersion (folder: string): void {
   }
 }
 
-/** What `npm pack` calls the archive of this server's SDK, which need not be the one that npm has. */
+/** Returns the name that `npm pack` gives the archive of this server's SDK, which may differ from the published one. */
 function packedName (sdk: string): string {
   const { name, version } = JSON.parse(readFileSync(join(sdk, 'package.json'), 'utf8')) as { name: string, version: string }
   return `${name.replace('@', '').replace('/', '-')}-${version}.tgz`
 }
 
-/** Whether the `svc` that a shell finds is this server's, as in the image, where it gives up root's rights first. */
+/** True if the `svc` on the shell's PATH is this server's, as in the image, where it drops root's rights first. */
 function isOnPath (): boolean {
   const own = ['svc.js', join('cli', 'container.sh')].map((name) => realpathSync(join(SERVER_DIR, 'core', name)))
-  // Those that npm puts before the others are gone once `npx svc` ends.
+  // npm adds its own folders in front, which are gone once `npx svc` ends.
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'))
   const program = folders.map((folder) => join(folder, 'svc')).find(existsSync)
   return program !== undefined && own.includes(realpathSync(program))
 }
 
-/** Runs a command of this server from any folder. There, `npx svc` would offer a stranger's package of that name. */
+/** Returns a command line of this server for any folder. There, `npx svc` would offer another package of this name. */
 function serverCommand (dataDir: string): string {
   const program = isOnPath() ? 'svc' : `node "${join(SERVER_DIR, 'core', 'svc.js')}"`
   return `${program} --data-dir "${dataDir}"`
 }
 
-/** `svc plugins create`: the minimal example of a kind under another key, a package whose own tests pass. */
+/**
+ * Runs `svc plugins create`: copies the minimal example of a kind under another key, as a package whose own tests pass.
+ */
 export function createPlugin (kind: PluginKind, key: string, given?: string): void {
   const { config: { data_dir: dataDir } } = loadConfig()
   checkKey(kind, key, dataDir)

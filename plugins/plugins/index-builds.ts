@@ -7,31 +7,31 @@ import { readIndexSchedule } from '../../core/loader/index-schedule.ts'
 import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
 import { createMemo } from '../../core/loader/memo.ts'
 
-/** Archives of whole databases take their time. */
+/** The timeout, which is long because providers publish archives of whole databases. */
 const TIMEOUT_SECONDS = 60 * 60
 const ArgumentsSchema = Type.Object({
   force: Type.Optional(Type.Boolean({
-    default: false, description: 'Clients may send it; a run by hand builds the index in any case, also with the schedule off'
+    default: false, description: 'Sent by clients, without effect: a manual run always builds the index, even with the schedule off'
   }))
 }, { additionalProperties: false })
 
-/** Between two writes of how far a build is. */
+/** The shortest time between two progress reports of a build. */
 const REPORT_EVERY_MS = 1_000
 
-/** Passes on how far work is, not more often than is worth a write. */
+/** Reports progress, but not more often than a write is worth. */
 function createProgress (tell: TaskRun['report']) {
   let toldAt = -Infinity
   let telling: Promise<void> = Promise.resolve()
   const report: ProviderContext['report'] = ({ done, total = done, message }) => {
     if (performance.now() - toldAt < REPORT_EVERY_MS) return
     toldAt = performance.now()
-    // The next one, or the end, says what could not be written now.
+    // The next report, or the last one, has the values that could not be written now.
     telling = telling.then(() => tell({ update_stats: { processed: done, total, message } })).catch(() => {})
   }
   return { report, settled: () => telling }
 }
 
-/** One task for each provider that keeps a local index. Its schedule is off until it is set. */
+/** Defines a task for each provider with a local index. Its schedule is off until it is configured. */
 export function defineIndexBuilds (app: FastifyInstance, config: Config): TaskDefinition[] {
   return [...app.registry.providers.values()].flatMap((provider) => {
     const { key, definition, rebuildIndex } = provider

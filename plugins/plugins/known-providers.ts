@@ -1,21 +1,21 @@
 /** A metadata provider that clients know by name, whether or not its plugin is installed. */
 export interface KnownProvider {
   key: string
-  /** The type of `<key>_id` of ROMs; null for one that has no ids of its own. */
+  /** The type of `<key>_id` of ROMs; null for a provider without its own ids. */
   id: 'integer' | 'string' | null
-  /** Whether ROMs have a `<key>_metadata`. */
+  /** True if ROMs have a `<key>_metadata`. */
   hasMetadata?: boolean
-  /** What `GET /api/heartbeat` calls it; null for a provider that is always there. */
+  /** The name in `GET /api/heartbeat`; null for a provider that is always available. */
   flag: string | null
-  /** What platforms have of it. */
+  /** The fields that platforms have of the provider. */
   platform?: readonly ('id' | 'slug')[]
-  /** Whether a platform that it knows counts as identified. */
+  /** True if a platform that the provider knows counts as identified. */
   identifiesPlatforms?: boolean
-  /** Whether it counts as one that can identify games, in the heartbeat. */
+  /** True if the provider counts in the heartbeat as one that identifies games. */
   counts?: boolean
 }
 
-/** Companion apps read these fields and names always. The order is that of the fields of a ROM. */
+/** The known providers, in the order of the fields of a ROM. Companion apps always read these fields and names. */
 export const KNOWN_PROVIDERS: readonly KnownProvider[] = [
   { key: 'igdb', id: 'integer', hasMetadata: true, flag: 'IGDB_API_ENABLED', platform: ['id', 'slug'], identifiesPlatforms: true, counts: true },
   { key: 'sgdb', id: 'integer', flag: 'STEAMGRIDDB_API_ENABLED', platform: ['id'] },
@@ -36,14 +36,14 @@ export const KNOWN_PROVIDERS: readonly KnownProvider[] = [
   { key: 'steam', id: 'integer', hasMetadata: true, flag: 'STEAM_API_ENABLED' }
 ]
 
-/** Providers of text, most trusted first, where the owner names none. */
+/** Providers of text, most trusted first, if the configuration names none. */
 export const METADATA_PRIORITY = ['igdb', 'moby', 'ss', 'ra', 'launchbox', 'gamelist', 'hasheous', 'tgdb', 'flashpoint', 'hltb']
-/** Providers of artwork, most trusted first, where the owner names none. */
+/** Providers of artwork, most trusted first, if the configuration names none. */
 export const ARTWORK_PRIORITY = ['sgdb', 'igdb', 'moby', 'ss', 'libretro', 'ra', 'launchbox', 'gamelist', 'hasheous', 'tgdb',
   'flashpoint', 'hltb']
-/** The order in which a known provider's id decides which ROMs are one game. */
+/** The order in which the ids of known providers decide which ROMs are one game. */
 export const IDENTIFYING = ['igdb', 'ss', 'moby', 'ra', 'hasheous', 'launchbox', 'tgdb', 'flashpoint']
-/** The order in which statistics name them; others follow. */
+/** The order of providers in statistics; other providers follow. */
 export const COVERAGE_ORDER = ['igdb', 'ss', 'moby', 'launchbox', 'ra', 'hasheous', 'tgdb', 'flashpoint', 'hltb', 'gamelist', 'libretro']
 
 const BY_KEY = new Map(KNOWN_PROVIDERS.map((provider) => [provider.key, provider]))

@@ -8,7 +8,7 @@ import { linkSdk } from '../../core/loader/packages.ts'
 import { readServerState } from '../../core/supervisor/server-state.ts'
 import { NPM_FLAGS, runNpm } from './run-npm.ts'
 
-/** Of the data directory. */
+/** The folder of plugins in the data directory. */
 const FOLDER = 'plugins'
 
 type Dependencies = Record<string, string>
@@ -28,7 +28,7 @@ function readDependencies (folder: string): Dependencies {
   return json.dependencies ?? {}
 }
 
-/** `./folder` means the folder seen from here, although npm runs elsewhere. */
+/** Resolves `./folder` against the current folder, because npm runs in another one. */
 function readSpec (spec: string): string {
   if (spec.startsWith('-')) {
     throw new StartError(`'${spec}' is no package name. Give a name, a folder or a tarball.`, { exitCode: 2 })
@@ -36,7 +36,7 @@ function readSpec (spec: string): string {
   return existsSync(spec) ? resolve(spec) : spec
 }
 
-/** Which dependency came with `spec`: the one that changed, else the one of that name. */
+/** Finds the dependency that came with `spec`: the changed one, else the one of this name. */
 export function findAdded (before: Dependencies, after: Dependencies, spec: string): string | undefined {
   const names = Object.keys(after)
   return names.find((name) => before[name] !== after[name]) ??
@@ -48,7 +48,7 @@ function sayRestart (dataDir: string): void {
   if (readServerState(dataDir) !== null) process.stdout.write('Restart the server for this to take effect.\n')
 }
 
-/** `svc plugins add`: 0 when the plugin can be used or only needs its settings. */
+/** Runs `svc plugins add`. @returns 0 if the plugin can be used or only needs its settings */
 export async function addPlugin (given: string): Promise<number> {
   const { config } = loadConfig()
   const spec = readSpec(given)
@@ -65,7 +65,7 @@ export async function addPlugin (given: string): Promise<number> {
   return record.status === 'active' || record.status === 'disabled' ? 0 : 1
 }
 
-/** `svc plugins remove`. */
+/** Runs `svc plugins remove`. */
 export async function removePlugin (name: string): Promise<number> {
   const { config } = loadConfig()
   const folder = createFolder(config.data_dir)

@@ -2,19 +2,19 @@ import type { ProviderDefinition } from '@svc/plugin-sdk'
 import type { Registry } from '../../core/loader/registry.ts'
 import { KNOWN_PROVIDERS } from './known-providers.ts'
 
-/** All providers of this installation, those that are switched off included. */
+/** Returns all providers of this installation, also those that are switched off. */
 export const listProviders = (registry: Pick<Registry, 'definitions'>): ProviderDefinition[] => registry.definitions
   .flatMap(({ kind, definition }) => kind === 'provider' ? [definition as ProviderDefinition] : [])
 
-/** The keys of the known providers and of all providers there are: naming one of these is no mistake. */
+/** Returns the keys of the known and of all installed providers, which requests may name. */
 export const listProviderKeys = (registry: Pick<Registry, 'definitions'>): string[] =>
   [...new Set([...KNOWN_PROVIDERS.map(({ key }) => key), ...listProviders(registry).map(({ key }) => key)])]
 
-/** The type of a provider's ids; null for one that has none of its own. */
+/** Returns the type of a provider's ids; null for a provider without its own ids. */
 export const idTypeOf = ({ kind, id }: ProviderDefinition): 'integer' | 'string' | null =>
   kind === 'ids' ? null : id ?? null
 
-/** Tells whether a provider is known or there, and an id one of its kind. */
+/** Creates a check that a provider is known or installed, and an id is of its type. */
 export function createIdCheck (registry: Pick<Registry, 'definitions'>): (key: string, id: unknown) => boolean {
   const types = new Map<string, string | null>([
     ...KNOWN_PROVIDERS.map(({ key, id }) => [key, id] as const),
@@ -26,5 +26,5 @@ export function createIdCheck (registry: Pick<Registry, 'definitions'>): (key: s
   }
 }
 
-/** Whether a match of this provider alone makes a ROM identified. */
+/** True if a match of this provider alone makes a ROM identified. */
 export const knowsGames = ({ kind = 'games' }: Pick<ProviderDefinition, 'kind'>): boolean => kind === 'games'

@@ -3,10 +3,16 @@ import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { StartError } from '../../core/errors.ts'
 
-/** No scripts of strangers; a copy of a folder rather than a link to it, so that it finds this server's SDK. */
+/**
+ * npm runs no scripts of other packages. It copies a folder instead of linking it, so that the copy finds this server's
+ * SDK.
+ */
 export const NPM_FLAGS = ['--legacy-peer-deps', '--ignore-scripts', '--no-audit', '--no-fund', '--install-links', '--loglevel=error']
 
-/** npm's program and its first arguments: on Windows its script, since Node starts no .cmd file without a shell. */
+/**
+ * Returns npm's program and its first arguments. On Windows this is its script, because Node starts no .cmd file
+ * without a shell.
+ */
 function findNpm (): [string, ...string[]] {
   if (process.platform !== 'win32') return ['npm']
   const script = (process.env.PATH ?? '').split(delimiter)
@@ -15,7 +21,7 @@ function findNpm (): [string, ...string[]] {
   return [process.execPath, script]
 }
 
-/** @throws StartError when npm is missing or fails; npm has printed why. */
+/** Runs npm. @throws StartError if npm is missing or fails; npm has printed the reason */
 export async function runNpm (folder: string, args: string[], signal?: AbortSignal): Promise<void> {
   const [program, ...first] = findNpm()
   const code = await new Promise<number>((_resolve, reject) => {

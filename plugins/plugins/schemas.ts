@@ -9,21 +9,21 @@ export const PluginSchema = Type.Object({
   package: Type.String(),
   version: Nullable(Type.String()),
   status: StringEnum(['active', 'disabled', 'unsupported', 'failed']),
-  reason: Nullable(Type.String({ description: 'Why it is not active and what to do; null when it is' })),
+  reason: Nullable(Type.String({ description: 'Why the plugin is not active and what to do; null if it is active' })),
   origin: StringEnum(['built-in', 'community']),
   seen_by: StringEnum(['worker', 'web'], {
-    description: 'Who reports it. Only the scan worker sets plugins up; the web server only reads their schemas'
+    description: 'The process that reports it. Only the scan worker sets plugins up; the web server only reads their schemas'
   }),
-  attribution: Nullable(Type.String({ description: "The credit that a source's terms ask for, to be shown with what it gave" })),
+  attribution: Nullable(Type.String({ description: "The credit that a provider's terms require, to be shown with its data" })),
   circuit: Nullable(CircuitSchema),
   allowances: Type.Array(Type.Object({
     name: Type.String({ description: 'What it counts, such as a day' }),
     remaining: Type.Number(),
     total: Nullable(Type.Number()),
     resets_at: DateTime
-  }), { description: 'What is left of the budgets that a provider told of' }),
+  }), { description: 'Remaining allowances that a provider reported' }),
   paused_until: Nullable(Type.String({
-    format: 'date-time', description: 'Until when a provider is not asked, since an allowance is spent; null when it is asked'
+    format: 'date-time', description: 'The end of a pause after a spent allowance; null if the provider is called'
   }))
 }, { title: 'Plugin', description: 'Further properties may be added' })
 export type PluginView = Static<typeof PluginSchema>

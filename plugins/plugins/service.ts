@@ -10,7 +10,7 @@ const QUEUE = 'plugin-records'
 const WORKER_TIMEOUT_MS = 3_000
 const AnswerSchema = Type.Object({ plugins: Type.Array(PluginSchema) })
 
-/** What a provider's service told of its budgets; of other plugins there is nothing to tell. */
+/** Returns the allowances that a provider's service reported; other plugins have none. */
 function listAllowances (learnt: LearntLimits | undefined): Pick<PluginView, 'allowances' | 'paused_until'> {
   const allowances = learnt?.allowances() ?? []
   return {
@@ -30,7 +30,7 @@ export function createPlugins (app: FastifyInstance) {
     circuit: record.kind === 'provider' && record.status === 'active' ? app.circuits.of(record.key).view() : null
   }))
 
-  /** Null when no worker answers in time. */
+  /** Asks the scan worker for its plugins; null if no worker answers in time. */
   async function askWorker (): Promise<PluginView[] | null> {
     if (!await app.workers.isAlive('worker')) return null
     try {
@@ -49,7 +49,7 @@ export function createPlugins (app: FastifyInstance) {
   })
 
   return {
-    /** Every plugin that was found, in load order: what the scan worker says of it, else what this process saw. */
+    /** Lists every plugin in load order: as the scan worker reports it, or else as this process sees it. */
     async list (): Promise<PluginView[]> {
       return await askWorker() ?? listOwn('web')
     }

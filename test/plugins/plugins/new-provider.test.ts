@@ -5,7 +5,7 @@ import t from 'tap'
 import { linkSdk, listPluginPackages } from '../../../core/loader/packages.ts'
 import { buildScanTest } from '../scans/support.ts'
 
-/** A package as its author writes it. */
+/** Returns a package as its author writes it. */
 function packageOf (key: string) {
   return {
     'package.json': JSON.stringify({
@@ -35,7 +35,7 @@ async function write (folder: string, files: Record<string, string>): Promise<vo
 }
 await write(join(plugins, 'node_modules', 'svc-provider-guest'), packageOf('guest'))
 await write(plugins, { 'package.json': JSON.stringify({ dependencies: { 'svc-provider-guest': '*' } }) })
-// What stands for the server's folder lies where it finds the SDK.
+// The stand-in for the server's folder is placed where it finds the SDK.
 await write(join(plugins, 'providers', 'house'), packageOf('house'))
 linkSdk(dataDir)
 const { app, admin, put, scan, rom } = await buildScanTest(t, {
@@ -46,7 +46,7 @@ const { app, admin, put, scan, rom } = await buildScanTest(t, {
 const get = async (url: string) => (await app.inject({ url, headers: admin })).json()
 
 for (const [key, origin] of [['house', 'built-in'], ['guest', 'community']] as const) {
-  t.test(`a new ${origin} provider is known everywhere by its folder alone`, async (t) => {
+  t.test(`a new ${origin} provider needs only its folder to work everywhere`, async (t) => {
     await put({ [`roms/snes/${key}.sfc`]: key })
     await scan({ platform_fs_slugs: ['snes'], apis: [key], [`${key}_thorough`]: true })
     const { id } = await rom('snes', `${key}.sfc`)
