@@ -6,16 +6,18 @@ const THREAD = new URL('./archive-thread.ts', import.meta.url)
 /** The JavaScript heap of a thread, in MiB; archives lie outside of it. */
 const HEAP_MIB = 256
 
-/** An archive or image that cannot be read or written as it should; the message says why. */
+/** An archive or image that cannot be read or written correctly; the message tells why. */
 export class ArchiveRefusedError extends Error {
   override readonly name = 'ArchiveRefusedError'
 }
 
-/** Reads and writes archives one at a time, apart from everything else that the process does. */
+/** Reads and writes archives one at a time, in a separate thread. */
 export interface Archives {
   /**
-   * @returns what is in the archive
-   * @throws ArchiveRefusedError, or the signal's reason; what it wrote so far stays
+   * Runs a job.
+   *
+   * @returns the members of the archive
+   * @throws ArchiveRefusedError, or the signal's reason; files written so far stay
    */
   work (job: ArchiveJob): Promise<Member[]>
   /** Ends the thread. */
@@ -25,7 +27,7 @@ export interface Archives {
 export function createArchives (signal: AbortSignal): Archives {
   let thread: Worker | null = null
 
-  /** Nothing is written once this returns. */
+  /** Ends the thread; it writes nothing after this returns. */
   async function close (): Promise<void> {
     const ended = thread
     thread = null

@@ -14,15 +14,15 @@ import { errorCode } from '../../core/files/fs-error.ts'
 import { PathRefusedError, safeRelativePath } from '../../core/files/safe-path.ts'
 import type { ArchiveJob, ArchiveResult, Member } from './protocol.ts'
 
-/** Whoever started the thread ends it. */
+/** A watch without limits, because the owner of the thread ends it. */
 const UNWATCHED = { isCancelled: () => false, setDeadline () {}, reserveMemory () {} }
-/** Hours: what is written waits for the disk. */
+/** Limits with a timeout of hours, because writes wait for the disk. */
 const LIMITS = { ...DEFAULT_LIMITS, timeoutMs: 6 * 3_600_000 }
-/** As TorrentZip has it, so that equal files make equal archives. */
+/** The date that TorrentZip uses, so that equal files make equal archives. */
 const PACKED_AT = new Date(1996, 11, 24, 23, 32)
 const PACKED_MODE = 0o100644
 const COMPRESSION_LEVEL = 9
-/** From here on sizes may need 64 bits, also when deflate makes content longer. */
+/** The size from which sizes may need 64 bits, even if deflate makes content longer. */
 const ZIP64_BYTES = 0xf000_0000
 
 async function openArchive (path: string, use: (archive: Archive) => Promise<Member[]>): Promise<Member[]> {

@@ -12,10 +12,10 @@ const HEADER_BYTES = 124
 const MAGIC = 'MComprHD'
 const VERSION = 5
 
-/** What the program itself says about an image or a conversion that it cannot do. */
+/** The error that chdman reports for an image or a conversion it cannot handle. */
 export class ChdmanError extends Error {
   override readonly name = 'ChdmanError'
-  /** All that it wrote. */
+  /** The whole output of the program. */
   readonly output: string
 
   constructor (output: string) {
@@ -24,7 +24,7 @@ export class ChdmanError extends Error {
   }
 }
 
-/** The program that makes CHDs, on the `PATH` of the server; null when it is not installed. */
+/** Finds chdman, which makes CHDs, on the `PATH` of the server; null if it is not installed. */
 export async function findChdman (path = process.env.PATH ?? ''): Promise<string | null> {
   for (const folder of path.split(delimiter).filter((one) => one !== '')) {
     const program = join(folder, PROGRAM)
@@ -33,7 +33,7 @@ export async function findChdman (path = process.env.PATH ?? ''): Promise<string
   return null
 }
 
-/** @throws ApiError CONFLICT that says how to install it */
+/** Finds chdman. @throws ApiError CONFLICT with instructions to install it */
 export async function requireChdman (): Promise<string> {
   const program = await findChdman()
   if (program !== null) return program
@@ -41,18 +41,18 @@ export async function requireChdman (): Promise<string> {
     "it (Debian and Ubuntu: apt install mame-tools; macOS: brew install rom-tools) on the worker's PATH, then run the task again")
 }
 
-/** The last thing it says; progress is overwritten with carriage returns. */
+/** Returns the last message of the output; progress is overwritten with carriage returns. */
 function reasonOf (output: string): string {
   const lines = output.split(/[\r\n]+/).map((line) => line.trim())
     .filter((line) => line !== '' && !/^(chdman - |(Compressing|Extracting|Verifying), |Fatal error)/.test(line))
   return (lines.find((line) => /error/i.test(line)) ?? lines.at(-1) ?? 'it failed and said nothing').slice(0, REASON_MAX)
 }
 
-/** Progress comes before an error on the same line. */
+/** Removes progress, which precedes an error on the same line. */
 const cleanOutput = (text: string) => text.replaceAll(/[A-Za-z]+, [\d.]+% complete\.\.\.(\s*\(ratio=[\d.]+%\))?/g, '\n')
 
 export function createChdman (program: string, signal: AbortSignal) {
-  /** @returns what it says @throws ChdmanError */
+  /** Runs chdman. @returns its output @throws ChdmanError */
   function run (...args: string[]): Promise<string> {
     return new Promise((resolve, reject) => {
       const options = { signal, killSignal: 'SIGKILL', maxBuffer: OUTPUT_BYTES_MAX } as const
@@ -67,10 +67,10 @@ export function createChdman (program: string, signal: AbortSignal) {
 
   return {
     run,
-    /** Whether it has a command: DVDs came with its release 0.255. */
+    /** True if chdman has a command: the commands for DVDs came with release 0.255. */
     async can (command: string): Promise<boolean> {
       commands ??= run().catch((err: unknown) => {
-        // Without a command it lists those it has, and fails.
+        // Without a command chdman lists its commands and fails.
         if (err instanceof ChdmanError) return err.output
         throw err
       })
@@ -80,17 +80,17 @@ export function createChdman (program: string, signal: AbortSignal) {
 }
 export type Chdman = ReturnType<typeof createChdman>
 
-/** What a CHD says of itself. */
+/** The header of a CHD. */
 export interface ChdHeader {
-  /** Bytes of what it holds; of a CD with 96 bytes for the subchannels of each sector. */
+  /** The size of the content in bytes; for a CD with 96 bytes for the subchannels of each sector. */
   logicalBytes: number
-  /** Of what it holds, apart from what describes it. */
+  /** The SHA-1 of the content, without its metadata. */
   dataSha1: string
-  /** Whether it holds only what differs from another one. */
+  /** True if the CHD only holds the differences from another one. */
   hasParent: boolean
 }
 
-/** Null for anything but a CHD of version 5. */
+/** Reads the header of a CHD; null for any file but a CHD of version 5. */
 export async function readChdHeader (path: string): Promise<ChdHeader | null> {
   const handle = await open(path)
   try {

@@ -11,14 +11,17 @@ import { TASK_NAME } from './task.ts'
 import { isWorkName, removeFolder } from './work-folder.ts'
 
 const CRON = '0 4 * * *'
-/** What is younger may be a conversion's that is not known here yet. */
+/** Younger folders are skipped, because they may belong to a conversion that is not known here yet. */
 const OLD_MS = 86_400_000
 
 const keyOf = (libraryId: number, work: string) => `${libraryId} ${work}`
 
-/** Removes what is temporary and of no conversion that is known, such as when an older database was put back. */
+/**
+ * Defines the task that removes temporary folders of unknown conversions, for example after an older database was
+ * restored.
+ */
 export function defineCleanup (app: FastifyInstance): TaskDefinition {
-  /** @param known by {@link keyOf} */
+  /** @param known the work folders of known conversions, by {@link keyOf} */
   async function findLeftovers ({ root, path }: RomFolder, known: ReadonlySet<string>): Promise<string[]> {
     const items = await readLibraryDirectory(join(root.dir, path))
     return items.filter(({ name, kind }) => kind === 'folder' && isWorkName(name)).map(({ name }) => `${path}/${name}`)
@@ -45,7 +48,7 @@ export function defineCleanup (app: FastifyInstance): TaskDefinition {
   return {
     name: 'cleanup_conversion_cache',
     title: 'Cleanup of conversions',
-    description: 'Removes copies that conversions left in the library and that no conversion knows any more, after a day',
+    description: 'Removes copies that conversions left in the library and that no conversion needs, after a day',
     type: 'cleanup',
     group: 'scheduled',
     enabled: true,

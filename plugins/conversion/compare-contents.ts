@@ -5,7 +5,7 @@ import { type Archives, ArchiveRefusedError } from './archive-in-thread.ts'
 
 const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)
 
-/** What two files have in common when they hold the same. */
+/** The facts that are equal for two files of the same content. */
 export interface FileDigest {
   name: string
   size: number
@@ -22,7 +22,7 @@ async function addFile (path: string, signal: AbortSignal, add: (chunk: Buffer) 
   return size
 }
 
-/** Bytes of files one after the other. */
+/** Hashes the bytes of consecutive files. */
 export async function digestFiles (paths: readonly string[], signal: AbortSignal): Promise<Omit<FileDigest, 'name'>> {
   const hash = createHash('sha1')
   let size = 0
@@ -34,7 +34,9 @@ export async function contentOf (path: string, name: string, signal: AbortSignal
   return { name, ...await digestFiles([path], signal) }
 }
 
-/** All that is in an archive, whatever scans leave out of it. @throws ArchiveRefusedError when it cannot be read */
+/**
+ * Returns the contents of an archive, also files that scans skip. @throws ArchiveRefusedError when it cannot be read
+ */
 export async function contentsOf (archive: string, archives: Archives): Promise<FileDigest[]> {
   const members = await archives.work({ kind: 'digest', archive })
   return members.map(({ name, size, sha1 = '' }) => ({ name, size, sha1 }))
@@ -42,7 +44,7 @@ export async function contentsOf (archive: string, archives: Archives): Promise<
 
 const lineOf = ({ name, size, sha1 }: FileDigest) => `${size} ${sha1} ${name}`
 
-/** @throws ArchiveRefusedError when they are not the same files with the same bytes */
+/** Compares contents. @throws ArchiveRefusedError if they are not the same files with the same bytes */
 export function requireEqual (before: readonly FileDigest[], after: readonly FileDigest[]): void {
   const [one, other] = [before, after].map((contents) => contents.map(lineOf).sort().join('\n'))
   if (one !== other) throw new ArchiveRefusedError('what was written does not hold what was read; nothing was replaced')

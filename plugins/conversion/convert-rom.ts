@@ -20,11 +20,11 @@ import { type Staging, stageFiles, toEntry } from './stage-files.ts'
 import { type SwapServices, endConversion } from './swap-files.ts'
 import { makeFolder, workName } from './work-folder.ts'
 
-/** How often a conversion that waits for a scan looks whether that is over. */
+/** The interval at which a waiting conversion checks whether a scan is over. */
 const SCAN_POLL_MS = 500
 
 export interface ConvertServices extends SwapServices {
-  /** What is known around the files of a library. */
+  /** Returns access to the neighbours of the files of a library. */
   aroundOf (libraryDir: string): NeighbourFiles
   archives: Archives
   hasher: EntryHasher
@@ -32,19 +32,19 @@ export interface ConvertServices extends SwapServices {
   signal: AbortSignal
 }
 
-/** What became of a ROM, or would. */
+/** The result of a conversion, or of a dry run. */
 export type Conversion =
   | { left: string }
   | { to: string, bytes_before: number, bytes_after: number }
 
-/** `dir` is the root folder of the ROM's library. */
+/** A planned conversion. `dir` is the root folder of the ROM's library. */
 interface Plan { dir: string, entry: Entry, steps: Step[] }
 
 const NOT_WRITABLE: Record<string, string> = {
   EROFS: 'its disk is read-only', EACCES: 'there is no permission to write', EPERM: 'there is no permission to write'
 }
 
-/** Before anything is worked on. @throws ArchiveRefusedError when nothing can be written beside the ROM */
+/** Creates the work folder before any work starts. @throws ArchiveRefusedError if the ROM's folder is not writable */
 async function openWork (...path: string[]): Promise<string> {
   try {
     return await makeFolder(...path)
@@ -59,7 +59,7 @@ async function untilNoScan (pool: pg.Pool, signal: AbortSignal): Promise<void> {
   while (await isScanning(pool)) await sleep(SCAN_POLL_MS, undefined, { signal })
 }
 
-/** What the content says stays, where the settings have scans not read it. */
+/** Returns the row to write. Hashes of the content stay if the settings do not let scans read the content. */
 function toWrite (rom: ConvertibleRom, entry: Entry, hashes: Awaited<ReturnType<EntryHasher['hashEntry']>>): RomWrite {
   const row = toRomRow(entry, rom.fs_path, hashes, rom.id, false)
   const known = row.crc_hash === '' ? { crc_hash: rom.crc_hash, md5_hash: rom.md5_hash, sha1_hash: rom.sha1_hash } : {}
@@ -68,7 +68,7 @@ function toWrite (rom: ConvertibleRom, entry: Entry, hashes: Awaited<ReturnType<
 
 const bytesOf = (files: readonly EntryFile[]) => files.reduce((sum, file) => sum + file.file_size_bytes, 0)
 
-/** Converts one ROM after the other. Until the last moment nothing of the library is touched. */
+/** Converts one ROM after the other. The library stays untouched until the swap. */
 export function createConvert (services: ConvertServices) {
   const { pool, library, aroundOf, archives, hasher, make, signal } = services
 
@@ -88,7 +88,7 @@ export function createConvert (services: ConvertServices) {
     await requireFreeSpace(folder, bytes)
   }
 
-  /** @throws ArchiveRefusedError when a new name is taken */
+  /** Checks the new names. @throws ArchiveRefusedError if one is taken */
   async function requireFree (
     rom: ConvertibleRom, { dir }: Plan, { fs_name: name, staged, gone }: Staging
   ): Promise<void> {
@@ -119,8 +119,9 @@ export function createConvert (services: ConvertServices) {
   }
 
   /**
-   * A scan must not see one half of the change: it is waited for, and one that begins at this moment ends the
-   * conversion itself before it reads the library.
+   * Swaps the files. A scan must not see half of the change: the swap waits for a running scan, and a scan that starts
+   * at
+   * this moment finishes the conversion itself before it reads the library.
    */
   async function swapFiles (rom: ConvertibleRom, planned: Plan, staging: Staging, swap: Swap): Promise<void> {
     for (;;) {
@@ -152,20 +153,23 @@ export function createConvert (services: ConvertServices) {
         bytes_after: bytesOf(staging.staged.filter(({ replaces }) => !replaces).map(({ file }) => file))
       }
     } catch (err) {
-      // Before the swap there is nothing to do but to remove what is temporary; after it, this finds nothing.
+      // Before the swap this only removes temporary files; after the swap it finds no conversion.
       await endConversion(services, rom.id)
       throw err
     }
   }
 
   return {
-    /** @throws ArchiveRefusedError, ChdmanError, ApiError, or the error of the disk; nothing was changed then */
+    /**
+     * Converts a ROM. @throws ArchiveRefusedError, ChdmanError, ApiError, or the error of the disk; nothing was changed
+     * then
+     */
     async convert (rom: ConvertibleRom, to: Target): Promise<Conversion> {
       const planned = await plan(rom, to)
       return 'left' in planned ? planned : await apply(rom, planned)
     },
 
-    /** What `convert` would do. */
+    /** Returns the result that `convert` would have. */
     async foresee (rom: ConvertibleRom, to: Target): Promise<Conversion> {
       const planned = await plan(rom, to)
       if ('left' in planned) return planned

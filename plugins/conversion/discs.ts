@@ -7,18 +7,18 @@ import { type Step, extensionOf, isDvdPlatform, isSheet, stemOf } from './format
 import { describeLayout, listNames, readText, toBytes } from './sheets.ts'
 import { makeFolder, removeFolder } from './work-folder.ts'
 
-/** The tracks of a disc in their order, and where each begins. */
+/** The tracks of a disc in their order, and their start positions. */
 interface Disc {
   paths: string[]
-  /** Null for an image without a sheet. */
+  /** The start positions of the tracks; null for an image without a sheet. */
   layout: string | null
 }
 
 type Medium = 'cd' | 'gd' | 'dvd'
 
-/** What chdman writes of each: the file that is named to it. */
+/** The extension of the main file that chdman writes for each medium. */
 const EXTENSIONS: Record<Medium, string> = { cd: 'cue', gd: 'gdi', dvd: 'iso' }
-/** What is made only to be compared need not be small. */
+/** Fast codecs for CHDs that are only compared, because these need not be small. */
 const CHECK_CODECS: Record<Medium, string> = { cd: 'cdzl', gd: 'cdzl', dvd: 'zlib' }
 const TAGS: [RegExp, Medium][] = [[/Tag='(?:CHT2|CHTR|CHCD)'/, 'cd'], [/Tag='(?:CHGD|CHGT)'/, 'gd'], [/Tag='DVD ?'/, 'dvd']]
 const NO_DVD = 'this chdman knows no DVDs; install one of release 0.255 or later'
@@ -26,7 +26,7 @@ const NO_DVD = 'this chdman knows no DVDs; install one of release 0.255 or later
 const command = (verb: 'create' | 'extract', medium: Medium) => `${verb}${medium === 'dvd' ? 'dvd' : 'cd'}`
 const differs = () => new ArchiveRefusedError('chdman does not give back the disc that it was given; nothing was replaced')
 
-/** @param findPath where the file of a name lies, as its sheet names it */
+/** @param findPath returns the path of a file that the sheet names */
 async function readDisc (sheet: string, findPath: (name: string) => string | undefined): Promise<Disc> {
   const text = await readText(sheet) ?? ''
   const paths: string[] = []
@@ -45,7 +45,7 @@ async function readFolder (folder: string, sheet: string): Promise<Disc> {
   return await readDisc(join(folder, sheet), (name) => paths.get(name))
 }
 
-/** Makes disc images into CHDs and back. What it makes is compared with what it was made of. */
+/** Converts disc images to CHDs and back, and compares each result with its original. */
 export function createDiscs (chdman: Chdman, signal: AbortSignal) {
   async function requireEqualDiscs (before: Disc, after: Disc): Promise<void> {
     if (before.layout !== after.layout) throw differs()
@@ -57,7 +57,7 @@ export function createDiscs (chdman: Chdman, signal: AbortSignal) {
     if (medium === 'dvd' && !await chdman.can(command(verb, medium))) throw new ArchiveRefusedError(NO_DVD)
   }
 
-  /** @returns the name of the file that describes what was extracted */
+  /** Extracts a CHD. @returns the name of the file that describes the result */
   async function extract (chd: string, medium: Medium, folder: string, stem: string): Promise<string> {
     await requireCommand('extract', medium)
     const name = `${stem}.${EXTENSIONS[medium]}`
@@ -91,7 +91,7 @@ export function createDiscs (chdman: Chdman, signal: AbortSignal) {
   }
 
   return {
-    /** @returns the names of the files that are in `work` then @throws ArchiveRefusedError, ChdmanError */
+    /** Makes a CHD of a disc image. @returns the names of the new files in `work` @throws ArchiveRefusedError, ChdmanError */
     async compress (step: Step, slug: string, work: string): Promise<string[]> {
       const { main } = step
       const extension = extensionOf(main.file_name)
@@ -104,7 +104,7 @@ export function createDiscs (chdman: Chdman, signal: AbortSignal) {
       return [name]
     },
 
-    /** @returns the names of the files that are in `work` then @throws ArchiveRefusedError, ChdmanError */
+    /** Extracts the disc image of a CHD. @returns the names of the new files in `work` @throws ArchiveRefusedError, ChdmanError */
     async extract ({ main }: Step, work: string): Promise<string[]> {
       const chd = main.absolute_path
       const header = await readChdHeader(chd)

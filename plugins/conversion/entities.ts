@@ -2,25 +2,25 @@ import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/database/columns.ts'
 import type { RomWrite } from '../scans/rom-rows.ts'
 
-/** A file that waits beside the library's own and is to have a place among them. Paths are relative to the library. */
+/** A staged file that gets a name in the library. Paths are relative to the library. */
 export interface Placing {
   from: string
   to: string
   inode: string
-  /** Whether it takes the place of a file of that name; else the name is free. */
+  /** True if the file replaces an existing one; otherwise the name is free. */
   replaces: boolean
 }
 
-/** A file that goes once the new ones are in their places, as it was when it was read. */
+/** An old file, with the facts from its reading. It is deleted after the new files are published. */
 export interface Original {
   path: string
   inode: string
   size: number
-  /** Milliseconds. */
+  /** The modification time in milliseconds. */
   mtime: number
 }
 
-/** Everything that is left to do once new files were found to hold what the old ones do. */
+/** All work that is left after the new files proved equal to the old ones. */
 export interface Swap {
   placings: Placing[]
   originals: Original[]
@@ -28,8 +28,9 @@ export interface Swap {
 }
 
 /**
- * A ROM that is being converted. With a swap it goes forward whatever happens, without one nothing was changed yet: a
- * process that ends in between leaves enough to know what to do. It refers to no ROM, so that it outlives one.
+ * A ROM that is being converted. With a swap the conversion is always finished; without one nothing has changed yet.
+ * Both
+ * cases can be resumed after a crash. The row refers to no ROM, so that it outlives the ROM.
  */
 export const RomConversion = defineEntity({
   name: 'RomConversion',
@@ -38,7 +39,7 @@ export const RomConversion = defineEntity({
     rom_id: p.integer().primary().autoincrement(false),
     platform_id: p.integer(),
     library_id: p.integer().default(1),
-    /** The folder that holds everything temporary, relative to the library. */
+    /** The folder of all temporary files, relative to the library. */
     work_path: columns.text(),
     swap: p.json<Swap | null>().nullable(),
     created_at: columns.createdAt()

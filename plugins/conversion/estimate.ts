@@ -7,11 +7,11 @@ import type { Step } from './formats.ts'
 
 const SAMPLES = 8
 const SAMPLE_BYTES = 1024 ** 2
-/** Of the 2,448 bytes that a CHD counts for a sector of a CD, 2,352 come out. */
+/** The share of a CHD's sector that comes out: 2,352 of the 2,448 bytes that it counts for a sector of a CD. */
 const TRACK_SHARE = 2352 / 2448
 const deflate = promisify(deflateRaw)
 
-/** What some pieces of a file become when they are compressed, taken for all of it. */
+/** Estimates the compressed size of a file from samples. */
 async function sampleFile (path: string): Promise<number> {
   const handle = await open(path)
   try {
@@ -37,7 +37,7 @@ async function countUnpacked ({ kind, main }: Step, archives: Archives): Promise
   return sum((await archives.work({ kind: 'list', archive: main.absolute_path })).map(({ size }) => size))
 }
 
-/** How many bytes a step writes at most, what it compares included. @throws ArchiveRefusedError */
+/** Returns the most bytes that a step writes, including its comparison. @throws ArchiveRefusedError */
 export async function countNeeded (step: Step, archives: Archives): Promise<number> {
   switch (step.kind) {
     case 'zip': return sizeOf(step)
@@ -48,14 +48,14 @@ export async function countNeeded (step: Step, archives: Archives): Promise<numb
   }
 }
 
-/** How large the new files will be; of what is compressed anew nobody can tell, it is worked out of samples. */
+/** Estimates the size of the new files. Sizes of compressed files are extrapolated from samples. */
 export async function estimate (step: Step, archives: Archives): Promise<number> {
   switch (step.kind) {
     case 'zip':
     case 'chd': return sum(await Promise.all(step.sources.map((file) => sampleFile(file.absolute_path))))
     case 'unzip': return await countUnpacked(step, archives)
     case 'unchd': return Math.round(await countUnpacked(step, archives) * TRACK_SHARE)
-    // Deflate makes about a tenth more of what LZMA made.
+    // Deflate output is about a tenth larger than that of LZMA.
     case 'rezip': return Math.round(sizeOf(step) * 1.1)
   }
 }

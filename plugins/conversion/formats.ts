@@ -3,48 +3,48 @@ import type { Entry, EntryFile } from '../library/entries.ts'
 import { UNHASHED_PLATFORMS } from '../hashing/entry-hasher.ts'
 import type { Target } from './schemas.ts'
 
-/** Whose emulators read CHDs of CDs and GD-ROMs. */
+/** Platforms whose emulators read CHDs of CDs and GD-ROMs. */
 const CD_PLATFORMS: ReadonlySet<string> = new Set(['3do', 'amiga-cd', 'amiga-cd32', 'apple-pippin', 'atari-jaguar-cd', 'commodore-cdtv',
   'dc', 'fm-towns', 'neo-geo-cd', 'pc-fx', 'philips-cd-i', 'ps2', 'psx', 'saturn', 'segacd', 'segacd32', 'turbografx-cd'])
-/** Whose `.iso` files are DVDs or UMDs, in CHDs of their own kind. */
+/** Platforms whose `.iso` files are DVDs or UMDs, which have their own kind of CHD. */
 const DVD_PLATFORMS: ReadonlySet<string> = new Set(['ps2', 'psp'])
-/** Whose emulators know a game by the archive itself. */
+/** Platforms whose emulators identify a game by the archive itself. */
 const ARCHIVE_PLATFORMS: ReadonlySet<string> = new Set(['arcade', 'cps1', 'cps2', 'cps3', 'dos', 'hikaru', 'hyper-neo-geo-64', 'model1',
   'model2', 'model3', 'mugen', 'neogeoaes', 'neogeomvs', 'openbor', 'pinball', 'scummvm', 'stv', 'system16', 'system32', 'taito-x-55',
   'zinc'])
-/** Whose emulators read no zip, though the files are no disc images. */
+/** Platforms whose emulators read no zip, although the files are no disc images. */
 const UNZIPPED_PLATFORMS: ReadonlySet<string> = new Set([...UNHASHED_PLATFORMS, '3ds', 'new-nintendo-3ds', 'ngc', 'playdate', 'psvita',
   'series-x-s', 'wii', 'win3x', 'win9x', 'xbox'])
 
-/** Compressed already, or read by emulators in just this form. */
+/** Extensions of files that are compressed already, or that emulators read only in this form. */
 const KEPT_AS_IS: ReadonlySet<string> = new Set(['3dz', 'apk', 'bz2', 'chd', 'cia', 'cso', 'dax', 'ecm', 'gcz', 'gz', 'ipa', 'jso', 'm3u',
   'm3u8', 'nsp', 'nsz', 'pbp', 'pkg', 'rar', 'rvz', 'squashfs', 'tar', 'tbz2', 'tgz', 'txz', 'vpk', 'wad', 'wbfs', 'wia', 'wsquashfs',
   'wua', 'wux', 'xci', 'xcz', 'xz', 'zso', 'zst', 'ciso'])
-/** Disc images and what describes them; a zip would have to be unpacked as a whole before a game begins. */
+/** Disc images and their sheets. A zip of them has to be unpacked as a whole before a game starts. */
 const DISC_FILES: ReadonlySet<string> = new Set(['ccd', 'cdi', 'cue', 'gdi', 'img', 'iso', 'mdf', 'mds', 'nrg', 'sub', 'toc'])
 const SHEETS: ReadonlySet<string> = new Set(['cue', 'gdi'])
 
 export type StepKind = 'zip' | 'rezip' | 'unzip' | 'chd' | 'unchd'
 
-/** What is done with some files of a ROM that belong together. */
+/** A conversion of some files of a ROM that belong together. */
 export interface Step {
   kind: StepKind
-  /** The one that the result is called after. */
+  /** The file after which the result is named. */
   main: EntryFile
-  /** What goes when it is done, `main` included. */
+  /** The files that are deleted afterwards, `main` included. */
   sources: EntryFile[]
 }
 
-/** What becomes of a ROM: some steps, or why it stays as it is. */
+/** The decision about a ROM: some steps, or the reason to skip it. */
 export type Decision = { steps: Step[] } | { left: string }
 
-/** What has to be known about a ROM beside its files. */
+/** Facts about a ROM besides its files. */
 export interface Surroundings {
   slug: string
   to: Target
-  /** The file that names another one in the same folder, such as a playlist; null for none. */
+  /** Returns the file that names another one in the same folder, such as a playlist; null for none. */
   findNaming (file: EntryFile): string | null
-  /** The tracks that a sheet names, or what speaks against its conversion. */
+  /** Returns the tracks that a sheet names, or the reason against its conversion. */
   readTracks (sheet: EntryFile): Promise<{ files: EntryFile[] } | { left: string }>
 }
 
@@ -98,7 +98,7 @@ async function judge (file: EntryFile, isInFolder: boolean, around: Surroundings
   }
 }
 
-/** Says what is to be done with a ROM. Of a folder, whatever can be converted in it. */
+/** Decides how to convert a ROM; in a folder, every file that can be converted. */
 export async function decide (entry: Entry, around: Surroundings): Promise<Decision> {
   const isInFolder = entry.kind === 'folder'
   const steps: Step[] = []

@@ -17,7 +17,7 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
     }
   }
 
-  // A scan sees the whole of a conversion, or nothing of it.
+  // A scan must see a whole conversion, or none of it.
   app.scans.addBeforeScan(recover)
   if (role === 'worker') app.addHook('onReady', recover)
 }, { name: 'conversion', dependencies: ['database', 'jobs', 'tasks', 'library', 'scans', 'editing'] })

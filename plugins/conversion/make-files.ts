@@ -7,12 +7,12 @@ import { makeFolder, removeFolder } from './work-folder.ts'
 
 interface Services {
   archives: Archives
-  /** @throws ApiError CONFLICT without the program that makes them */
+  /** Returns the converter of discs. @throws ApiError CONFLICT without chdman */
   discs (): Promise<Discs>
   signal: AbortSignal
 }
 
-/** Makes new files of old ones in an empty folder, and compares what both hold. */
+/** Creates the function that makes new files from old ones in an empty folder, and compares their contents. */
 export function createMake ({ archives, discs, signal }: Services) {
   async function pack (files: readonly { path: string, name: string }[], archive: string, before: readonly FileDigest[]) {
     await archives.work({ kind: 'pack', files, archive })
@@ -44,7 +44,12 @@ export function createMake ({ archives, discs, signal }: Services) {
     return members.map(({ name }) => name)
   }
 
-  /** @returns the names of the new files in the folder @throws ArchiveRefusedError, ChdmanError, ApiError CONFLICT */
+  /**
+   * Runs a step.
+   *
+   * @returns the names of the new files in the folder
+   * @throws ArchiveRefusedError, ChdmanError, ApiError CONFLICT
+   */
   return async (step: Step, slug: string, folder: string): Promise<string[]> => {
     switch (step.kind) {
       case 'zip': return await zip(step, folder)

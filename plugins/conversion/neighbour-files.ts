@@ -12,7 +12,7 @@ export interface Library { dir: string, rules: ExclusionRules }
 
 const isNaming = (name: string) => isPlaylist(name) || isSheet(name)
 
-/** What sheets and playlists of one folder name, and which of them does. */
+/** Maps the names in the sheets and playlists of one folder to the file that contains them. */
 async function readNaming (files: readonly { name: string, path: string }[]): Promise<Map<string, string>> {
   const naming = new Map<string, string>()
   for (const { name, path } of files.filter((file) => isNaming(file.name))) {
@@ -31,7 +31,7 @@ async function findKind (path: string): Promise<'file' | 'folder' | null> {
   }
 }
 
-/** What of a folder may be converted: nothing lies elsewhere, and nothing in it was left unread. */
+/** Returns the reason against converting an entry: a link to another place, or an unread file; null for none. */
 function checkWhole (entry: Entry, real: string): string | null {
   const [problem] = entry.problems
   if (problem !== undefined) return `'${problem.path}' was left out: ${problem.reason}`
@@ -39,7 +39,7 @@ function checkWhole (entry: Entry, real: string): string | null {
   return linked === undefined ? null : `'${linked.file_name}' is a symbolic link`
 }
 
-/** Reads what lies around the files of ROMs, a platform's folder once. */
+/** Reads the neighbours of ROM files; reads the folder of a platform once. */
 export function createNeighbourFiles (library: Library) {
   const folders = new Map<string, Promise<Map<string, string>>>()
 
@@ -69,7 +69,7 @@ export function createNeighbourFiles (library: Library) {
   }
 
   return {
-    /** A ROM as it lies on disk, or why nothing can be done with it. */
+    /** Reads a ROM from disk, or returns why it cannot be converted. */
     async readEntry (folder: string, name: string): Promise<{ entry: Entry } | { left: string }> {
       const place = join(await realpath(join(library.dir, folder)), name)
       const kind = await findKind(place)

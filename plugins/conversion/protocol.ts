@@ -1,19 +1,19 @@
-/** A file in an archive, or one that is put into one. */
+/** A file in an archive, or one that is added to one. */
 export interface Member {
-  /** With forward slashes. */
+  /** The path in the archive, with forward slashes. */
   name: string
   size: number
-  /** Of its content, when that was read. */
+  /** The SHA-1 of the content, if the content was read. */
   sha1?: string
 }
 
-/** What a thread is told. */
+/** A job of the thread. */
 export type ArchiveJob =
   | { kind: 'list', archive: string }
   | { kind: 'digest', archive: string }
-  /** Each member becomes a file of the folder, which is there and empty. */
+  /** Unpacks each member to a file of the folder, which exists and is empty. */
   | { kind: 'unpack', archive: string, folder: string }
   | { kind: 'pack', files: readonly { path: string, name: string }[], archive: string }
 
-/** What it answers: what is in the archive, or why that cannot be done. */
+/** The result of a job: the members of the archive, or why the job cannot be done. */
 export type ArchiveResult = { members: Member[] } | { refused: string }

@@ -1,14 +1,14 @@
 import type { TaskRun } from '../tasks/definitions.ts'
 import type { Conversion } from './convert-rom.ts'
 
-/** What is told of each kind; the log of the server has every problem. */
+/** The most ROMs of each kind in the report; the log of the server has every problem. */
 const NAMED_MAX = 500
 const REPORT_EVERY_MS = 1_000
 
-/** A ROM that was dealt with. */
+/** A processed ROM. */
 export type ReportedRom = { rom_id: number, fs_name: string } & (Conversion | { problem: string })
 
-/** What a run did so far, as the task shows it. */
+/** The results of a run so far, as the task shows them. */
 interface ConversionMeta {
   conversion_stats: { processed: number, errors: number, total: number }
   dry_run: boolean
@@ -22,7 +22,7 @@ interface ConversionMeta {
   problems: ReportedRom[]
 }
 
-/** Counts what becomes of ROMs, and says so not more often than is worth a write. */
+/** Counts the results of ROMs, and reports them not more often than a write is worth. */
 export function createReport (tell: TaskRun['report'], { isDry, total }: { isDry: boolean, total: number }) {
   const meta: ConversionMeta = {
     conversion_stats: { processed: 0, errors: 0, total },

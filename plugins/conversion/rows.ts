@@ -17,7 +17,7 @@ export interface ConvertibleRom {
   ra_hash: string | null
 }
 
-/** Which ROMs are meant; all of them without either. */
+/** The selected ROMs; all of them without platforms and ROMs. */
 export interface Selection { platform_ids: readonly number[] | null, rom_ids: readonly number[] | null }
 
 const SELECTED = `not r.missing_from_fs and ($1::int[] is null or r.platform_id = any($1::int[]))
@@ -29,7 +29,7 @@ export async function countConvertible (pool: pg.Pool, selection: Selection): Pr
   return rows[0]?.count ?? 0
 }
 
-/** The next ROMs after one, by id. */
+/** Returns the next ROMs after an id, by id. */
 export async function selectConvertible (
   pool: pg.Pool, { platform_ids: platforms, rom_ids: roms }: Selection, after: number, limit: number
 ): Promise<ConvertibleRom[]> {
@@ -40,7 +40,7 @@ export async function selectConvertible (
   return rows
 }
 
-/** Whether a ROM is still called as it was, and no other one as it is to be. */
+/** True if a ROM still has its name, and no other ROM has the new name. */
 export async function isNameFree (pool: pg.Pool, rom: ConvertibleRom, fsName: string): Promise<boolean> {
   const { rowCount } = await pool.query(`select 1 from roms where id = $1 and platform_id = $2 and fs_name = $3
     and not exists (select 1 from roms where platform_id = $2 and fs_name = $4 and library_id = $5 and id <> $1)
@@ -49,7 +49,7 @@ export async function isNameFree (pool: pg.Pool, rom: ConvertibleRom, fsName: st
   return rowCount === 1
 }
 
-/** A conversion that was begun; `swap` is null until the new files may take the place of the old ones. */
+/** A conversion in progress; `swap` is null until the new files may replace the old ones. */
 export interface BegunConversion {
   rom_id: number
   platform_id: number
@@ -58,7 +58,7 @@ export interface BegunConversion {
   swap: Swap | null
 }
 
-/** @returns false when one of the same ROM was begun before and has not ended */
+/** Stores the start of a conversion. @returns false if an earlier one of the same ROM has not ended */
 export async function insertConversion (
   pool: pg.Pool, { id, platform_id: platform, library_id: library }: ConvertibleRom, work: string
 ): Promise<boolean> {
@@ -84,14 +84,14 @@ export async function selectConversions (pool: pg.Pool): Promise<BegunConversion
   return rows
 }
 
-/** Keeps everybody else away from a conversion until the transaction ends; null when somebody ended it. */
+/** Locks a conversion until the transaction ends; null if another process has ended it. */
 export async function lockConversion (client: pg.PoolClient, romId: number): Promise<BegunConversion | null> {
   const { rows } = await client.query<BegunConversion>(
     `${SELECT_BEGUN} where rom_id = $1 for update`, [romId])
   return rows[0] ?? null
 }
 
-/** A scan that saw the new file before it was this ROM's took it for another one. @returns whether the ROM is there */
+/** Deletes a duplicate row that a scan made if it saw the new file too early. @returns true if the ROM exists */
 export async function prepareRom (
   pool: pg.Pool, { rom_id: id, platform_id: platform, library_id: library }: BegunConversion, fsName: string
 ): Promise<boolean> {
@@ -101,13 +101,13 @@ export async function prepareRom (
   return rowCount === 1
 }
 
-/** Whether a scan reads the library now. */
+/** True if a scan is reading the library now. */
 export async function isScanning (pool: pg.Pool): Promise<boolean> {
   const { rowCount } = await pool.query("select 1 from tasks where type = 'scan' and task_key is null and status = 'started' limit 1")
   return rowCount !== 0
 }
 
-/** Whether a conversion is under way, in whichever process. */
+/** True if a conversion is running, in any process. */
 export async function isConverting (pool: pg.Pool, taskKey: string): Promise<boolean> {
   const { rowCount } = await pool.query("select 1 from tasks where task_key = $1 and status = 'started' limit 1", [taskKey])
   return rowCount !== 0

@@ -3,18 +3,18 @@ import { posix } from 'node:path'
 import { parseCue, parseGdi, type Sheet } from '../hashing/disc-sheets.ts'
 import { extensionOf } from './formats.ts'
 
-/** A sheet of 99 tracks has some 10 kB. */
+/** The largest sheet; one of 99 tracks has some 10 kB. */
 const TEXT_BYTES_MAX = 1024 ** 2
-/** What a CHD keeps, or what nothing but its text would lack. */
+/** Commands of a cue sheet that a CHD stores, or that only matter in the sheet's text. */
 const KEPT_COMMANDS = new Set(['FILE', 'TRACK', 'INDEX', 'PREGAP', 'REM', 'TITLE', 'PERFORMER', 'SONGWRITER'])
 const FILE_LINE = /^FILE\s+(?:"[^"]*"|\S+)\s+(\S+)/i
 const OTHER_SESSION = /^REM\s+(?:SESSION\s+0*(?:[2-9]|[1-9]\d)|(?:SINGLE|HIGH)-DENSITY)\b/i
 const LATER_INDEX = /^INDEX\s+0*(?:[2-9]|[1-9]\d)\b/i
 
-/** Bytes as characters: names are compared with those on disk whatever the text is written in. */
+/** Returns bytes as characters, because names are compared with those on disk in any encoding. */
 export const toBytes = (text: string) => Buffer.from(text, 'utf8').toString('latin1')
 
-/** A sheet or playlist, one character for each byte; null for one that is too large to be one. */
+/** Reads a sheet or playlist, one character for each byte; null if it is too large to be one. */
 export async function readText (path: string): Promise<string | null> {
   const handle = await open(path)
   try {
@@ -28,13 +28,13 @@ export async function readText (path: string): Promise<string | null> {
 const linesOf = (text: string) => text.split(/\r?\n|\r/).map((line) => line.trim()).filter((line) => line !== '')
 const parse = (name: string, text: string): Sheet => extensionOf(name) === 'gdi' ? parseGdi(text) : parseCue(text)
 
-/** Names that a playlist or sheet gives, as bytes, without folders. */
+/** Lists the names in a playlist or sheet, as bytes, without folders. */
 export function listNames (name: string, text: string): string[] {
   if (!['m3u', 'm3u8'].includes(extensionOf(name))) return [...new Set(parse(name, text).map((track) => track.file))]
   return linesOf(text.replace(/^\u00ef\u00bb\u00bf/, '')).filter((line) => !line.startsWith('#')).map((line) => posix.basename(line))
 }
 
-/** What of a cue sheet would not be there after a conversion and back; null when that is nothing. */
+/** Returns the part of a cue sheet that a conversion and back would lose; null if there is none. */
 export function findLoss (text: string): string | null {
   for (const line of linesOf(text.replace(/^\u00ef\u00bb\u00bf/, ''))) {
     const [command = ''] = line.split(/\s+/)
@@ -49,7 +49,7 @@ export function findLoss (text: string): string | null {
 
 const sectorBytes = (mode: string) => Number(/\/(\d+)$/.exec(mode)?.[1] ?? (mode === 'CDG' ? 2448 : 2352))
 
-/** How many sectors a file has; null when its tracks are of several kinds. */
+/** Returns the number of sectors in a file; null if its tracks are of several kinds. */
 function countSectors (tracks: Sheet, size: number): number | null {
   const bytes = new Set(tracks.map((track) => sectorBytes(track.mode)))
   const [only] = bytes
@@ -57,9 +57,9 @@ function countSectors (tracks: Sheet, size: number): number | null {
 }
 
 /**
- * Where the tracks of a disc begin, whatever files they lie in: equal for equal discs. Null when it cannot be told.
+ * Describes where the tracks of a disc begin, independent of their files: equal for equal discs. Null if unknown.
  *
- * @param sizes of its files, by name
+ * @param sizes the sizes of its files, by name
  */
 export function describeLayout (name: string, text: string, sizes: ReadonlyMap<string, number>): string | null {
   const tracks = parse(name, text)
@@ -78,7 +78,7 @@ export function describeLayout (name: string, text: string, sizes: ReadonlyMap<s
   return lines.length === 0 ? null : [...lines, ...pregaps].join('\n')
 }
 
-/** The text of a playlist with other names in place of some; the same text when it names none of them. */
+/** Replaces names in the text of a playlist; returns the same text if it contains none of them. */
 export function renameInPlaylist (text: string, names: ReadonlyMap<string, string>): string {
   return text.split(/(\r?\n|\r)/).map((line) => {
     const trimmed = line.trim()

@@ -8,28 +8,28 @@ import type { Make } from './make-files.ts'
 import { renameInPlaylist, toBytes } from './sheets.ts'
 import { factsOf, makeFolder, syncPath } from './work-folder.ts'
 
-/** A new file that waits in a temporary folder for its place. */
+/** A new file in a staging folder. */
 export interface Staged {
   file: EntryFile
-  /** Whether a file of its name makes way for it. */
+  /** True if the new file replaces one of the same name. */
   replaces: boolean
 }
 
-/** A ROM as it is to be. */
+/** A ROM after its conversion. */
 export interface Staging {
   fs_name: string
   kind: Entry['kind']
   staged: Staged[]
-  /** What is not there any more then. */
+  /** The files that are deleted. */
   gone: EntryFile[]
 }
 
-/** Where it happens: the ROM's platform, its folder relative to the library, and the one for what is temporary. */
+/** The site of a conversion: the ROM's platform, its folder relative to the library, and the staging folder. */
 export interface Site { slug: string, fs_path: string, work: string }
 
 type EntryLocation = Pick<EntryFile, 'file_name' | 'file_path' | 'is_top_level' | 'category'>
 
-/** Written to the disk itself: what it takes the place of is deleted. */
+/** Stages one file; syncs it to disk, because the original is deleted later. */
 async function stageOne (path: string, place: EntryLocation, replaces = false): Promise<Staged> {
   await syncPath(path)
   const { inode, size, mtime } = await factsOf(path)
@@ -51,11 +51,14 @@ function locateInFolder (folder: string, name: string): EntryLocation {
   }
 }
 
-/** What lies at the top of a ROM's folder comes first, in the order of the bytes of names. */
+/** Sorts files: those at the top of a ROM's folder first, by the bytes of their names. */
 const inOrder = (files: readonly Staged[]) => files.toSorted(({ file: a }, { file: b }) =>
   Number(b.is_top_level) - Number(a.is_top_level) || Buffer.compare(Buffer.from(a.file_name), Buffer.from(b.file_name)))
 
-/** A single file is called as the ROM was, whatever it is called in its archive. Several need a folder. */
+/**
+ * Stages the result of a single file. One file keeps the ROM's name, whatever its name in the archive; several need a
+ * folder.
+ */
 async function stageFile (step: Step, names: readonly string[], folder: string, fsPath: string): Promise<Staging> {
   const stem = stemOf(step.main.file_name)
   const [only, ...others] = names
@@ -69,7 +72,7 @@ async function stageFile (step: Step, names: readonly string[], folder: string, 
   return { fs_name: stem, kind: 'folder', staged: inOrder(staged), gone: step.sources }
 }
 
-/** What stands for all of some files in playlists: the only one, or the sheet of a disc. */
+/** Returns the file that represents a result in playlists: the only one, or the sheet of a disc. */
 function chooseFirst ({ main }: Step, names: readonly string[]): string {
   const [first, ...others] = names.length > 1 ? names.filter(isSheet) : names
   if (first !== undefined && others.length === 0 && !first.includes('/')) return first
@@ -92,7 +95,7 @@ async function stagePlaylists (
   return staged
 }
 
-/** Has all steps of a ROM done in its temporary folder. Nothing of the library is touched. */
+/** Runs all steps of a ROM in its staging folder. The library stays untouched. */
 export async function stageFiles (
   entry: Entry, steps: readonly Step[], { slug, fs_path: fsPath, work }: Site, make: Make
 ): Promise<Staging> {
@@ -112,7 +115,7 @@ export async function stageFiles (
   }
 }
 
-/** The files of a ROM after the change, those that stay included, in the order in which scans read them. */
+/** Returns the ROM's files after the change, including those that stay, in the order of scans. */
 export function toEntry (entry: Entry, { fs_name: name, kind, staged, gone }: Staging): Entry {
   const replaced = new Set(staged.map(({ file }) => `${file.file_path}/${file.file_name}`))
   const leaving = new Set(gone)

@@ -16,10 +16,10 @@ export interface SwapServices {
   store: Pick<RomStore, 'write'>
 }
 
-/** Why the old files stayed: something stood in the way of the new ones. Null when these took their places. */
+/** The reason why the old files stayed, such as a taken name. Null if the new files replaced them. */
 export type Obstacle = string | null
 
-/** A disk without hard links, or with a rule against them. */
+/** Errors of a disk without hard links, or with a rule against them. */
 const NO_LINK = new Set(['EXDEV', 'EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EINVAL'])
 
 class TakenError extends Error {
@@ -37,7 +37,7 @@ async function findInode (path: string): Promise<string | null> {
   }
 }
 
-/** Gives a file its name and takes none from another one; once it has it, again is no harm. */
+/** Publishes a file without replacing another one. A repeated call has no effect. */
 async function linkFile (libraryDir: string, { from, to, inode, replaces }: Placing): Promise<void> {
   const [source, target] = [join(libraryDir, from), join(libraryDir, to)]
   await mkdir(dirname(target), { recursive: true })
@@ -55,12 +55,12 @@ async function linkFile (libraryDir: string, { from, to, inode, replaces }: Plac
   }
 }
 
-/** Takes new files away again, and the folder that was made for them when nothing else is in it. */
+/** Deletes published new files, and the folder that was created for them if it is empty. */
 async function removeNewFiles (libraryDir: string, placings: readonly Placing[]): Promise<void> {
   for (const { to, inode } of placings.filter((placing) => !placing.replaces)) {
     const target = join(libraryDir, to)
     if (await findInode(target) === inode) await rm(target)
-    // Refused for a folder that holds something.
+    // The system refuses to remove a folder that is not empty.
     await rmdir(dirname(target)).catch(() => {})
   }
 }
@@ -70,15 +70,16 @@ async function isUnchanged (libraryDir: string, original: Original): Promise<boo
   return inode === original.inode && size === original.size && mtime === original.mtime
 }
 
-/** Whether all new files have their names: only then are old ones deleted. */
+/** True if all new files have their names: only then are old ones deleted. */
 async function arePlaced (libraryDir: string, placings: readonly Placing[]): Promise<boolean> {
   for (const { to, inode } of placings) if (await findInode(join(libraryDir, to)) !== inode) return false
   return true
 }
 
 /**
- * Old files that are still there as they were read; null when somebody else changed or deleted one. One that is missing
- * was deleted here when all new files have their names, and while all old ones are there, none was deleted yet.
+ * Returns the old files that still exist unchanged; null if somebody else changed or deleted one. A missing old file
+ * counts as deleted by this conversion only if all new files have their names. If all old files exist, none was deleted
+ * yet.
  */
 async function listLeaving (libraryDir: string, { originals, placings }: Swap): Promise<string[] | null> {
   const there: Original[] = []
@@ -89,10 +90,10 @@ async function listLeaving (libraryDir: string, { originals, placings }: Swap): 
   return there.length < originals.length && await arePlaced(libraryDir, placings) ? unchanged : null
 }
 
-/** Gives all new files their names, or none. */
+/** Publishes all new files, or none. */
 async function linkAll (libraryDir: string, placings: readonly Placing[]): Promise<Obstacle> {
   try {
-    // What replaces a file cannot be taken back, so it comes last.
+    // Replacements come last, because they cannot be undone.
     const inOrder = placings.toSorted((a, b) => Number(a.replaces) - Number(b.replaces))
     for (const placing of inOrder) await linkFile(libraryDir, placing)
     for (const folder of new Set(placings.map(({ to }) => dirname(to)))) await syncPath(join(libraryDir, folder))
@@ -103,7 +104,7 @@ async function linkAll (libraryDir: string, placings: readonly Placing[]): Promi
   }
 }
 
-/** Every step may have been done before by a process that ended then. */
+/** Finishes a swap. A process that crashed may have done any of these steps before. */
 async function goForward (
   { pool, store }: SwapServices, libraryDir: string, conversion: BegunConversion, swap: Swap
 ): Promise<Obstacle> {
@@ -122,11 +123,11 @@ async function goForward (
 }
 
 /**
- * Puts the new files of a ROM in the places of the old ones, on disk and in the database. Whoever else does the same at
- * that moment waits. A ROM without a swap loses what is temporary.
+ * Replaces the old files of a ROM by the new ones, on disk and in the database. Concurrent calls wait for each other.
+ * For a ROM without a swap, only removes the temporary files.
  */
 export async function endConversion (services: SwapServices, romId: number): Promise<Obstacle> {
-  // The lock is of the database; all that is done while it is held may be done again.
+  // The lock is in the database. All work under the lock is idempotent.
   return await transaction(services.pool, async (client) => {
     const conversion = await lockConversion(client, romId)
     if (conversion === null) return null
@@ -139,7 +140,7 @@ export async function endConversion (services: SwapServices, romId: number): Pro
   })
 }
 
-/** Of a disk that is not mounted nothing is there: it is waited for. */
+/** True if the disk is mounted. On an unmounted disk none of the files exists, and the conversion waits. */
 async function isWithinReach (libraryDir: string, work: string, swap: Swap | null): Promise<boolean> {
   if (swap === null) return await isPresent(join(libraryDir, dirname(work)))
   const paths = [work, ...swap.placings.map(({ to }) => to), ...swap.originals.map(({ path }) => path)]
@@ -148,10 +149,10 @@ async function isWithinReach (libraryDir: string, work: string, swap: Swap | nul
 }
 
 /**
- * Ends what processes began that are gone. What cannot be ended now is tried the next time.
+ * Finishes the conversions of processes that have ended. Conversions that cannot be finished now are tried next time.
  *
- * @param isAlone whether nothing is being converted now: then also what is temporary goes
- * @returns why some could not be ended
+ * @param isAlone true if no conversion is running: then temporary files are removed too
+ * @returns the errors of conversions that could not be finished
  */
 export async function recoverConversions (services: SwapServices, isAlone: boolean): Promise<unknown[]> {
   const failures: unknown[] = []

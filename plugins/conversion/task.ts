@@ -18,7 +18,7 @@ import { type ConversionArguments, ConversionArgumentsSchema } from './schemas.t
 import { recoverConversions } from './swap-files.ts'
 
 export const TASK_NAME = 'convert_library'
-/** What is not done by then is done when somebody runs the task again. */
+/** The timeout of a run. ROMs that are not converted by then are converted when the task runs again. */
 const TIMEOUT_SECONDS = 86_400
 const PAGE = 500
 
@@ -40,12 +40,12 @@ async function * readAll (pool: FastifyInstance['pg'], selection: Selection): As
   }
 }
 
-/** Changes the format of files of the library. */
+/** Defines the task that changes the format of library files. */
 export function defineConversion (app: FastifyInstance, config: Config): TaskDefinition {
   const swaps = { pool: app.pg, library: app.library, store: createRomStore(app.pg) }
   const hashers = createSharedHasher(app)
 
-  /** With the settings as they are when a run begins. */
+  /** Creates a converter with the settings at the start of a run. */
   function createConverter (settings: Config, archives: Archives, signal: AbortSignal) {
     const discs = async () => createDiscs(createChdman(await requireChdman(), signal), signal)
     const { rules } = app.library
@@ -65,7 +65,7 @@ export function defineConversion (app: FastifyInstance, config: Config): TaskDef
     })
   }
 
-  /** It is done, whether or not anybody hears of it. */
+  /** Announces a converted ROM; a failure does not undo the conversion. */
   async function tell (rom: ConvertibleRom): Promise<void> {
     try {
       await noteEdit(app.orm.em.fork())
@@ -116,7 +116,7 @@ export function defineConversion (app: FastifyInstance, config: Config): TaskDef
     }
   }
 
-  // Where files are converted, not where it is asked for.
+  // Checks for chdman in the process that converts, not in the one that gets the request.
   app.jobs.define<Pick<ConversionArguments, 'to'>>(TOOLS_QUEUE, {
     concurrency: 1,
     timeoutSeconds: TOOLS_MS / 1_000,

@@ -3,11 +3,11 @@ import { constants } from 'node:fs'
 import { lstat, mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Scans and the watcher leave such folders out. */
+/** The prefix of work folders, which scans and the watcher skip. */
 const PREFIX = '.svc-convert-'
 export const isWorkName = (name: string) => name.startsWith(PREFIX)
 
-/** The name of a folder for what is temporary; no other process has the same, also when it outlives this one. */
+/** Returns a unique name for a work folder, which no other process uses, even after this one has ended. */
 export const workName = (romId: number) => `${PREFIX}${romId}-${randomBytes(4).toString('hex')}`
 
 export async function syncPath (path: string): Promise<void> {
@@ -19,7 +19,7 @@ export async function syncPath (path: string): Promise<void> {
   }
 }
 
-/** An empty folder inside the one for what is temporary. */
+/** Creates an empty folder inside the work folder. */
 export async function makeFolder (...parts: string[]): Promise<string> {
   const path = join(...parts)
   await mkdir(path, { recursive: true })
@@ -28,7 +28,7 @@ export async function makeFolder (...parts: string[]): Promise<string> {
 
 export const removeFolder = (path: string) => rm(path, { recursive: true, force: true })
 
-/** What tells a file from another one, and from itself after a change. */
+/** Returns facts that differ between files, and change when a file changes. */
 export async function factsOf (path: string): Promise<{ inode: string, size: number, mtime: number }> {
   const { ino, size, mtimeMs } = await lstat(path, { bigint: true })
   return { inode: String(ino), size: Number(size), mtime: Number(mtimeMs) }

@@ -40,7 +40,7 @@ async function convert (payload: object): Promise<{ id: string, status: string, 
   return { id, status, meta: meta as unknown as Meta }
 }
 
-/** Adds files to a platform's folder. @returns its id */
+/** Adds files to a platform's folder. @returns the id of the platform */
 async function addPlatform (folder: string, files: Record<string, string | Uint8Array>): Promise<number> {
   await put(Object.fromEntries(Object.entries(files).map(([name, content]) => [`roms/${folder}/${name}`, content])))
   await scan({ platform_fs_slugs: [folder] })
@@ -50,7 +50,7 @@ async function addPlatform (folder: string, files: Record<string, string | Uint8
 
 const GAME = Buffer.from('a cartridge with much of the same '.repeat(2_000))
 
-t.test('a file becomes a zip of it, and everything about the ROM stays', async (t) => {
+t.test('a file is zipped and all data of its ROM stays', async (t) => {
   const platform = await addPlatform('nes', { 'Zelda (Europe).nes': GAME })
   const before = await rom('nes', 'Zelda (Europe).nes')
   await app.inject({ method: 'PUT', url: `/api/roms/${before.id}/props`, headers: admin, payload: { data: { rating: 7 } } })
@@ -73,7 +73,7 @@ t.test('a file becomes a zip of it, and everything about the ROM stays', async (
   t.equal((await rom('nes', 'Zelda (Europe).zip')).id, before.id)
 })
 
-t.test('the same content makes the same archive, and there and back are the same bytes', async (t) => {
+t.test('the same content makes the same archive, and unpacking restores its bytes', async (t) => {
   const platform = await addPlatform('gb', { 'One.gb': GAME })
   const { sha1_hash: sha1, id } = await rom('gb', 'One.gb')
   await convert({ to: 'zip', platform_ids: [platform] })
@@ -85,7 +85,7 @@ t.test('the same content makes the same archive, and there and back are the same
   t.ok(first.equals(await readFile(at('gb', 'One.zip'))))
 })
 
-t.test('a 7z becomes a zip of the same members; of several, unpacking makes a folder', async (t) => {
+t.test('a 7z becomes a zip of its members; several members unpack to a folder', async (t) => {
   const platform = await addPlatform('snes', {
     'Many.7z': unpackFixture('7z'), 'Single (Japan).7z': pack7z([{ name: 'inner name.sfc', bytes: GAME }])
   })
@@ -103,7 +103,7 @@ t.test('a 7z becomes a zip of the same members; of several, unpacking makes a fo
   t.match(rescan.meta.scan_stats, { new_roms: 0, updated_roms: 0 })
 })
 
-t.test('what emulators need as it is stays, and it is said why', async (t) => {
+t.test('files that emulators need unchanged are skipped with a reason', async (t) => {
   const inner = await makeZip([{ name: 'rom.bin', bytes: GAME }])
   await addPlatform('arcade', { 'pacman.zip': inner })
   await addPlatform('psp', { 'Small.cso': 'CISO compressed', 'Large.iso': 'an image' })
@@ -134,7 +134,7 @@ t.test('what emulators need as it is stays, and it is said why', async (t) => {
   t.match(await reasons('chd'), { 'Flat.cue': /put both into a folder/, 'Setup.exe': /read no CHD/ })
 })
 
-t.test('a dry run says what would be done and what it would save, and changes nothing', async (t) => {
+t.test('a dry run reports changes and savings and changes nothing', async (t) => {
   const platform = await addPlatform('gba', { 'Dry.gba': GAME, 'Wet.zip': await makeZip([{ name: 'Wet.gba', bytes: GAME }]) })
   const before = await list('gba')
   const zip = await convert({ to: 'zip', platform_ids: [platform], dry_run: true })
@@ -148,7 +148,7 @@ t.test('a dry run says what would be done and what it would save, and changes no
   t.same(await sql('select * from rom_conversions'), [])
 })
 
-t.test('what cannot be read, or would take the name of another file, stays as it is', async (t) => {
+t.test('unreadable files and files with a taken name are not converted', async (t) => {
   const whole = await makeZip([{ name: 'a.gg', bytes: GAME }])
   const platform = await addPlatform('gg', {
     'Broken.zip': whole.subarray(0, whole.length - 40), 'Cut.7z': unpackFixture('7z').subarray(0, 60),
@@ -165,7 +165,7 @@ t.test('what cannot be read, or would take the name of another file, stays as it
   t.same(await sql('select * from rom_conversions'), [])
 })
 
-t.test('a member that would lie elsewhere is not unpacked', async (t) => {
+t.test('a member with a path outside the folder is not unpacked', async (t) => {
   const evil = await makeZip([{ name: 'aa/bb.sms', bytes: GAME }])
   const platform = await addPlatform('sms', { 'Evil.zip': Buffer.from(evil.toString('latin1').replaceAll('aa/bb', '../bb'), 'latin1') })
   t.match((await convert({ to: 'plain', platform_ids: [platform] })).meta.conversion_stats, { errors: 1 })
@@ -173,7 +173,7 @@ t.test('a member that would lie elsewhere is not unpacked', async (t) => {
   t.notOk(await exists(at('bb.sms')))
 })
 
-t.test('what a sheet says of a disc is compared, not how it says it', (t) => {
+t.test('sheets are compared by the layout of the disc, not by their text', (t) => {
   const many = ['FILE "A (Track 1).bin" BINARY', 'TRACK 01 MODE2/2352', 'INDEX 01 00:00:00', 'FILE "A (Track 2).bin" BINARY',
     'TRACK 02 AUDIO', 'INDEX 00 00:00:00', 'INDEX 01 00:02:00'].join('\r\n')
   const one = ['FILE A.bin BINARY', '  TRACK 1 MODE2/2352', '    INDEX 1 00:00:00', '  TRACK 2 AUDIO', '    INDEX 0 00:04:01',
@@ -192,7 +192,7 @@ t.test('what a sheet says of a disc is compared, not how it says it', (t) => {
   t.end()
 })
 
-t.test('a playlist names new files where it named old ones, and is the same text else', (t) => {
+t.test('a playlist gets the new names of files and no other change', (t) => {
   const line = fc.string().filter((text) => !/[\r\n]/.test(text) && text.trim() !== 'old.cue' && !text.trim().endsWith('/old.cue'))
   fc.assert(fc.property(fc.array(line), fc.array(line), fc.constantFrom('\n', '\r\n'), (before, after, end) => {
     const text = (name: string) => [...before, `  ./${name} `, name, ...after].join(end)
@@ -202,14 +202,14 @@ t.test('a playlist names new files where it named old ones, and is the same text
   t.end()
 })
 
-t.test('arguments are read before anything is queued', async (t) => {
+t.test('arguments are validated before the task is queued', async (t) => {
   for (const payload of [{}, { to: 'rar' }, { to: 'zip', platform_ids: 'all' }, { to: 'zip', more: true }]) {
     t.equal((await run(payload)).statusCode, 422, JSON.stringify(payload))
   }
   t.match(await run({ to: 'rar' }), { body: /Expected one of zip, chd, plain/ })
 })
 
-t.test('without chdman no CHD is made, and it is said how to get it', async (t) => {
+t.test('without chdman a conversion to CHD is refused with instructions to install it', async (t) => {
   const { PATH: path = '' } = process.env
   process.env.PATH = t.testdir({})
   t.teardown(() => { process.env.PATH = path })
@@ -217,7 +217,7 @@ t.test('without chdman no CHD is made, and it is said how to get it', async (t) 
   t.match(answer, { statusCode: 409, body: /chdman is not installed.*mame-tools/ })
 })
 
-/** A scan that goes on until it is told to end: a conversion waits for it with everything ready. */
+/** Starts a scan that runs until the returned function is called, while a conversion waits ready to swap. */
 async function holdScan (): Promise<() => Promise<void>> {
   const id = crypto.randomUUID()
   await sql('insert into tasks (id, title, type, status, worker_id, started_at) values ($1, \'Held\', \'scan\', \'started\', $2, now())',
@@ -227,7 +227,7 @@ async function holdScan (): Promise<() => Promise<void>> {
 
 const readBegun = async () => (await sql<{ rom_id: number, work_path: string }>('select rom_id, work_path from rom_conversions'))[0]
 
-t.test('a conversion waits for a scan, and can be stopped without a trace', async (t) => {
+t.test('a conversion waits for a scan, and a stop leaves no trace', async (t) => {
   const platform = await addPlatform('lynx', { 'Wait.lnx': GAME })
   const release = await holdScan()
   t.teardown(release)
@@ -254,7 +254,7 @@ t.test('a file that changes while it is converted is not replaced', async (t) =>
   await until(() => exists(join(libraryDir, work, '0', 'Edit.zip')), 'it is written')
   await writeFile(at('vectrex', 'Edit.vec'), 'another dump')
   await release()
-  // Seen when it is packed, when it is compared or when it is replaced.
+  // The change is noticed when the file is packed, compared or replaced.
   t.match((await finished(id)).meta, { conversion_stats: { errors: 1 }, problems: [{ fs_name: 'Edit.vec', problem: String }] })
   t.same(await list('vectrex'), ['Edit.vec'])
   t.equal(await readFile(at('vectrex', 'Edit.vec'), 'utf8'), 'another dump')
@@ -276,7 +276,7 @@ t.test('a ROM that is deleted while it is converted stays deleted', async (t) =>
 
 const services = { pool: app.pg, library: app.library, store: createRomStore(app.pg) }
 
-/** Writes what a process leaves that ends with everything ready. */
+/** Writes the state that a process leaves if it ends just before the swap. */
 async function leaveBegun (folder: string, name: string) {
   const platform = await addPlatform(folder, { [`${name}.v`]: GAME })
   const { id } = await rom(folder, `${name}.v`)
@@ -303,7 +303,7 @@ async function leaveBegun (folder: string, name: string) {
   return { id, work: join(libraryDir, work), from: join(libraryDir, work, '0', `${name}.zip`), to: at(folder, `${name}.zip`), old: at(folder, `${name}.v`) }
 }
 
-t.test('wherever a process ended, the next scan ends the conversion', async (t) => {
+t.test('the next scan finishes a conversion, wherever its process ended', async (t) => {
   const steps: Record<string, (left: Awaited<ReturnType<typeof leaveBegun>>) => Promise<void>> = {
     nothing: async () => {},
     placed: async ({ from, to }) => { await rename(from, to) },
@@ -328,7 +328,7 @@ t.test('wherever a process ended, the next scan ends the conversion', async (t) 
   }
 })
 
-t.test('a conversion that cannot go forward leaves the old file', async (t) => {
+t.test('a conversion that cannot be finished keeps the old file', async (t) => {
   const taken = await leaveBegun('taken', 'Game')
   await writeFile(taken.to, 'somebody put this here')
   t.match(await endConversion(services, taken.id), /'Game\.zip' is there already/)
@@ -342,7 +342,7 @@ t.test('a conversion that cannot go forward leaves the old file', async (t) => {
   t.match(await roms('edited'), [{ fs_name: 'Game.v' }])
 })
 
-t.test('while the disk is away, a conversion that was begun waits', async (t) => {
+t.test('an interrupted conversion waits while the disk is away', async (t) => {
   const left = await leaveBegun('away', 'Game')
   await rename(at('away'), at('elsewhere'))
   await mkdir(at('away'))
@@ -355,7 +355,7 @@ t.test('while the disk is away, a conversion that was begun waits', async (t) =>
   t.match(await roms('away'), [{ id: left.id, fs_name: 'Game.zip' }])
 })
 
-t.test('what is temporary goes with the next conversion', async (t) => {
+t.test('the next conversion removes temporary files', async (t) => {
   const platform = await addPlatform('debris', { 'Game.v': GAME })
   await put({ 'roms/debris/.svc-convert-9-00000000/0/half.zip': 'half' })
   await sql('insert into rom_conversions (rom_id, platform_id, work_path) values (9, $1, \'roms/debris/.svc-convert-9-00000000\')', [platform])
@@ -364,7 +364,7 @@ t.test('what is temporary goes with the next conversion', async (t) => {
   t.equal((await roms('debris')).length, 1)
 })
 
-t.test('copies that no conversion knows go after a day', async (t) => {
+t.test('copies of unknown conversions are removed after a day', async (t) => {
   await put({
     'roms/left/Game.v': GAME, 'roms/left/.svc-convert-7-00000000/0/old.zip': 'old', 'roms/left/.svc-convert-8-00000000/0/new.zip': 'new'
   })
