@@ -8,9 +8,9 @@ const THREAD = new URL('./thread.ts', import.meta.url)
 const HEAP_MIB = 128
 
 /**
- * Applies a patch, apart from everything else that the process does.
+ * Applies a patch in a separate thread.
  *
- * @returns whether the base is the file that the patch was made for, as far as the patch tells
+ * @returns true if the patch was made for this base, as far as the patch tells
  * @throws ApiError BAD_REQUEST for a patch that cannot be applied or takes too long, NO_FREE_SPACE
  */
 export async function applyInThread (job: PatchJob, timeoutSeconds: number): Promise<boolean> {
@@ -24,7 +24,7 @@ export async function applyInThread (job: PatchJob, timeoutSeconds: number): Pro
     if (!(err instanceof Error) || err.name !== 'AbortError') throw err
     throw badRequest(`Patching took longer than ${timeoutSeconds} s and was given up; raise ROM_PATCHER_TIMEOUT`)
   } finally {
-    // The files are closed by whoever called: the thread must not have them any more.
+    // The caller closes the files, and the thread must not use them after that.
     await worker.terminate()
   }
 }

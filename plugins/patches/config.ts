@@ -6,16 +6,16 @@ export const PatchesSchema = Section({
     default: 4_294_967_296,
     minimum: 1,
     env: 'ROM_PATCHER_MAX_FILE_SIZE_BYTES',
-    description: 'Bytes that a file to be patched, a patch, and what it makes may have'
+    description: 'Largest size in bytes of a base file, a patch, and a patched file'
   }),
   timeout_seconds: Type.Integer({
-    default: 120, minimum: 1, maximum: 3600, env: 'ROM_PATCHER_TIMEOUT', description: 'How long one patch may take'
+    default: 120, minimum: 1, maximum: 3600, env: 'ROM_PATCHER_TIMEOUT', description: 'Seconds one patch may take'
   }),
   max_concurrency: Type.Integer({
     default: 2,
     minimum: 1,
     maximum: 64,
     env: 'ROM_PATCHER_MAX_CONCURRENCY',
-    description: 'How many patches each web worker applies at once; further ones wait'
+    description: 'Patches that each web worker applies at once; further ones wait'
   })
 }, 'Patches')

@@ -9,14 +9,14 @@ import { openNameless } from './temporary.ts'
 const LIMITS = { files: 2, fields: 20, parts: 22, fieldSize: 64 * 1024, fileSize: Infinity }
 const PART = 'patch_file'
 
-/** A patch that was sent along; whoever gets it closes it. */
+/** An uploaded patch; its receiver closes it. */
 export interface SentPatch { name: string, handle: FileHandle }
 
-/** What a form asks for. */
+/** The content of a form. */
 export interface PatchForm {
-  /** A patch in the library, or one that was sent. */
+  /** The id of a patch in the library, or an uploaded patch. */
   patch: number | SentPatch
-  /** As it was given; empty for none. */
+  /** The name as given; empty for none. */
   outputName: string
 }
 
@@ -34,7 +34,7 @@ function toForm ({ fields, sent }: Parts): PatchForm {
 }
 
 /**
- * Reads what is asked for; a patch that is sent along lies on disk then, under no name.
+ * Reads a form. An uploaded patch is stored on disk as a file without a name.
  *
  * @throws ApiError BAD_REQUEST, NO_FREE_SPACE
  */

@@ -1,8 +1,8 @@
-/** An open file; whoever opened it closes it, and not before the thread is done. */
+/** An open file. Its opener closes the file after the thread is done. */
 export interface OpenFile { fd: number, size: number }
 
-/** What a thread is told. */
+/** A job of the thread. */
 export interface PatchJob { patch: OpenFile, base: OpenFile, output: number, maxBytes: number, roomBytes: number }
 
-/** What it answers: whether the base was the right one, or what is wrong with what was sent. */
+/** The result of a job: whether the base was the right one, or the problem with the input. */
 export type PatchResult = { isValid: boolean } | { refused: string } | { isFull: true }

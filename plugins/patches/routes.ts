@@ -17,7 +17,7 @@ const routes: Routes = async (app) => {
       summary: 'A file of a ROM with a patch applied',
       description: 'A form with either `patch_file_id`, the id of a patch in the library, or the part `patch_file`, and ' +
         `\`output_file_name\` if you like. Formats: ${PATCH_EXTENSIONS.join(', ')}. Nothing is stored. The header ` +
-        '`X-Patch-Validated` is `false` when the patch says that it was made for another file.',
+        '`X-Patch-Validated` is `false` if the patch was made for another file.',
       consumes: ['multipart/form-data'],
       form: PatchForm,
       params: Params,

@@ -4,7 +4,7 @@ import type { AnyCaller } from '../platforms/visibility.ts'
 import type { StoredFile } from '../roms/stored-files.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 
-/** Files with these ids, of ROMs that the viewer sees. */
+/** Returns the files with these ids, of ROMs that the caller sees. */
 export async function selectStoredFiles (
   em: EntityManager, caller: AnyCaller, ids: readonly number[]
 ): Promise<Map<number, StoredFile>> {

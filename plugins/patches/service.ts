@@ -17,15 +17,15 @@ import type { OpenFile } from './protocol.ts'
 import { selectStoredFiles } from './rows.ts'
 import { openNameless } from './temporary.ts'
 
-/** A patched file, open to be sent and without a name on disk. */
+/** A patched file, open and without a name on disk. */
 export interface Patched { handle: FileHandle, fileName: string, isValid: boolean }
 
-/** Patches of one user that wait for the one that is sent or applied, in each web worker. */
+/** The most patches of one user that wait for a running one, in each web worker. */
 const WAITING_MAX = 4
 
 const stemOf = (name: string) => name.slice(0, name.length - extname(name).length)
 
-/** The name that a client asks for, or one that says what was done; the extension is the base's. */
+/** Returns the requested name, or one that names base and patch; the extension is the base's. */
 function nameOutput (base: string, patch: string, asked: string): string {
   const last = asked.slice(Math.max(asked.lastIndexOf('/'), asked.lastIndexOf('\\')) + 1).trim()
   const stem = last === '' ? `${stemOf(base)} (patched-${stemOf(patch)})` : stemOf(last)
@@ -44,7 +44,7 @@ export function createPatches (app: FastifyInstance, config: Config) {
   const queue = new PQueue({ concurrency })
   const inTurn = createKeyedQueue(WAITING_MAX, 'patches')
 
-  /** @throws ApiError NOT_FOUND when the disk lost it */
+  /** Opens a stored file. @throws ApiError NOT_FOUND if the file is missing on disk */
   async function openOf (file: StoredFile, what: 'ROM' | 'Patch'): Promise<FileHandle> {
     try {
       return await openStoredFile(app.library, file)
@@ -76,7 +76,7 @@ export function createPatches (app: FastifyInstance, config: Config) {
     }
   }
 
-  /** The patch of the library, or the one that was sent. */
+  /** Opens the patch of the library, or returns the uploaded one. */
   async function openPatch (form: PatchForm, stored: StoredFile | undefined): Promise<SentPatch> {
     if (typeof form.patch !== 'number') return form.patch
     if (stored === undefined) throw notFound(`Patch file with id ${form.patch} not found`)
@@ -104,10 +104,10 @@ export function createPatches (app: FastifyInstance, config: Config) {
   }
 
   return {
-    /** Patches a file of the library as a form asks for; the library is not changed. The caller closes the handle. */
+    /** Patches a file of the library as a form asks, without changing the library. The caller closes the handle. */
     async patch (request: FastifyRequest, fileId: number): Promise<Patched> {
       const caller = callerOf(request)
-      // One after the other, so that what a user sends fills neither the disk nor the queue that all share.
+      // Requests of a user run one after the other, because they would otherwise fill the disk or the shared queue.
       return await inTurn(String(caller.id), async () => {
         const form = await readPatchForm(request, folder, maxBytes)
         try {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** An empty file without a name: it is gone with its handle, however the process ends. */
+/** Opens an empty file without a name, which disappears with its handle, however the process ends. */
 export async function openNameless (folder: string): Promise<FileHandle> {
   await mkdir(folder, { recursive: true })
   const path = join(folder, `${randomUUID()}.tmp`)

@@ -4,7 +4,7 @@ import { NoRoomError, Output, PatchError, PatchReader, Source } from './apply/fi
 import { applyPatch } from './apply/formats.ts'
 import type { PatchJob, PatchResult } from './protocol.ts'
 
-/** Every step of a patch depends on the one before: in a thread it reads and writes without waiting for anybody. */
+/** Applies a patch with synchronous reads and writes, because every step depends on the one before. */
 function run ({ patch, base, output, maxBytes, roomBytes }: PatchJob): PatchResult {
   try {
     return {

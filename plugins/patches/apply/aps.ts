@@ -4,7 +4,7 @@ const N64_HEADER_BYTES = 57
 const N64 = { cart: 0x3c, cartBytes: 3, checksum: 0x10, checksumBytes: 8 }
 const PADDING_BYTES = 5
 
-/** Whether the base says of itself what the patch says of it. */
+/** True if the header of the base matches the one in the patch. */
 function isCartridge ({ patch, base }: Patching): boolean {
   patch.skip(1)
   const isSame = base.readAt(N64.cart, N64.cartBytes).equals(patch.bytes(N64.cartBytes))
@@ -37,7 +37,7 @@ const GBA_MAGIC_BYTES = 4
 const BLOCK_BYTES = 64 * 1024
 const POLYNOMIAL = 0x1021
 
-/** The checksum of X.25 without its last step. */
+/** Computes the checksum of X.25 without its last step. */
 function crc16 (bytes: Uint8Array): number {
   let crc = 0xffff
   for (const byte of bytes) {

@@ -6,14 +6,14 @@ const HEADER_BYTES = 32
 const STEP_BYTES = 24
 const SIGN = 2 ** 31
 
-/** Eight bytes, of which the highest bit is the sign. */
+/** Reads eight bytes, whose highest bit is the sign. */
 function readNumber (bytes: Buffer, at: number): number {
   const high = bytes.readUInt32LE(at + 4)
   const value = requireNumber((high % SIGN) * 2 ** 32 + bytes.readUInt32LE(at))
   return high >= SIGN ? -value : value
 }
 
-/** One of the packed parts of a patch. */
+/** A packed part of a patch. */
 class Part {
   readonly #unpacked: Iterator<Uint8Array>
   #piece: Uint8Array = new Uint8Array()
@@ -23,7 +23,7 @@ class Part {
     this.#unpacked = unpackBzip2(patch.source, start, end)
   }
 
-  /** True when nothing is left. */
+  /** True if the part has no more bytes. */
   isEmpty (): boolean {
     while (this.#piece.length === 0) {
       const next = this.#unpacked.next()
@@ -44,7 +44,7 @@ class Part {
   }
 }
 
-/** Base bytes, zeros where there are none, and what is to be added to each. */
+/** Adds bytes to those of the base, with zeros outside of the base. */
 function sum ({ base }: Patching, at: number, added: Uint8Array): Buffer {
   const start = Math.max(0, at)
   const old = base.readAt(start, Math.max(0, at + added.length - start))
@@ -84,7 +84,7 @@ export function applyBdf (patching: Patching): boolean {
   try {
     return apply(patching)
   } catch (err) {
-    // The decoder's own errors, of which a broken patch is the only cause.
+    // Convert the decoder's own errors, because only a broken patch causes them.
     if (err instanceof ArchiveError || err instanceof TypeError) throw brokenPatch(err.message)
     throw err
   }

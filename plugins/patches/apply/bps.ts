@@ -4,7 +4,7 @@ import { type PatchReader, type Patching, brokenPatch, wrongBase } from './files
 const MAGIC_BYTES = 4
 const ACTIONS = 4
 
-/** A step forwards or back. */
+/** Reads a step forwards or back. */
 function readStep (patch: PatchReader): number {
   const value = patch.vlv()
   return (value % 2 === 1 ? -1 : 1) * Math.floor(value / 2)

@@ -1,11 +1,11 @@
 import { type Output, type PatchReader, type Patching, Source, brokenPatch } from './files.ts'
 
-/** Base, result and patch, as BPS and UPS write them at the end. */
+/** The size of the checksums of base, result and patch, which BPS and UPS write at the end. */
 const FOOTER_BYTES = 12
 
 export interface Checksums { base: number, result: number }
 
-/** Leaves the reader before the checksums. @throws PatchError unless the patch is as it was written */
+/** Reads the checksums; the reader ends before them. @throws PatchError if the patch is damaged */
 export function readChecksums (patch: PatchReader): Checksums {
   const { source } = patch
   const start = source.size - FOOTER_BYTES
@@ -15,11 +15,11 @@ export function readChecksums (patch: PatchReader): Checksums {
   return { base: footer.readUInt32LE(0), result: footer.readUInt32LE(4) }
 }
 
-/** @returns whether the base has the size and checksum that the patch names. */
+/** True if the base has the size and checksum that the patch names. */
 export const isBase = ({ base }: Patching, size: number, crc: number): boolean =>
   base.size === size && base.crc32() === crc
 
-/** @throws PatchError when the right base did not become what the patch promises */
+/** Checks the result of the right base. @throws PatchError if it differs from what the patch promises */
 export function checkResult (output: Output, size: number, crc: number): void {
   if (new Source(output.fd, size).crc32() !== crc) throw brokenPatch('what it makes has another checksum than it says')
 }

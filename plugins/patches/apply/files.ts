@@ -4,12 +4,12 @@ import { crc32 } from 'node:zlib'
 
 const CHUNK_BYTES = 64 * 1024
 
-/** A patch that cannot be applied; the message says why, in words for a person. */
+/** A patch that cannot be applied; the message tells a person why. */
 export class PatchError extends Error {
   override readonly name = 'PatchError'
 }
 
-/** The disk has no room for what a patch makes. */
+/** The disk has no room for the patched file. */
 export class NoRoomError extends Error {
   override readonly name = 'NoRoomError'
 }
@@ -17,7 +17,7 @@ export class NoRoomError extends Error {
 export const brokenPatch = (why: string) => new PatchError(`The patch is broken: ${why}; get it anew`)
 export const wrongBase = (why: string) => new PatchError(`The file is not the one that the patch was made for: ${why}`)
 
-/** An open file that is read anywhere. */
+/** An open file with random access. */
 export class Source {
   readonly fd: number
   readonly size: number
@@ -27,7 +27,7 @@ export class Source {
     this.size = size
   }
 
-  /** As many of the bytes as the file has. */
+  /** Reads up to `length` bytes, as many as the file has. */
   readAt (position: number, length: number): Buffer {
     const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(length, this.size - position)))
     let filled = 0
@@ -39,7 +39,7 @@ export class Source {
     return buffer
   }
 
-  /** Pieces of a part that lies in the file. */
+  /** Returns the pieces of a part of the file. */
   * pieces (start = 0, end = this.size): Generator<Buffer> {
     for (let at = start; at < end; at += CHUNK_BYTES) yield this.readAt(at, Math.min(CHUNK_BYTES, end - at))
   }
@@ -57,7 +57,7 @@ export class Source {
   }
 }
 
-/** A patch, read from its beginning on. Whatever it promises and does not hold makes it broken. */
+/** A patch, read from its beginning. A patch that is shorter than it promises is broken. */
 export class PatchReader {
   readonly source: Source
   #at: number
@@ -74,7 +74,7 @@ export class PatchReader {
   get position (): number { return this.#at }
   get left (): number { return this.#end - this.#at }
 
-  /** Nothing behind this is read. */
+  /** Sets the end of the reading. */
   endAt (end: number): void {
     if (end < this.#at || end > this.source.size) throw brokenPatch('it is too short')
     this.#end = end
@@ -87,7 +87,7 @@ export class PatchReader {
 
   skip (length: number): void { this.seek(this.#at + length) }
 
-  /** Small parts only: what is long comes in {@link pieces}. */
+  /** Reads a small part; long ones come in {@link pieces}. */
   bytes (length: number): Buffer {
     if (length > this.left) throw brokenPatch('it ends too early')
     const offset = this.#at - this.#chunkStart
@@ -113,7 +113,7 @@ export class PatchReader {
   be (length: number): number { return this.bytes(length).readUIntBE(0, length) }
   le (length: number): number { return this.bytes(length).readUIntLE(0, length) }
 
-  /** A number of any length as BPS and UPS write it. */
+  /** Reads a number of any length in the encoding of BPS and UPS. */
   vlv (): number {
     let value = 0
     for (let unit = 1; ; unit *= 128) {
@@ -138,20 +138,23 @@ export class Output {
   readonly #roomBytes: number
   readonly #pending = Buffer.allocUnsafe(CHUNK_BYTES)
   #filled = 0
-  /** Bytes written one after another so far. */
+  /** The number of appended bytes that are on disk. */
   #flushed = 0
 
-  /** @param roomBytes what fits on its disk */
+  /** @param roomBytes the free space on its disk */
   constructor (fd: number, maxBytes: number, roomBytes: number) {
     this.fd = fd
     this.#maxBytes = maxBytes
     this.#roomBytes = roomBytes
   }
 
-  /** How far it was appended to. */
+  /** The end of the appended bytes. */
   get length (): number { return this.#flushed + this.#filled }
 
-  /** @throws PatchError when the patched file would have more than is allowed, NoRoomError more than fits */
+  /**
+   * Checks a size. @throws PatchError if the patched file would exceed the limit, NoRoomError if it would exceed the
+   * disk
+   */
   requireSize (size: number): void {
     if (size > this.#maxBytes) {
       throw new PatchError(`The patched file would have ${size} bytes; ${this.#maxBytes} are allowed. ` +
@@ -178,18 +181,18 @@ export class Output {
     this.#filled = 0
   }
 
-  /** Bytes that were appended before. */
+  /** Reads bytes that were appended before. */
   readBack (position: number, length: number): Buffer {
     if (position + length > this.#flushed) this.flush()
     return new Source(this.fd, this.#flushed).readAt(position, length)
   }
 
-  /** Appends what begins at a place before the end, which it may run into. */
+  /** Appends bytes from an earlier position; the copy may overlap its own output. */
   repeat (position: number, length: number): void {
     const distance = this.length - position
     for (let left = length, at = position; left > 0;) {
       const seed = this.readBack(at, Math.min(distance, CHUNK_BYTES, left))
-      // The same few bytes over and over are not read again for each time.
+      // A short pattern that repeats is read only once.
       const times = seed.length === distance ? Math.ceil(Math.min(left, CHUNK_BYTES) / distance) : 1
       const piece = times === 1 ? seed : Buffer.concat(Array<Buffer>(times).fill(seed))
       const some = piece.subarray(0, Math.min(piece.length, left))
@@ -211,7 +214,7 @@ export class Output {
     ftruncateSync(this.fd, size)
   }
 
-  /** Begins with the base, or as much of it as fits; what is longer ends with zeros. */
+  /** Starts with the base, cut to the size or filled up with zeros. */
   copyBase (base: Source, size = base.size): void {
     this.requireSize(size)
     for (const piece of base.pieces(0, Math.min(base.size, size))) this.append(piece)
@@ -220,13 +223,13 @@ export class Output {
   }
 }
 
-/** What a patch is applied with. */
+/** The files of a patch run. */
 export interface Patching { patch: PatchReader, base: Source, output: Output }
 
-/** Makes the output. @returns whether the base is the one that the patch was made for, as far as the patch tells */
+/** Makes the output. @returns true if the patch was made for this base, as far as the patch tells */
 export type Apply = (patching: Patching) => boolean
 
-/** What is there, changed bit by bit. */
+/** Returns the exclusive or of bytes and a mask. */
 export function xor (bytes: Uint8Array, mask: Uint8Array): Buffer {
   const result = Buffer.from(mask)
   for (const [index, byte] of bytes.entries()) result[index] = (result[index] ?? 0) ^ byte

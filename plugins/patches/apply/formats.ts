@@ -9,7 +9,7 @@ import { applyRup } from './rup.ts'
 import { applyUps } from './ups.ts'
 import { applyVcdiff } from './vcdiff.ts'
 
-/** What each kind of patch begins with. */
+/** The formats of patches by their first bytes. */
 const FORMATS: readonly { magic: string, apply: Apply }[] = [
   { magic: 'PATCH', apply: applyIps },
   { magic: 'IPS32', apply: applyIps32 },
@@ -24,10 +24,10 @@ const FORMATS: readonly { magic: string, apply: Apply }[] = [
   { magic: '\xd6\xc3\xc4\0', apply: applyVcdiff }
 ]
 
-/** What a patch is called by. */
+/** The file extensions of patches. */
 export const PATCH_EXTENSIONS = ['ips', 'ups', 'bps', 'ppf', 'rup', 'aps', 'bdf', 'pmsr', 'vcdiff', 'xdelta']
 
-/** Applies a patch of whatever kind its first bytes say. @throws PatchError */
+/** Applies a patch in the format that its first bytes name. @throws PatchError */
 export function applyPatch (patching: Patching): boolean {
   const head = patching.patch.source.readAt(0, 8).toString('latin1')
   const format = FORMATS.find(({ magic }) => head.startsWith(magic))

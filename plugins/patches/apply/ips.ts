@@ -8,7 +8,7 @@ function applyRecords ({ patch, base, output }: Patching, width: 3 | 4, end: str
   patch.seek(MAGIC_BYTES)
   for (;;) {
     const mark = patch.bytes(end.length)
-    // The mark is a place as well: it ends the patch where nothing, or the size of the result, follows.
+    // The end mark is also a valid position: it ends the patch only if nothing, or the size of the result, follows.
     if (mark.toString('latin1') === end && (patch.left === 0 || patch.left === width)) break
     patch.skip(width - end.length)
     const offset = mark.readUIntBE(0, width)

@@ -2,7 +2,7 @@ import type { Patching } from './files.ts'
 
 const MAGIC_BYTES = 4
 
-/** What Star Rod writes: a number of pieces, each with its place and length, big-endian. */
+/** Applies a patch of Star Rod: a number of pieces, each with its position and length, big-endian. */
 export function applyPmsr ({ patch, base, output }: Patching): boolean {
   patch.seek(MAGIC_BYTES)
   output.copyBase(base)

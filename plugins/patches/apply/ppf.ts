@@ -2,11 +2,11 @@ import { type PatchReader, type Patching, type Source, brokenPatch, requireNumbe
 
 const HEADER_BYTES = 56
 const BLOCK_BYTES = 1024
-/** Where the block that is compared lies in an image of a CD, and in one of PrimoDVD. */
+/** The positions of the compared block in an image of a CD, and in one of PrimoDVD. */
 const BLOCK_PLACES = { bin: 0x9320, gi: 0x80a0 }
 const NOTE_MARKS_BYTES = '@BEGIN_FILE_ID.DIZ@END_FILE_ID.DIZ'.length
 
-/** Leaves out the note that may follow the records. @param width of its length */
+/** Skips the note that may follow the records. @param width the number of bytes of its length */
 function endBeforeNote (patch: PatchReader, width: 2 | 4): void {
   const tail = patch.source.readAt(patch.source.size - width - 4, width + 4)
   if (tail.toString('latin1', 0, 4) !== '.DIZ') return
@@ -17,7 +17,7 @@ function hasBlock (base: Source, place: number, block: Buffer): boolean {
   return base.readAt(place, BLOCK_BYTES).equals(block)
 }
 
-/** @returns whether the base is what the header says, with the reader at the first record */
+/** Reads the header up to the first record. @returns whether the base matches the header, and records have undo data */
 function readHeader ({ patch, base }: Patching, version: number): { isValid: boolean, hasUndo: boolean } {
   patch.seek(HEADER_BYTES)
   if (version === 1) return { isValid: true, hasUndo: false }

@@ -4,14 +4,14 @@ const HEADER_BYTES = 0x800
 const NUMBER_BYTES_MAX = 6
 const INVERTED = 0xff
 
-/** One of the files that a patch is for. */
+/** A file that a patch changes. */
 interface PatchedFile {
   baseMd5: string
   resultMd5: string
   baseSize: number
   size: number
   overflow: Overflow | null
-  /** Where they begin. */
+  /** The position of its records. */
   records: number
 }
 interface Overflow { mode: string, start: number, length: number }
@@ -38,7 +38,7 @@ function readFile (patch: PatchReader): PatchedFile {
   return { baseMd5, resultMd5, baseSize, size, overflow, records: patch.position }
 }
 
-/** Goes through the records behind the reader. @returns whether another file follows */
+/** Reads the records after the reader's position. @returns true if another file follows */
 function readRecords (patch: PatchReader, see: (offset: number, length: number) => void): boolean {
   for (;;) {
     const command = patch.left === 0 ? 0 : patch.u8()

@@ -11,7 +11,7 @@ export function applyUps (patching: Patching): boolean {
   patch.seek(MAGIC_BYTES)
   const [baseSize, size] = [patch.vlv(), patch.vlv()]
   output.copyBase(base, size)
-  /** What lies behind the end of the result belongs to the way back. */
+  /** Changes beyond the end of the result only serve to reverse the patch. */
   const end = Math.max(baseSize, size)
   let at = 0
 

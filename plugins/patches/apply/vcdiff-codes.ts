@@ -1,11 +1,11 @@
-/** What an instruction does; a size of 0 follows it in the patch. */
+/** An instruction; for a size of 0 its size follows in the patch. */
 export interface Instruction { kind: 'add' | 'run' | 'copy', size: number, mode: number }
 
 const add = (size: number): Instruction => ({ kind: 'add', size, mode: 0 })
 const copy = (size: number, mode: number): Instruction => ({ kind: 'copy', size, mode })
 const range = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_none, index) => first + index)
 
-/** The table of RFC 3284, section 5.6: what each byte stands for, one instruction or two. */
+/** The table of RFC 3284, section 5.6: the one or two instructions of each byte. */
 export const CODES: readonly (readonly Instruction[])[] = [
   [{ kind: 'run', size: 0, mode: 0 }],
   ...range(0, 17).map((size) => [add(size)]),

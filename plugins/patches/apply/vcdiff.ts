@@ -4,12 +4,12 @@ import { CODES, type Instruction } from './vcdiff-codes.ts'
 const MAGIC_BYTES = 4
 const HEADER = { secondary: 1, codes: 2, application: 4 }
 const WINDOW = { base: 1, result: 2, checksum: 4 }
-/** A window is held in memory; xdelta makes them of 8 MiB, and of 64 MiB at most. */
+/** The largest window, because windows are held in memory; xdelta makes them of 8 MiB, and of 64 MiB at most. */
 const WINDOW_BYTES_MAX = 64 * 1024 * 1024
 const NEAR = 4
 const SAME = 3
 
-/** A number as RFC 3284 writes it: seven bits a byte, the highest first. */
+/** Reads a number in the encoding of RFC 3284: seven bits a byte, the highest first. */
 function readNumber (reader: PatchReader): number {
   for (let value = 0; ;) {
     const byte = reader.u8()
@@ -27,7 +27,7 @@ function adler32 (bytes: Uint8Array): number {
   return b * 65_536 + a
 }
 
-/** Where copies came from lately, by which the next ones are told. */
+/** A cache of recent copy addresses, by which later ones are encoded. */
 class Addresses {
   readonly #near: number[] = Array<number>(NEAR).fill(0)
   readonly #same: number[] = Array<number>(SAME * 256).fill(0)
@@ -51,7 +51,7 @@ class Addresses {
 }
 
 interface Window {
-  /** What it copies from, by its own numbering from 0. */
+  /** The source of its copies, numbered from 0. */
   segment: { source: Source, start: number, length: number }
   result: Buffer
   checksum: number | null
@@ -93,7 +93,7 @@ function readWindow (patching: Patching): Window {
   return { segment, result: Buffer.alloc(size), checksum, data, instructions, addresses }
 }
 
-/** Copies from the segment, and from what the window holds already, into which it may run. */
+/** Copies from the segment and from the existing part of the window; the copy may overlap its own output. */
 function copy ({ segment, result }: Window, address: number, filled: number, size: number): void {
   const fromSegment = Math.max(0, Math.min(size, segment.length - address))
   if (fromSegment > 0) segment.source.readAt(segment.start + address, fromSegment).copy(result, filled)
@@ -123,12 +123,12 @@ function fill (window: Window): void {
   if (filled !== result.length) throw brokenPatch('it makes less than it says')
 }
 
-/** Format: RFC 3284, with what xdelta adds to it: a checksum of each window and a header of its own. */
+/** Format: RFC 3284, with the additions of xdelta: a checksum of each window and an own header. */
 export function applyVcdiff (patching: Patching): boolean {
   const { patch, output } = patching
   patch.seek(MAGIC_BYTES)
   const flags = patch.u8()
-  // Named here also by patches in which nothing is compressed so.
+  // Patches may name a secondary compressor here even if nothing uses it.
   if ((flags & HEADER.secondary) !== 0) patch.skip(1)
   if ((flags & HEADER.codes) !== 0) throw new PatchError('The patch has a table of codes of its own, which is not supported')
   if ((flags & HEADER.application) !== 0) patch.skip(readNumber(patch))

@@ -12,7 +12,7 @@ import { addRom } from '../roms/support.ts'
 import { until } from '../../until.ts'
 
 const bytes = (maxLength: number) => fc.uint8Array({ maxLength }).map((array) => Buffer.from(array))
-/** Two files that have much in common, as a ROM and its translation have. */
+/** Two files with much in common, as a ROM and its translation have. */
 const changesOf = fc.array(fc.tuple(fc.nat(700), bytes(40), fc.boolean()), { maxLength: 6 })
 const pair = fc.tuple(bytes(600), changesOf, fc.nat(900))
   .map(([base, changes, size]) => {
@@ -22,7 +22,7 @@ const pair = fc.tuple(bytes(600), changesOf, fc.nat(900))
   })
 
 for (const [format, encode] of Object.entries(ENCODERS)) {
-  t.test(`${format}: what a patch was made from comes out of it again`, async (t) => {
+  t.test(`${format}: a patch reproduces the file it was made from`, async (t) => {
     const folder = t.testdir({})
     fc.assert(fc.property(pair, ({ base, result: made }) => {
       const missing = Math.max(0, base.length - made.length)
@@ -33,7 +33,7 @@ for (const [format, encode] of Object.entries(ENCODERS)) {
     }), { numRuns: 60 })
   })
 
-  t.test(`${format}: a patch that was cut or changed is refused, or makes no more than allowed`, async (t) => {
+  t.test(`${format}: a damaged patch is refused or stays within the size limit`, async (t) => {
     const folder = t.testdir({})
     const changed = fc.tuple(pair, fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 5 }), fc.nat())
     fc.assert(fc.property(changed, ([{ base, result }, changes, cut]) => {
@@ -50,7 +50,7 @@ for (const [format, encode] of Object.entries(ENCODERS)) {
   })
 }
 
-t.test('patches that xdelta3 made, and that were packed by the bzip2 library, are applied', async (t) => {
+t.test('patches of xdelta3, and patches packed by the bzip2 library, are applied', async (t) => {
   const folder = new URL('../fixtures/patches/', import.meta.url).pathname
   const [base, result] = [readFileSync(join(folder, 'base.bin')), readFileSync(join(folder, 'result.bin'))]
   const patches = readdirSync(folder).filter((name) => !name.endsWith('.bin'))
@@ -62,7 +62,7 @@ t.test('patches that xdelta3 made, and that were packed by the bzip2 library, ar
   }
 })
 
-t.test('a base that is another one is told, by every format that knows', async (t) => {
+t.test('every format with a check of the base detects a wrong base', async (t) => {
   const [base, result] = [Buffer.from('one and the same text, more or less'), Buffer.from('one and the other text, more or less!')]
   const other = Buffer.from(base)
   other[2] = 0
@@ -73,7 +73,7 @@ t.test('a base that is another one is told, by every format that knows', async (
   t.throws(() => applyIn(t.testdir({}), base.subarray(0, 5), ENCODERS.bps?.(base, result) ?? Buffer.alloc(0)), /not the one/)
 })
 
-t.test('sizes and places beyond all bounds are refused', async (t) => {
+t.test('absurd sizes and positions are refused', async (t) => {
   const base = Buffer.from('base')
   const hostile = {
     'PPF record far behind the end': Buffer.concat([Buffer.from('PPF30\x02'), Buffer.alloc(54), Buffer.from('ffffffffff0f000001aa', 'hex')]),
@@ -118,7 +118,7 @@ async function patch ({ app, admin }: TestApp, fileId: number | undefined, parts
 }
 const sent = (content: Buffer | string = PATCH, fileName = 'Translation.bps'): Part => ({ name: 'patch_file', fileName, content })
 
-t.test('a file is sent patched, by a patch that is sent or one of the library, and stays as it is', async (t) => {
+t.test('a file is sent patched by an uploaded or stored patch, and stays unchanged', async (t) => {
   const test = await fresh(t, { library: LIBRARY })
   const ids = await fill(test)
   const reply = await patch(test, ids['Game (USA).sfc'], [sent()])
@@ -137,7 +137,7 @@ t.test('a file is sent patched, by a patch that is sent or one of the library, a
   t.same(readdirSync(join(test.config.data_dir, 'patching')), [], 'nothing is left behind')
 })
 
-t.test('patches of one user are taken one after the other, and those of others beside them', async (t) => {
+t.test('patches of one user run one after the other, those of several users in parallel', async (t) => {
   const test = await fresh(t, { library: LIBRARY })
   const ids = await fill(test)
   const bob = await test.createUser('bob')
@@ -161,14 +161,14 @@ t.test('patches of one user are taken one after the other, and those of others b
   t.equal((await next).statusCode, 200)
 })
 
-t.test('a patch for another file is applied, and the answer says so', async (t) => {
+t.test('a patch for another file is applied, and a header says so', async (t) => {
   const test = await fresh(t, { library: { roms: { snes: { 'Game (USA).sfc': 'The best of everything.' } } } })
   await addRom(test, { fs_name: 'Game (USA).sfc' })
   const reply = await patch(test, (await fileIdsOf(test))['Game (USA).sfc'], [sent()])
   t.match(reply, { statusCode: 200, headers: { 'x-patch-validated': 'false' } })
 })
 
-t.test('what cannot be patched is refused with a word', async (t) => {
+t.test('invalid requests are refused with a reason', async (t) => {
   const test = await fresh(t, { library: LIBRARY })
   const ids = await fill(test)
   const game = ids['Game (USA).sfc']
@@ -194,7 +194,7 @@ t.test('what cannot be patched is refused with a word', async (t) => {
   t.equal((await patch(test, game, [sent()], { authorization: '' })).statusCode, 401)
 })
 
-t.test('a file that is gone from the disk is named', async (t) => {
+t.test('a file missing on disk is named in the error', async (t) => {
   const test = await fresh(t, { library: { roms: { snes: {} } } })
   const ids = await fill(test)
   const reply = await patch(test, ids['Game (USA).sfc'], [sent()])

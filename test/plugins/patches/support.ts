@@ -5,10 +5,10 @@ import { crc32 } from 'node:zlib'
 import { Output, PatchReader, Source } from '../../../plugins/patches/apply/files.ts'
 import { applyPatch } from '../../../plugins/patches/apply/formats.ts'
 
-/** Applies a patch with files in a folder, as the thread does. */
+/** Applies a patch to files in a folder, as the thread does. */
 export function applyIn (folder: string, base: Buffer, patch: Buffer, maxBytes = 1 << 20) {
   const names = { base: join(folder, 'base'), patch: join(folder, 'patch'), output: join(folder, 'output') }
-  // New ones: what is written over a file, some file systems write to the disk at once.
+  // Use new files, because some file systems write overwritten files to disk at once.
   for (const path of Object.values(names)) rmSync(path, { force: true })
   writeFileSync(names.base, base)
   writeFileSync(names.patch, patch)
@@ -34,7 +34,7 @@ const le = (value: number, length: number) => Buffer.from(be(value, length).reve
 const text = (value: string) => Buffer.from(value, 'latin1')
 const md5 = (bytes: Buffer) => createHash('md5').update(bytes).digest()
 
-/** Where two files differ, in runs of so many bytes at most; what the first lacks differs. */
+/** Lists the differences of two files in runs of limited length; bytes that the first file lacks differ. */
 function listRuns (base: Buffer, result: Buffer, longest: number): { at: number, bytes: Buffer }[] {
   const runs: { at: number, bytes: Buffer }[] = []
   for (let at = 0; at < result.length;) {
@@ -68,7 +68,7 @@ const withChecksums = (base: Buffer, result: Buffer, body: Buffer) => {
 
 type Encode = (base: Buffer, result: Buffer) => Buffer
 
-/** Writers of patches of every format, made from its specification alone. */
+/** Encoders of every patch format, made from its specification alone. */
 export const ENCODERS: Record<string, Encode> = {
   ips: (base, result) => Buffer.concat([text('PATCH'), ...listRuns(base, result, 500).map(({ at, bytes }) =>
     bytes.every((byte) => byte === bytes[0])
@@ -88,7 +88,7 @@ export const ENCODERS: Record<string, Encode> = {
     })
     return withChecksums(base, result, Buffer.concat([text('UPS1'), vlv(base.length), vlv(result.length), ...blocks]))
   },
-  /** What is alike is read from the base, what repeats the byte before from the result, the rest from the patch. */
+  /** Equal bytes are read from the base, repeated bytes from the result, and the rest from the patch. */
   bps: (base, result) => {
     const actions: Buffer[] = []
     let [baseAt, resultAt] = [0, 0]
@@ -161,7 +161,7 @@ export const ENCODERS: Record<string, Encode> = {
         places.push(number(at))
         at += same
       } else if (run > 3) {
-        // One byte, and then a copy of what the window holds already, by its distance.
+        // Writes one byte, and then a copy of existing bytes of the window, by its distance.
         data.push(result.subarray(at, at + 1))
         orders.push(Buffer.of(2), Buffer.of(35), number(run - 1))
         places.push(number(1))
@@ -183,5 +183,5 @@ export const ENCODERS: Record<string, Encode> = {
   }
 }
 
-/** Formats that cannot say that the result is shorter than the base. */
+/** Formats that cannot express a result shorter than the base. */
 export const NEVER_SHORTER = new Set(['ppf', 'pmsr'])
