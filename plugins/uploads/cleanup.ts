@@ -10,20 +10,21 @@ import { stagedId } from './staging.ts'
 const LIFETIME_MS = LIFETIME_HOURS * 3_600_000
 const CRON = '0 * * * *'
 
-/** Whether nothing was written to a file for as long as an upload may take; false when it is gone. */
+/** True if a file was not written to for the lifetime of an upload; false if the file is gone. */
 const isOld = (path: string): Promise<boolean> =>
   stat(path).then(({ mtimeMs }) => mtimeMs < Date.now() - LIFETIME_MS, () => false)
 
-/** Removes uploads that nobody completed, and what uploads left behind whose process ended. */
+/** Defines the task that removes incomplete uploads and the leftovers of uploads whose process ended. */
 export function defineCleanup (app: FastifyInstance): TaskDefinition {
   /**
-   * What has the id of no upload is a request's that brings a whole file, or a dead one's.
+   * Sweeps a folder. A staged file with the id of no upload belongs to a request that brings a whole file, or to a dead
+   * one.
    *
-   * @returns how many files there were
+   * @returns the number of deleted files
    */
   async function sweep (folder: string, expired: ReadonlySet<string>, open: ReadonlySet<string>): Promise<number> {
     let count = 0
-    // A folder that cannot be read now can be read another time.
+    // An unreadable folder is read in a later run.
     for (const name of await readdir(folder).catch(() => [])) {
       const id = stagedId(name)
       const path = join(folder, name)

@@ -6,15 +6,15 @@ import type { Chunk, Upload } from './rows.ts'
 import { isPublished, nameTaken, publishFile } from './publish-file.ts'
 import type { Staging } from './staging.ts'
 
-/** What came will never be what was announced. */
+/** The received chunks can never become the announced file. */
 export class UploadLostError extends Error {
   override readonly name = 'UploadLostError'
 }
 
 /**
- * Looks at whether all of an upload is there.
+ * Checks that all chunks of an upload are there.
  *
- * @throws ApiError BAD_REQUEST while chunks are missing · UploadLostError when they have another size than all of it
+ * @throws ApiError BAD_REQUEST while chunks are missing · UploadLostError if their sizes do not add up to the whole
  */
 export function checkWhole ({ total_chunks: count, total_size: total }: Upload, chunks: readonly Chunk[]): void {
   const there = new Set(chunks.map(({ number }) => number))
@@ -25,17 +25,17 @@ export function checkWhole ({ total_chunks: count, total_size: total }: Upload, 
   throw new UploadLostError(`The chunks have ${size} bytes together, not ${total}; start the upload again`)
 }
 
-/** Whether an earlier completion gave the file its name, and came to no end after that. */
+/** True if an earlier completion published the file but did not end. */
 async function isDone (
   { whole, joined }: Staging, target: string, { total_size: size }: Upload, chunks: readonly Chunk[]
 ): Promise<boolean> {
   if (await isPublished([whole, joined], target)) return true
-  // Where the disk has no hard links, it was moved.
+  // On a disk without hard links, the earlier completion moved the file.
   const isMoved = chunks.some(({ is_apart: isApart }) => !isApart) && !await isPresent(whole)
   return isMoved && await isPresent(target) && (await stat(target)).size === size
 }
 
-/** Puts the chunks of an upload together as a file of the library. @throws ApiError CONFLICT when the name is taken */
+/** Assembles the chunks of an upload to a file of the library. @throws ApiError CONFLICT if the name is taken */
 export async function assembleUpload (
   staging: Staging, target: string, upload: Upload, chunks: readonly Chunk[]
 ): Promise<void> {

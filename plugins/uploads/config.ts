@@ -3,15 +3,15 @@ import { Section } from '../../core/config/setting.ts'
 
 export const UploadsSchema = Section({
   max_bytes: Type.Integer({
-    default: 0, minimum: 0, env: 'MAX_ROM_UPLOAD_SIZE_BYTES', description: 'Bytes one ROM that is uploaded may have; 0 means any'
+    default: 0, minimum: 0, env: 'MAX_ROM_UPLOAD_SIZE_BYTES', description: 'Largest size in bytes of an uploaded ROM; 0 means any'
   }),
   quota_bytes: Type.Integer({
     default: 128 * 1024 ** 3,
     minimum: 0,
     env: 'ROM_UPLOAD_QUOTA_BYTES',
-    description: 'Bytes that the uploads may have together which one user began and did not complete; 0 means any'
+    description: 'Bytes in all incomplete uploads of one user; 0 means any'
   }),
   max_open: Type.Integer({
-    default: 100, minimum: 1, env: 'MAX_OPEN_ROM_UPLOADS', description: 'How many uploads one user may have begun and not completed'
+    default: 100, minimum: 1, env: 'MAX_OPEN_ROM_UPLOADS', description: 'Incomplete uploads that one user may have'
   })
 }, 'Uploads of ROMs')

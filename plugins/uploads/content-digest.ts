@@ -4,18 +4,17 @@ import { badRequest } from '../../core/errors.ts'
 const ALGORITHMS = new Map([['sha-256', 'sha256'], ['sha-512', 'sha512']])
 const MEMBER = /^\s*([a-z0-9*_.-]+)\s*=\s*:([A-Za-z0-9+/]*={0,2}):\s*$/
 
-/** Adds up what arrives, to be compared with what its sender says. */
+/** A digest of the received bytes, to compare with that of the sender. */
 export interface Check {
   update (piece: Buffer): void
-  /** @throws ApiError BAD_REQUEST unless it is what was sent */
+  /** Ends the check. @throws ApiError BAD_REQUEST if the digests differ */
   finish (): void
 }
 
 /**
- * The check of what a `Content-Digest` header says (RFC 9530); algorithms that are not known are left aside, as that
- * demands.
+ * Creates the check of a `Content-Digest` header (RFC 9530); ignores unknown algorithms, as the RFC demands.
  *
- * @throws ApiError BAD_REQUEST for a header that nobody can read
+ * @throws ApiError BAD_REQUEST for a malformed header
  */
 export function createCheck (header: string | undefined): Check {
   const checks = (header?.split(',') ?? []).flatMap((text) => {

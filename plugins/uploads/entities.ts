@@ -3,7 +3,7 @@ import { columns } from '../../core/database/columns.ts'
 import { Platform } from '../platforms/entities.ts'
 import { User } from '../users/entities.ts'
 
-/** A ROM that arrives in parts. */
+/** A ROM that is uploaded in chunks. */
 export const RomUpload = defineEntity({
   name: 'RomUpload',
   tableName: 'rom_uploads',
@@ -17,25 +17,25 @@ export const RomUpload = defineEntity({
     file_name: columns.text(),
     total_size: p.bigint('number'),
     total_chunks: p.integer(),
-    /** What all chunks but the last have, as far as is known. */
+    /** The size of all chunks but the last, as far as known. */
     chunk_size: p.bigint('number').nullable(),
-    /** The process that puts it in its place. */
+    /** The process that assembles the upload. */
     assembled_by: columns.text().nullable(),
     created_at: columns.createdAt()
   }
 })
 
-/** A part that is there whole. */
+/** A completely received chunk. */
 export const RomUploadChunk = defineEntity({
   name: 'RomUploadChunk',
   tableName: 'rom_upload_chunks',
   primaryKeys: ['upload', 'number'],
   properties: {
     upload: () => p.manyToOne(RomUpload).primary().deleteRule('cascade').joinColumn('upload_id'),
-    /** Counted from 0. */
+    /** The index of the chunk, from 0. */
     number: p.integer().primary(),
     size: p.bigint('number'),
-    /** Whether it has a file of its own, and does not lie at its place in that of the upload. */
+    /** True if the chunk has its own file, and is not at its position in the file of the upload. */
     is_apart: p.boolean()
   }
 })

@@ -4,7 +4,7 @@ import { conflict } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { isPresent } from '../../core/files/safe-path.ts'
 
-/** What disks without hard links answer. */
+/** Errors of disks without hard links. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
 export const nameTaken = (name: string) => conflict(`File ${name} already exists`)
@@ -19,17 +19,17 @@ async function isSameFile (path: string, other: string): Promise<boolean> {
   return one !== null && two !== null && one.ino === two.ino && one.dev === two.dev
 }
 
-/** Whether one of these staged files has its name in the library already: whoever gave it that came to no end. */
+/** True if one of these staged files already has its name in the library, from a publication that did not end. */
 export async function isPublished (staged: readonly string[], target: string): Promise<boolean> {
   for (const path of staged) if (await isSameFile(path, target)) return true
   return false
 }
 
 /**
- * Gives a file its name in the library; its staged name may stay beside it. Where the disk has hard links nothing is
- * ever replaced, whoever comes at the same moment; elsewhere the name is looked at first.
+ * Publishes a staged file; its staged name may remain. On a disk with hard links no file is ever replaced, even by
+ * concurrent calls. On other disks the name is checked first.
  *
- * @throws ApiError CONFLICT when the name is taken
+ * @throws ApiError CONFLICT if the name is taken
  */
 export async function publishFile (staged: string, target: string): Promise<void> {
   try {

@@ -13,7 +13,7 @@ const UNTAKEN = { 400: ErrorSchema, 409: ErrorSchema, 413: ErrorSchema, 503: Err
 const FOREIGN = { 400: ErrorSchema, 403: ErrorSchema, 404: ErrorSchema }
 
 const routes: Routes = async (app) => {
-  // A body is the bytes themselves, of whatever type; where none is wanted it is left aside.
+  // The body is the raw bytes, of any type; routes without a body ignore it.
   app.removeContentTypeParser(['application/json', 'text/plain'])
   app.addContentTypeParser('*', (_request: FastifyRequest, payload, done) => { done(null, payload) })
 
@@ -22,8 +22,8 @@ const routes: Routes = async (app) => {
       operationId: 'addRom',
       tags,
       summary: 'Upload a ROM in one request',
-      description: 'A form whose part is named as the file, or the bytes themselves. The ROM is there as soon as it was scanned, ' +
-        'which is begun. Large files come better in chunks, which outlive a lost connection: `startRomUpload`.',
+      description: 'A form whose part is named as the file, or the bytes themselves. A scan starts, and the ROM is there after it. ' +
+        'Send large files in chunks, which survive a lost connection: `startRomUpload`.',
       consumes: ['multipart/form-data', 'application/octet-stream'],
       form: NamedFileForm,
       headers: SingleUploadHeaders,
@@ -37,8 +37,8 @@ const routes: Routes = async (app) => {
       operationId: 'startRomUpload',
       tags,
       summary: 'Begin to upload a ROM in chunks',
-      description: 'The chunks are sent with `putRomUploadChunk`, in any order; `completeRomUpload` makes them a ROM. What is not ' +
-        'complete after 24 hours is removed.',
+      description: 'The chunks are sent with `putRomUploadChunk`, in any order; `completeRomUpload` makes them a ROM. An upload that is ' +
+        'not complete after 24 hours is removed.',
       headers: StartHeaders,
       response: { 201: StartedSchema, ...UNTAKEN }
     },
@@ -47,7 +47,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/roms/upload/:upload_id', {
     schema: {
-      operationId: 'getRomUpload', tags, summary: 'Which chunks of an upload are there: after a lost connection the others are sent',
+      operationId: 'getRomUpload', tags, summary: 'The received chunks of an upload: after a lost connection, send the others',
       params: UploadParams, response: { 200: UploadSchema, ...FOREIGN }
     },
     config
@@ -58,8 +58,8 @@ const routes: Routes = async (app) => {
       operationId: 'putRomUploadChunk',
       tags,
       summary: 'Send a chunk of an upload, or send it again',
-      description: 'The body is its bytes, 64 MiB at most. All chunks but the last are best of one size: then nothing has to be ' +
-        'copied in the end. With `Content-Digest` they are compared with what was sent.',
+      description: 'The body is its bytes, 64 MiB at most. Give all chunks but the last the same size, because nothing has to be ' +
+        'copied then. With `Content-Digest` the received bytes are verified.',
       consumes: ['application/octet-stream'],
       params: UploadParams,
       headers: ChunkHeaders,
@@ -84,7 +84,7 @@ const routes: Routes = async (app) => {
 
   app.post('/api/roms/upload/:upload_id/cancel', {
     schema: {
-      operationId: 'cancelRomUpload', tags, summary: 'Give an upload up; one that is gone already is no error', params: UploadParams,
+      operationId: 'cancelRomUpload', tags, summary: 'Cancel an upload; one that is already gone is no error', params: UploadParams,
       response: { 204: Type.Null(), 400: ErrorSchema, 403: ErrorSchema }
     },
     config

@@ -4,17 +4,17 @@ import type pg from 'pg'
 import { milliseconds } from '../../core/database/columns.ts'
 import { type AnyCaller, isPlatformVisible } from '../platforms/visibility.ts'
 
-/** The platform that a ROM is for. */
+/** The platform of an upload. */
 export interface UploadPlatform { id: number, fs_slug: string }
 
-/** Null when it is not there or not visible. */
+/** Returns a platform; null if it does not exist or is not visible. */
 export async function selectPlatform (em: EntityManager, caller: AnyCaller, id: number): Promise<UploadPlatform | null> {
   const { rows } = await sql<UploadPlatform>`select p.id, p.fs_slug from platforms p
     where p.id = ${id} and ${isPlatformVisible(caller)}`.execute(em.getKysely())
   return rows[0] ?? null
 }
 
-/** An upload that comes in chunks. */
+/** An upload in chunks. */
 export interface Upload {
   id: string
   user_id: number
@@ -24,11 +24,11 @@ export interface Upload {
   file_name: string
   total_size: number
   total_chunks: number
-  /** What all chunks but the last have, as far as is known. */
+  /** The size of all chunks but the last, as far as known. */
   chunk_size: number | null
 }
 
-/** A chunk that is there whole. */
+/** A completely received chunk. */
 export interface Chunk {
   number: number
   size: number
@@ -44,7 +44,7 @@ export async function insertUpload (em: EntityManager, upload: Omit<Upload, 'chu
       ${upload.file_name}, ${upload.total_size}, ${upload.total_chunks})`.execute(em.getKysely())
 }
 
-/** Null when there is none of that id, or its time is over. */
+/** Returns an upload; null if no upload has the id or its time is over. */
 export async function selectUpload (
   em: EntityManager, id: string
 ): Promise<Upload & { created_at: number } | null> {
@@ -55,7 +55,7 @@ export async function selectUpload (
   return rows[0] ?? null
 }
 
-/** What open uploads still bring, and what those of one user take in all. */
+/** The bytes that open uploads still have to send, and the count and size of one user's uploads. */
 export interface OpenUploads { awaited_bytes: number, own_count: number, own_bytes: number }
 
 export async function measureOpen (em: EntityManager, userId: number): Promise<OpenUploads> {
@@ -69,14 +69,14 @@ export async function measureOpen (em: EntityManager, userId: number): Promise<O
   return row ?? { awaited_bytes: 0, own_count: 0, own_bytes: 0 }
 }
 
-/** The size that chunks have: of the first of them that came, or this one. */
+/** Stores the chunk size of an upload, unless an earlier chunk did. @returns the stored size */
 export async function agreeOnChunkSize (em: EntityManager, id: string, size: number): Promise<number | null> {
   const { rows } = await sql<{ chunk_size: number }>`update rom_uploads set chunk_size = coalesce(chunk_size, ${size})
     where id = ${id} returning chunk_size::float8 as chunk_size`.execute(em.getKysely())
   return rows[0]?.chunk_size ?? null
 }
 
-/** Notes that a chunk is there. @returns how many are */
+/** Stores that a chunk was received. @returns the number of received chunks */
 export async function upsertChunk (
   em: EntityManager, id: string, { number, size, is_apart: isApart }: Chunk
 ): Promise<number> {
@@ -88,19 +88,19 @@ export async function upsertChunk (
   return rows[0]?.received ?? 0
 }
 
-/** Forgets a chunk whose bytes are not what its sender said. */
+/** Deletes a chunk whose bytes do not match the sender's digest. */
 export async function deleteChunk (em: EntityManager, id: string, number: number): Promise<void> {
   await sql`delete from rom_upload_chunks where upload_id = ${id} and number = ${number}`.execute(em.getKysely())
 }
 
-/** In the order of their numbers. */
+/** Returns the chunks in the order of their numbers. */
 export async function selectChunks (em: EntityManager, id: string): Promise<Chunk[]> {
   const { rows } = await sql<Chunk>`select number, size::float8 as size, is_apart from rom_upload_chunks
     where upload_id = ${id} order by number`.execute(em.getKysely())
   return rows
 }
 
-/** Makes an upload a process's to complete. @returns whether no other that is alive is at it */
+/** Claims an upload for a process to complete. @returns false if another live process has claimed it */
 export async function claimUpload (
   em: EntityManager, id: string, worker: string, alive: readonly string[]
 ): Promise<boolean> {
@@ -117,14 +117,14 @@ export async function deleteUpload (em: EntityManager, id: string): Promise<void
   await sql`delete from rom_uploads where id = ${id}`.execute(em.getKysely())
 }
 
-/** The ids of uploads that may still be completed. */
+/** Returns the ids of uploads that can still be completed. */
 export async function selectOpenIds (pool: pg.Pool): Promise<ReadonlySet<string>> {
   const { rows } = await pool.query<{ id: string }>(
     "select id from rom_uploads where created_at > now() - $1 * interval '1 hour'", [LIFETIME_HOURS])
   return new Set(rows.map(({ id }) => id))
 }
 
-/** @returns the ids of those whose time was over */
+/** Deletes expired uploads. @returns their ids */
 export async function deleteExpired (pool: pg.Pool): Promise<ReadonlySet<string>> {
   const { rows } = await pool.query<{ id: string }>(
     "delete from rom_uploads where created_at <= now() - $1 * interval '1 hour' returning id", [LIFETIME_HOURS])

@@ -33,7 +33,7 @@ const pathOf = ({ fs_path: path, file_name: name }: Upload) => `${path}/${name}`
 const platformOf = ({ platform_id: id, library_id: library }: Upload) => ({ id, library_id: library })
 const unknownUpload = () => notFound('Upload session not found or expired')
 
-/** How much a request says that it brings; null when it does not say. */
+/** Returns the size that a request announces; null if unknown. */
 function announcedBytes ({ headers }: FastifyRequest): number | null {
   const given = headers['content-length']
   if (given === undefined) return null
@@ -52,7 +52,7 @@ export function createUploads (app: FastifyInstance, config: Config) {
   const places = createUploadFolders(app)
   const romTooLarge = (bytes: number | string) => tooLarge(bytes, maxBytes, 'Raise MAX_ROM_UPLOAD_SIZE_BYTES to send more')
 
-  /** What is asked of every upload before any of it is taken. */
+  /** Checks the target of an upload before any bytes are accepted. */
   async function findTarget (
     em: EntityManager, caller: AnyCaller, { 'x-upload-platform': platformId, 'x-upload-library': libraryId }: Aim, name: string
   ) {
@@ -64,7 +64,7 @@ export function createUploads (app: FastifyInstance, config: Config) {
     return { platform, place }
   }
 
-  /** @throws ApiError BAD_REQUEST, NOT_FOUND or FORBIDDEN */
+  /** Finds an upload of the caller. @throws ApiError BAD_REQUEST, NOT_FOUND or FORBIDDEN */
   async function find (em: EntityManager, caller: Caller, given: string): Promise<Upload & { created_at: number }> {
     const id = readUuid(given)
     if (id === null) throw badRequest('Invalid upload ID')
@@ -74,7 +74,7 @@ export function createUploads (app: FastifyInstance, config: Config) {
     return upload
   }
 
-  /** @throws ApiError CONFLICT or NO_FREE_SPACE when a user has begun as much as one may */
+  /** Checks the limits of a user. @throws ApiError CONFLICT or NO_FREE_SPACE if a further upload would exceed them */
   function checkQuota ({ own_count: count, own_bytes: own }: OpenUploads, size: number): void {
     if (count >= maxOpen) throw conflict(`You have ${count} uploads under way; complete or cancel some, or raise MAX_OPEN_ROM_UPLOADS`)
     if (quotaBytes > 0 && own + size > quotaBytes) {
@@ -83,14 +83,20 @@ export function createUploads (app: FastifyInstance, config: Config) {
     }
   }
 
-  /** @throws ApiError CONFLICT, or NO_FREE_SPACE when it does not fit beside what is under way */
+  /**
+   * Checks limits and disk space. @throws ApiError CONFLICT, or NO_FREE_SPACE if the upload does not fit beside the
+   * open ones
+   */
   async function checkRoom (em: EntityManager, userId: number, folder: string, size: number): Promise<void> {
     const open = await measureOpen(em, userId)
     checkQuota(open, size)
     await requireFreeSpace(folder, open.awaited_bytes + size)
   }
 
-  /** Uploads that one user begins at once are counted one after the other. */
+  /**
+   * Stores an upload under a lock of its user, because concurrent uploads of one user must be counted one after the
+   * other.
+   */
   async function begin (em: EntityManager, upload: Omit<Upload, 'chunk_size'>): Promise<void> {
     await inTransaction(em, async (tx) => {
       await lockUser(tx, upload.user_id)
@@ -99,7 +105,7 @@ export function createUploads (app: FastifyInstance, config: Config) {
     })
   }
 
-  /** Writes the body of a request. @returns whether it has a file of its own, apart from the upload's */
+  /** Writes the body of a request. @returns true if the chunk has its own file, apart from the upload's */
   async function write (request: FastifyRequest, upload: Upload, number: number, look: Look): Promise<boolean> {
     const size = announcedBytes(request)
     const content = request.body instanceof Readable ? request.body : Readable.from([])
@@ -130,7 +136,7 @@ export function createUploads (app: FastifyInstance, config: Config) {
       await rm(target, { force: true })
       throw unknownUpload()
     }
-    // From here on it is a file of the library: whoever is asked again finds it there.
+    // From here on the file belongs to the library: a repeated completion finds it there.
     await app.scans.scanEntries(platformOf(upload), [upload.file_name], upload.user_id)
     await deleteUpload(em, upload.id)
     await staging.discard()
@@ -138,9 +144,9 @@ export function createUploads (app: FastifyInstance, config: Config) {
 
   return {
     /**
-     * Begins an upload that comes in chunks.
+     * Starts an upload in chunks.
      *
-     * @throws ApiError BAD_REQUEST for an unknown platform or library, a name that is bad or taken · CONFLICT ·
+     * @throws ApiError BAD_REQUEST for an unknown platform or library, a name that is invalid or taken · CONFLICT ·
      * UNAVAILABLE while the library is not mounted · NO_FREE_SPACE · TOO_LARGE
      */
     async start (request: FastifyRequest, headers: Start): Promise<{ upload_id: string }> {
@@ -168,7 +174,7 @@ export function createUploads (app: FastifyInstance, config: Config) {
     },
 
     /**
-     * Takes a chunk: any, in any order, and again.
+     * Receives a chunk, in any order and repeatedly.
      *
      * @throws ApiError BAD_REQUEST · NOT_FOUND · FORBIDDEN for another user's · TOO_LARGE · NO_FREE_SPACE
      */
@@ -191,7 +197,7 @@ export function createUploads (app: FastifyInstance, config: Config) {
       const writing = refusing(pathOf(upload), () => write(request, upload, number, look))
       const isApart = await writing.catch((err: unknown) => {
         if (isCutOff(err)) throw badRequest(`Chunk ${number} broke off after ${size} bytes; send it again`)
-        // The platform's folder went with the last of its ROMs.
+        // The platform folder was deleted with the last of its ROMs.
         if (errorCode(err) === 'ENOENT') throw conflict(`'${upload.fs_path}' was removed meanwhile; send chunk ${number} again`)
         throw err
       })
@@ -211,10 +217,10 @@ export function createUploads (app: FastifyInstance, config: Config) {
     },
 
     /**
-     * Puts the chunks together as a file of the library, and has it scanned.
+     * Assembles the chunks to a file of the library, and starts its scan.
      *
-     * @throws ApiError BAD_REQUEST while chunks are missing, and for good when they are not what was announced ·
-     * CONFLICT when the name was taken meanwhile, or somebody is at it already · NOT_FOUND · FORBIDDEN
+     * @throws ApiError BAD_REQUEST while chunks are missing, and for good if they differ from what was announced ·
+     * CONFLICT if the name was taken meanwhile, or another process completes the upload · NOT_FOUND · FORBIDDEN
      */
     async complete (em: EntityManager, caller: Caller, given: string): Promise<void> {
       const upload = await find(em, caller, given)
@@ -226,7 +232,7 @@ export function createUploads (app: FastifyInstance, config: Config) {
       } catch (err) {
         const isCancelled = await selectUpload(em, upload.id) === null
         if (!isCancelled && !(err instanceof UploadLostError) && errorCode(err) !== 'ENOENT') throw err
-        // Chunks that are gone with their disk are waited for; otherwise nothing makes it whole any more.
+        // If the disk of the chunks is away, wait for it. Otherwise the upload can never be completed.
         await places.open(upload)
         await discard(em, upload)
         throw err instanceof UploadLostError ? badRequest(err.message) : unknownUpload()
@@ -235,7 +241,10 @@ export function createUploads (app: FastifyInstance, config: Config) {
       }
     },
 
-    /** Forgets an upload and what came of it, if there is one. Who puts it together at that moment takes it away. */
+    /**
+     * Deletes an upload and its chunks, if it exists. A process that is just completing the upload deletes the file
+     * itself.
+     */
     async cancel (em: EntityManager, caller: Caller, given: string): Promise<void> {
       try {
         const upload = await find(em, caller, given)
@@ -247,7 +256,7 @@ export function createUploads (app: FastifyInstance, config: Config) {
     },
 
     /**
-     * Takes a whole file at once, of a form or as the body, and has it scanned.
+     * Receives a whole file in one request, as a form or as the body, and starts its scan.
      *
      * @throws ApiError as `start`
      */

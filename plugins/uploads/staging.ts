@@ -8,22 +8,25 @@ import { conflict } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import type { Chunk, Upload } from './rows.ts'
 
-/** What chunks are cut of. */
+/** The sizes by which an upload is cut into chunks. */
 export type Cut = Pick<Upload, 'total_size' | 'total_chunks' | 'chunk_size'>
-/** Is shown what arrives, and throws when it is not to go on. */
+/** Receives the bytes as they arrive, and throws to stop the upload. */
 export type Look = (piece: Buffer) => void
 
 const WRITE = constants.O_WRONLY | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0)
 const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)
-/** What the umask leaves of it: others may share the library. */
+/** The file mode before the umask, because others may share the library. */
 const MODE = 0o666
 const COPIED_BYTES = 1024 ** 2
-/** What is staged has the id of its upload in its name, or one of its own; scans and the watcher leave it out. */
+/**
+ * The names of staged files, which contain the id of their upload or a unique id. Scans and the watcher skip such
+ * files.
+ */
 const STAGED = /^\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\.[\w.-]+)?\.part$/
 
 /**
- * Where a chunk lies in the file of its upload if all chunks but the last are of one size, as clients cut them. Null
- * for one that does not fit in with that: it is kept apart, and nothing but its number says what it follows.
+ * Returns the position of a chunk in the file of its upload, if all chunks but the last have one size, as clients cut
+ * them. Null for a chunk that does not fit this: it gets its own file, and only its number tells its position.
  */
 export function locateChunk (
   { total_size: total, total_chunks: count, chunk_size: each }: Cut, number: number, size: number
@@ -35,10 +38,10 @@ export function locateChunk (
   return size === each && start + size < total ? start : null
 }
 
-/** A chunk, where it lies in the file of the upload unless it is apart, and where it belongs. */
+/** A chunk, its current position in the file of the upload unless it is apart, and its final position. */
 interface LocatedChunk { chunk: Chunk, lies: number, at: number }
 
-/** @param each the size that those have which are not apart */
+/** @param each the size of the chunks that are not apart */
 function locateAll (chunks: readonly Chunk[], each: number): LocatedChunk[] {
   let end = 0
   return chunks.map((chunk) => {
@@ -54,10 +57,12 @@ async function writeAll (target: FileHandle, bytes: Buffer, at: number): Promise
   }
 }
 
-/** The id in the name of what is staged; null for any other file. */
+/** Returns the id in the name of a staged file; null for any other file. */
 export const stagedId = (name: string): string | null => STAGED.exec(name)?.[1] ?? null
 
-/** Where the parts of an upload lie until it is complete: beside its target, so that one rename brings it there. */
+/**
+ * Creates the staging of an upload. Its files are in the folder of its target, so that one rename publishes the result.
+ */
 export function createStaging (folder: string, id: string) {
   const whole = join(folder, `.${id}.part`)
   const joined = join(folder, `.${id}.joined.part`)
@@ -75,8 +80,10 @@ export function createStaging (folder: string, id: string) {
   }
 
   /**
-   * @param lies where the chunk begins in the file that it is in
-   * @throws ApiError CONFLICT when it is not what it was
+   * Copies a chunk to its final position.
+   *
+   * @param lies where the chunk begins in its current file
+   * @throws ApiError CONFLICT if the chunk changed meanwhile
    */
   async function copy (
     target: FileHandle, { number, is_apart: isApart, size }: Chunk, lies: number, at: number
@@ -95,7 +102,7 @@ export function createStaging (folder: string, id: string) {
     }
   }
 
-  /** Writes what is given of chunks to its place in a file. */
+  /** Writes chunks to their final positions in a file. */
   async function copyAll (path: string, placed: readonly LocatedChunk[]): Promise<void> {
     const target = await open(path, WRITE, MODE)
     try {
@@ -107,14 +114,14 @@ export function createStaging (folder: string, id: string) {
   }
 
   return {
-    /** Two paths of what is whole in the end: where chunks lie at their place, and where others are joined. */
+    /** The two possible paths of the complete file: with chunks at their positions, and with joined chunks. */
     whole,
     joined,
 
-    /** Writes a chunk to its place in the file of the upload. */
+    /** Writes a chunk to its position in the file of the upload. */
     writeInPlace: (start: number, content: Readable, look: Look): Promise<void> => write(whole, start, content, look),
 
-    /** Writes a chunk to a file of its own, in place of an earlier one once all of it is there. */
+    /** Writes a chunk to its own file, which replaces an earlier one after all bytes arrived. */
     async writeApart (number: number, content: Readable, look: Look): Promise<void> {
       const path = join(folder, `.${id}.${number}.${randomUUID().slice(0, 8)}.part`)
       try {
@@ -127,9 +134,9 @@ export function createStaging (folder: string, id: string) {
     },
 
     /**
-     * Puts the chunks, all of them by number, together. Usually they lie in one file already.
+     * Assembles the chunks, sorted by number. Usually they are already in one file.
      *
-     * @returns the path of the file that is whole
+     * @returns the path of the complete file
      */
     async assemble ({ chunk_size: each, total_size: total }: Cut, chunks: readonly Chunk[]): Promise<string> {
       const placed = locateAll(chunks, each ?? 0)
@@ -144,7 +151,7 @@ export function createStaging (folder: string, id: string) {
       return joined
     },
 
-    /** Removes all that is staged of the upload. */
+    /** Deletes all staged files of the upload. */
     async discard (): Promise<void> {
       const names = await readdir(folder).catch(() => [])
       for (const name of names) if (stagedId(name) === id) await rm(join(folder, name), { force: true })

@@ -12,20 +12,22 @@ import { nameTaken } from './publish-file.ts'
 export interface UploadFolder {
   platform_id: number
   library_id: number
-  /** Relative to the library. */
+  /** The path relative to the library. */
   fs_path: string
-  /** Absolute. */
+  /** The absolute path. */
   folder: string
 }
 
-/** The names and folders that uploads get in the libraries. */
+/** Creates access to the folders of uploads in the libraries. */
 export function createUploadFolders ({ library }: FastifyInstance) {
   return {
     /**
-     * The folder of a platform's ROMs in a library; without its id, in the one that has the platform, else the first.
+     * Finds the folder of a platform's ROMs in a library; without a library id, in the first that has the platform,
+     * else in
+     * the first one.
      *
-     * @throws ApiError BAD_REQUEST for a library that is not there · UNAVAILABLE while it is not mounted · CONFLICT
-     * while the folder is not the one that holds the platform's ROMs, or when nothing may be written there
+     * @throws ApiError BAD_REQUEST for an unknown library · UNAVAILABLE while it is not mounted · CONFLICT
+     * if the folder is not the one that holds the platform's ROMs, or is not writable
      */
     async find ({ id, fs_slug: fsSlug }: UploadPlatform, libraryId: number | null): Promise<UploadFolder> {
       return await refusing(fsSlug, async () => {
@@ -38,9 +40,9 @@ export function createUploadFolders ({ library }: FastifyInstance) {
     },
 
     /**
-     * The folder's path on disk; it is made unless it is there.
+     * Returns the folder's path on disk; creates the folder if needed.
      *
-     * @throws ApiError CONFLICT where it is read-only, or not the one that holds the platform's ROMs · UNAVAILABLE
+     * @throws ApiError CONFLICT if it is read-only, or not the one that holds the platform's ROMs · UNAVAILABLE
      * while its library is not mounted
      */
     async open (
@@ -51,7 +53,7 @@ export function createUploadFolders ({ library }: FastifyInstance) {
       return await openFolder(root.dir, path)
     },
 
-    /** @throws ApiError BAD_REQUEST when something has the name already */
+    /** Checks a name. @throws ApiError BAD_REQUEST if it is taken */
     async checkFree ({ folder, fs_path: path }: UploadFolder, name: string): Promise<void> {
       if (await refusing(`${path}/${name}`, () => isPresent(join(folder, name)))) throw new ApiError('BAD_REQUEST', nameTaken(name).message)
     }

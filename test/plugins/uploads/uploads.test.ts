@@ -26,7 +26,7 @@ for (const one of [app, other]) await one.listen({ port: 0, host: '127.0.0.1' })
 const zoe = await createUser('zoe')
 const addresses = [app, other].map((one) => `http://127.0.0.1:${(one.server.address() as AddressInfo).port}`)
 let turn = 0
-/** The address of the web worker whose turn it is. */
+/** Returns the addresses of the web workers in turn. */
 const base = () => addresses[turn++ % addresses.length] ?? ''
 
 await put({ 'roms/snes/First.sfc': 'first', 'bios/x': '' })
@@ -65,7 +65,7 @@ async function begin (name: string, size: number, chunks: number): Promise<strin
   return body.upload_id
 }
 
-/** Bytes that are nowhere alike. */
+/** Returns bytes without repetitions. */
 function content (size: number): Buffer {
   const bytes = Buffer.alloc(size)
   for (let at = 0; at < size; at++) bytes[at] = (at * 7 + (at >> 8) * 13 + (at >> 16)) & 255
@@ -77,7 +77,7 @@ const sha1 = (bytes: Buffer) => createHash('sha1').update(bytes).digest('hex')
 const scanned = (name: string) => until(async () => (await roms('snes')).find((rom) => rom.fs_name === name && rom.sha1_hash !== ''), `the ROM ${name}`)
 const staged = async () => (await readdir(path())).filter((name) => name.endsWith('.part'))
 
-t.test('chunks in any order and repeated, of whatever sizes, give the same bytes', async (t) => {
+t.test('chunks in any order, size and number of repetitions give the same bytes', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-chunks-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   let count = 0
@@ -118,7 +118,7 @@ t.test('chunks in any order and repeated, of whatever sizes, give the same bytes
   }), { numRuns: 40 })
 })
 
-t.test('a ROM that comes in chunks to any worker is scanned, alone, and an open page hears of it', async (t) => {
+t.test('a ROM uploaded in chunks to any worker is scanned alone and announced', async (t) => {
   const bytes = content(1_000_003)
   const chunks = cut(bytes, 300_000)
   await put({ 'roms/snes/Not asked for.sfc': 'no scan looks at it' })
@@ -146,7 +146,7 @@ t.test('a ROM that comes in chunks to any worker is scanned, alone, and an open 
   t.equal((await call('POST', `/upload/${id}/cancel`, {})).status, 204)
 })
 
-t.test('an upload goes on after its connection was cut in the middle of a chunk', async (t) => {
+t.test('an upload continues after its connection was lost in the middle of a chunk', async (t) => {
   const bytes = content(700_000)
   const [first = bytes, second = bytes, third = bytes] = cut(bytes, 300_000)
   const id = await begin('Cut.sfc', bytes.length, 3)
@@ -154,9 +154,9 @@ t.test('an upload goes on after its connection was cut in the middle of a chunk'
   const request = sendRequest(`${base()}/api/roms/upload/${id}`, {
     method: 'PUT', headers: { ...admin, 'x-chunk-index': '1', 'content-length': String(second.length) }
   })
-  request.on('error', () => { /* cut off, as it is meant to be */ })
+  request.on('error', () => { /* the test cuts the connection */ })
   request.write(second.subarray(0, 200_000))
-  // Some of it is on the server's disk by then.
+  // The server's disk has some of the bytes by then.
   await until(async () => (await readFile(path(`.${id}.part`))).length > 300_000, 'the first bytes of the chunk')
   request.destroy()
   t.match(await complete(id), { status: 400, body: { detail: 'Missing chunks: [1, 2]' } })
@@ -167,7 +167,7 @@ t.test('an upload goes on after its connection was cut in the middle of a chunk'
   t.match(await scanned('Cut.sfc'), { sha1_hash: sha1(bytes) })
 })
 
-t.test('a chunk whose bytes are not what its digest says is asked for again', async (t) => {
+t.test('a chunk that does not match its digest must be sent again', async (t) => {
   const bytes = content(64)
   const digest = `sha-256=:${createHash('sha256').update(bytes).digest('base64')}:`
   const id = await begin('Sum.sfc', 64, 1)
@@ -179,7 +179,7 @@ t.test('a chunk whose bytes are not what its digest says is asked for again', as
   t.ok(bytes.equals(await readFile(path('Sum.sfc'))))
 })
 
-t.test('what cannot become a ROM is refused before a byte of it is sent', async (t) => {
+t.test('an invalid upload is refused before its bytes are sent', async (t) => {
   const status = async (...more: [name: string, headers?: Record<string, string>]) =>
     (await startUpload(more[0], 10, 2, more[1])).status
   const names = ['../up.sfc', '..', '.', '', 'a/b.sfc', 'a\\b.sfc', '/etc/passwd', 'C:x.sfc', `${'x'.repeat(253)}.sfc`, 'new\u0085line.sfc', 'half.part', 'gamelist.xml', '.svc-trash', '.SVC-convert-1-00000000']
@@ -199,7 +199,7 @@ t.test('what cannot become a ROM is refused before a byte of it is sent', async 
   t.same(await staged(), [])
 })
 
-t.test('a platform that is hidden from who uploads is not found', async (t) => {
+t.test('a platform hidden from the caller is not found', async (t) => {
   const editor = await createUser('editor')
   const [{ id } = { id: 0 }] = await sql<{ id: number }>("select id from users where username = 'editor'")
   const rules = { overrides: [{ entity: 'roms', action: 'write', granted: true }] }
@@ -210,7 +210,7 @@ t.test('a platform that is hidden from who uploads is not found', async (t) => {
   await sql('delete from rom_uploads')
 })
 
-t.test('nobody has more uploads under way than are allowed', async (t) => {
+t.test('open uploads are limited for each user', async (t) => {
   const [{ id } = { id: 0 }] = await sql<{ id: number }>("select id from users where username = 'admin'")
   await sql(`insert into rom_uploads (id, user_id, platform_id, fs_path, file_name, total_size, total_chunks)
     select gen_random_uuid(), $1, $2, 'roms/snes', 'x', 1, 1 from generate_series(1, 100)`, [id, await platform()])
@@ -218,9 +218,9 @@ t.test('nobody has more uploads under way than are allowed', async (t) => {
   await sql('delete from rom_uploads')
 })
 
-t.test('uploads that one user begins at once have one quota', async (t) => {
+t.test('concurrent uploads of one user share one quota', async (t) => {
   const [{ id } = { id: 0 }] = await sql<{ id: number }>("select id from users where username = 'admin'")
-  // Nothing is awaited of them: the disk of a test has no room for so much.
+  // The uploads are complete, because the disk of a test has no room for so many bytes.
   await sql(`with made as (insert into rom_uploads (id, user_id, platform_id, fs_path, file_name, total_size, total_chunks)
       values (gen_random_uuid(), $1, $2, 'roms/snes', 'x', $3, 1) returning id)
     insert into rom_upload_chunks (upload_id, number, size, is_apart) select id, 0, $3, false from made`, [id, await platform(), 6_199_999_999_950])
@@ -230,7 +230,7 @@ t.test('uploads that one user begins at once have one quota', async (t) => {
   await sql('delete from rom_uploads')
 })
 
-t.test('without a setting one user may have 128 GiB under way', async (t) => {
+t.test('the default limit is 128 GiB of open uploads per user', async (t) => {
   t.equal(loadConfig({ SVC_DATA_DIR: t.testdir({}) }).config.uploads.quota_bytes, 128 * 1024 ** 3)
 })
 
@@ -242,7 +242,7 @@ t.test('a chunk that does not belong to the upload is refused', async (t) => {
   const large = sendRequest(`${base()}/api/roms/upload/${id}`, {
     method: 'PUT', headers: { ...admin, 'x-chunk-index': '0', 'content-length': String(64 * 1024 ** 2 + 1) }
   })
-  large.on('error', () => { /* given up by this test */ }).flushHeaders()
+  large.on('error', () => { /* the test ends the request */ }).flushHeaders()
   const [answer] = await once(large, 'response') as [IncomingMessage]
   t.equal(answer.statusCode, 413)
   large.destroy()
@@ -254,7 +254,7 @@ t.test('a chunk that does not belong to the upload is refused', async (t) => {
   t.equal((await send(id, 0, content(5))).status, 404)
 })
 
-t.test('chunks that are not what was announced end the upload', async (t) => {
+t.test('chunks that differ from the announced size end the upload', async (t) => {
   const id = await begin('Short.sfc', 10, 2)
   t.equal((await send(id, 0, content(5))).status, 200)
   t.equal((await send(id, 1, content(4))).status, 200)
@@ -263,7 +263,7 @@ t.test('chunks that are not what was announced end the upload', async (t) => {
   t.same(await staged(), [])
 })
 
-t.test('a file that took the name meanwhile is never replaced, and one worker at a time completes', async (t) => {
+t.test('a file that took the name is not replaced, and one worker at a time completes', async (t) => {
   const [one, two] = [await begin('Twice.sfc', 10, 1), await begin('Twice.sfc', 10, 1)]
   for (const id of [one, two]) t.equal((await send(id, 0, content(10))).status, 200)
   await sql('update rom_uploads set assembled_by = $2 where id = $1', [one, app.workers.id])
@@ -278,7 +278,7 @@ t.test('a file that took the name meanwhile is never replaced, and one worker at
   t.same(await staged(), [])
 })
 
-t.test('an upload that is cancelled while it is completed is there whole, or not at all', async (t) => {
+t.test('an upload cancelled during its completion is published whole or not at all', async (t) => {
   for (let round = 0; round < 6; round++) {
     const name = `Cancelled ${round}.sfc`
     const id = await begin(name, 2_000, 2)
@@ -295,7 +295,7 @@ t.test('an upload that is cancelled while it is completed is there whole, or not
   t.same(await staged(), [])
 })
 
-t.test('chunks on a disk that is away while an upload is completed are waited for', async (t) => {
+t.test('a completion is refused while the disk is away, and succeeds when it is back', async (t) => {
   const id = await begin('Waits.sfc', 10, 1)
   t.equal((await send(id, 0, content(10))).status, 200)
   await rename(path(), `${path()}-away`)
@@ -307,7 +307,7 @@ t.test('chunks on a disk that is away while an upload is completed are waited fo
   await scanned('Waits.sfc')
 })
 
-t.test('who is asked again to complete what a killed process had put in its place says that it is done', async (t) => {
+t.test('completing an upload again after a crash succeeds', async (t) => {
   const bytes = content(30)
   const id = await begin('Killed.sfc', 30, 3)
   for (const [index, chunk] of cut(bytes, 10).entries()) await send(id, index, chunk)
@@ -317,7 +317,7 @@ t.test('who is asked again to complete what a killed process had put in its plac
   t.match(await scanned('Killed.sfc'), { sha1_hash: sha1(bytes) })
 })
 
-t.test('a link in the place of what is staged is not followed', async (t) => {
+t.test('a link in place of a staged file is not followed', async (t) => {
   const secret = join(libraryDir, 'secret')
   await writeFile(secret, 'untouched')
   const id = await begin('Link.sfc', 10, 1)
@@ -327,7 +327,7 @@ t.test('a link in the place of what is staged is not followed', async (t) => {
   t.equal((await call('POST', `/upload/${id}/cancel`, {})).status, 204)
 })
 
-t.test('nothing is taken for a platform whose disk seems not to be mounted', async (t) => {
+t.test("uploads are refused if the platform's disk seems not to be mounted", async (t) => {
   await put({ 'roms/gba/Away.gba': 'away' })
   await scan({ platform_fs_slugs: ['gba'] })
   await rm(join(libraryDir, 'roms', 'gba'), { recursive: true })
@@ -340,7 +340,7 @@ t.test('nothing is taken for a platform whose disk seems not to be mounted', asy
   await until(async () => (await sql("select 1 from platforms where fs_slug = 'gba' and not missing_from_fs")).length === 1, 'the platform')
 })
 
-t.test('an upload that nobody completes within a day is removed, and no other', async (t) => {
+t.test('an upload that is not completed within a day is removed, and no other', async (t) => {
   const [old, fresh] = [await begin('Old.sfc', 20, 2), await begin('Fresh.sfc', 20, 2)]
   for (const id of [old, fresh]) t.equal((await send(id, 0, content(10))).status, 200)
   await sql("update rom_uploads set created_at = now() - interval '25 hours' where id = $1", [old])
@@ -359,7 +359,7 @@ t.test('an upload that nobody completes within a day is removed, and no other', 
   t.equal((await call('POST', `/upload/${fresh}/cancel`, {})).status, 204)
 })
 
-t.test('a ROM comes in one request as well, of a form or as the body, and a broken one leaves nothing', async (t) => {
+t.test('a ROM can be sent in one request, and a broken one leaves no file', async (t) => {
   const headers = async (name: string, type: string) =>
     ({ 'x-upload-platform': String(await platform()), 'x-upload-filename': latin(name), 'content-type': type })
   const bytes = content(5_000)
@@ -377,7 +377,7 @@ t.test('a ROM comes in one request as well, of a form or as the body, and a brok
   await scanned('Plain.sfc')
 })
 
-t.test('a ROM that was missing is known again when it is uploaded, by its name or its content', async (t) => {
+t.test('an uploaded file becomes a missing ROM again by its name or its content', async (t) => {
   const bytes = content(900)
   await put({ 'roms/snes/Lost.sfc': bytes, 'roms/snes/Moved.sfc': content(901) })
   await scan({ platform_fs_slugs: ['snes'] })
