@@ -8,16 +8,16 @@ const RomsDeletedSchema = Type.Object({ ids: Type.Array(Type.Integer()) }, { tit
 
 declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents {
-    /** Somebody deleted ROMs. */
+    /** A user deleted ROMs. */
     'roms:deleted': Static<typeof RomsDeletedSchema>
   }
 }
 
 export const deletionEvents: EventDescriptions<ServerEvents> = {
-  'roms:deleted': { summary: 'Somebody deleted ROMs', schema: RomsDeletedSchema }
+  'roms:deleted': { summary: 'A user deleted ROMs', schema: RomsDeletedSchema }
 }
 
-/** Tells those who saw ROMs that they are gone. @param audiences who did, as it was found before */
+/** Announces deleted ROMs to the users who saw them. @param audiences these users, as found before the deletion */
 export function announceDeleted (
   app: FastifyInstance, config: Config, ids: readonly number[], audiences: ReadonlyMap<number, readonly number[]>
 ): void {

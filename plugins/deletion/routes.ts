@@ -10,8 +10,8 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'deleteRoms',
       tags: ['roms'],
-      summary: 'Take ROMs out of the list, with their files where that is asked for',
-      description: 'Answers 200 also when some could not be deleted. Without its files, a ROM is there again after the next scan. ' +
+      summary: 'Delete ROMs from the list, and their files on request',
+      description: 'Answers 200 also when some could not be deleted. If its files stay, the next scan adds a ROM again. ' +
         'Files go to the trash of the library, from where `restoreTrash` brings them back. The files of a library that is not mounted stay, ' +
         'and so do their ROMs: `errors` says why.',
       body: DeleteRomsSchema,

@@ -4,7 +4,7 @@ import { inTransaction } from '../../core/database/transaction.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 
-/** A ROM that is to go, and where it lies. */
+/** A ROM to delete, and the location of its files. */
 export interface DoomedRom {
   id: number
   library_id: number
@@ -15,7 +15,7 @@ export interface DoomedRom {
   is_folder: boolean
 }
 
-/** Those of some ids that are there and visible, by id. */
+/** Returns the visible ROMs among some ids, by id. */
 export async function selectDoomed (
   em: EntityManager, caller: AnyCaller, ids: readonly number[]
 ): Promise<Map<number, DoomedRom>> {
@@ -27,10 +27,10 @@ export async function selectDoomed (
 }
 
 /**
- * Deletes rows, but for ROMs that have another name by now, or are given one just now: what a rename that was cut short
- * left on disk is found by its note, which refers to the row.
+ * Deletes rows, except for ROMs that have another name by now or are being renamed. The note of an interrupted rename
+ * refers to the row, and is needed to find the files on disk.
  *
- * @returns the ids of those that are not listed any more
+ * @returns the ids of the ROMs that are no longer listed
  */
 export async function deleteRoms (em: EntityManager, roms: readonly DoomedRom[]): Promise<Set<number>> {
   const ids = roms.map(({ id }) => id)

@@ -15,10 +15,12 @@ import { announceDeleted } from './events.ts'
 import { type DoomedRom, deleteRoms, selectDoomed } from './rows.ts'
 import type { DeleteRoms } from './schemas.ts'
 
-/** So many files are moved until their rows go: what is cut short is at most so much behind. */
+/**
+ * The number of ROMs whose files are moved before their rows are deleted. An interruption affects at most this many.
+ */
 const BATCH = 100
 
-/** Why the files of a ROM stay, in words that name no place of the machine. */
+/** Returns why the files of a ROM stay, without absolute paths. */
 function reasonOf (err: unknown, { fs_path: path, fs_name: name }: DoomedRom): string {
   const refusal = toRefusal(err, `${path}/${name}`)
   if (refusal instanceof ApiError) return refusal.message
@@ -29,13 +31,13 @@ function reasonOf (err: unknown, { fs_path: path, fs_name: name }: DoomedRom): s
 const inBatches = (ids: readonly number[]): number[][] =>
   Array.from({ length: Math.ceil(ids.length / BATCH) }, (_none, index) => ids.slice(index * BATCH, (index + 1) * BATCH))
 
-/** What became of the ROMs of one call. */
+/** The result of one call. */
 interface DeletionResult { failed: Map<number, string>, gone: DoomedRom[] }
 
 export function createDeletion (app: FastifyInstance, config: Config) {
   const artwork = createArtworkFolders(config.data_dir)
 
-  /** @returns whether the files are in the trash now, or why they stay */
+  /** Moves the files of a ROM. @returns true if they are in the trash now, false if they were gone, or why they stay */
   async function moveFiles (disposal: Disposal, rom: DoomedRom): Promise<boolean | string> {
     try {
       return await disposal.move({ ...rom, file_path: rom.fs_path, file_name: rom.fs_name })
@@ -44,7 +46,10 @@ export function createDeletion (app: FastifyInstance, config: Config) {
     }
   }
 
-  /** @returns the ids of those that the trash keeps, with their artwork, and why the files of others stay */
+  /**
+   * Moves the files of ROMs. @returns the ids of ROMs that the trash keeps, with their artwork, and why files of others
+   * stay
+   */
   async function moveAll (
     disposal: Disposal, roms: readonly DoomedRom[]
   ): Promise<{ kept: Set<number>, reasons: Map<number, string> }> {
@@ -63,7 +68,7 @@ export function createDeletion (app: FastifyInstance, config: Config) {
     return { kept: new Set(noted.keys()), reasons }
   }
 
-  /** The folder of a platform goes with the last file in it. A disk that is mounted there stays. */
+  /** Removes platform folders that became empty. A disk that is mounted there stays. */
   async function removeEmptied (roms: readonly DoomedRom[]): Promise<void> {
     const inFolders = roms.filter((rom) => !rom.is_folder && rom.fs_path !== '')
     const folders = new Map(inFolders.map((rom) => [`${rom.library_id} ${rom.fs_path}`, rom]))
@@ -102,8 +107,8 @@ export function createDeletion (app: FastifyInstance, config: Config) {
 
   return {
     /**
-     * Takes ROMs out of the list, and with them the files of those that are named. What people added to them waits for
-     * the files to come back. What cannot be deleted stays in both.
+     * Deletes ROMs from the list, and the files of the named ones. Data that people added waits for the files to come
+     * back. A ROM whose files cannot be deleted stays in the list.
      */
     async deleteRoms (em: EntityManager, caller: Caller, input: DeleteRoms): Promise<BulkResult> {
       const ids = [...new Set(input.roms)]

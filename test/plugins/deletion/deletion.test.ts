@@ -15,7 +15,7 @@ const zoe = await createUser('zoe')
 const TRASH = join(libraryDir, '.svc-trash')
 let count = 0
 
-/** A platform with these files, scanned. */
+/** Adds a platform with these files, and scans it. */
 async function addPlatform (files: Record<string, string>) {
   const folder = `platform ${count++}`
   await put(Object.fromEntries(Object.entries(files).map(([path, content]) => [`roms/${folder}/${path}`, content])))
@@ -31,7 +31,7 @@ const deleteRoms = async (payload: object) => {
   if (answer.statusCode !== 200) throw new Error(answer.body)
   return answer.json<{ successful_items: number, failed_ids: number[], errors: string[] }>()
 }
-/** What lies in the trash, by its path in the library. */
+/** Returns the files in the trash, by their paths in the library. */
 async function trashed (): Promise<Map<string, string>> {
   const entries = await readdir(TRASH, { recursive: true, withFileTypes: true }).catch(() => [])
   return new Map(entries.filter((entry) => entry.isFile()).map((entry) => {
@@ -44,7 +44,7 @@ async function runTask (name: string, payload?: object) {
   return await test.finished(id)
 }
 
-t.test('a ROM leaves the list alone, or with its files, which lie in the trash under their path', async (t) => {
+t.test('a ROM is deleted alone, or with its files, which keep their paths in the trash', async (t) => {
   const { folder, path, id } = await addPlatform({ 'One.gb': '1', 'Two.gb': '2', 'Three/disc 1.bin': '3', 'Three/manual/x.pdf': 'x', 'Four.gb': '4' })
   const [one, two, three] = [await id('One.gb'), await id('Two.gb'), await id('Three')]
   const [{ platform } = { platform: 0 }] = await sql<{ platform: number }>('select platform_id as platform from roms where id = $1', [two])
@@ -64,7 +64,7 @@ t.test('a ROM leaves the list alone, or with its files, which lie in the trash u
   t.same((await roms(folder)).map((rom) => [rom.fs_name, rom.id]), [['Four.gb', await id('Four.gb')], ['One.gb', one]])
 })
 
-t.test('what comes back from the trash is the same ROM, with what people added', async (t) => {
+t.test('a restored ROM is the same ROM, with the data that people added', async (t) => {
   const { folder, path, id } = await addPlatform({ 'Back.gb': 'back', 'Stays.gb': 'stays' })
   const before = await id('Back.gb')
   await app.inject({ method: 'PUT', url: `/api/roms/${before}/props`, headers: admin, payload: { rating: 8 } })
@@ -77,7 +77,7 @@ t.test('what comes back from the trash is the same ROM, with what people added',
   t.match((await call('GET', `/api/roms/${before}`)).json(), { rom_user: { rating: 8 }, all_user_notes: [{ title: 'Mine' }] })
 })
 
-t.test('a file that was gone already is no failure, and one that cannot be moved keeps its ROM', async (t) => {
+t.test('a missing file is no failure, and a file that cannot be moved keeps its ROM', async (t) => {
   const { folder, path, id } = await addPlatform({ 'Gone.gb': 'gone', 'Kept.gb': 'kept', 'Link.gb': 'x' })
   const [gone, kept] = [await id('Gone.gb'), await id('Kept.gb')]
   await rm(path('Gone.gb'))
@@ -102,7 +102,7 @@ t.test('a file that was gone already is no failure, and one that cannot be moved
   }
 })
 
-t.test('files are deleted at once when that is asked for', async (t) => {
+t.test('files are deleted permanently on request', async (t) => {
   const { folder, path, id } = await addPlatform({ 'Now/a.bin': 'a', 'Now/b.bin': 'b', 'Other.gb': 'other' })
   const now = await id('Now')
   await deleteRoms({ roms: [now], delete_from_fs: [now], permanently: true })
@@ -110,7 +110,7 @@ t.test('files are deleted at once when that is asked for', async (t) => {
   t.notOk([...(await trashed()).keys()].some((name) => name.startsWith(`roms/${folder}/`)))
 })
 
-t.test('the folder of a platform goes with the last file in it, and scans go on', async (t) => {
+t.test('the last deletion removes the platform folder, and scans still work', async (t) => {
   const { folder, path, id } = await addPlatform({ 'Last.gb': 'last' })
   const last = await id('Last.gb')
   await deleteRoms({ roms: [last], delete_from_fs: [last] })
@@ -119,7 +119,7 @@ t.test('the folder of a platform goes with the last file in it, and scans go on'
   t.match(await scan({ platform_fs_slugs: [folder] }), { status: 'finished' })
 })
 
-t.test('who may not delete, or not see a ROM, deletes nothing', async (t) => {
+t.test('callers without the right to delete or see a ROM delete nothing', async (t) => {
   const { folder, id } = await addPlatform({ 'Mine.gb': 'mine' })
   const mine = await id('Mine.gb')
   t.equal((await call('POST', '/api/roms/delete', { roms: [mine] }, zoe)).statusCode, 403)
@@ -142,7 +142,7 @@ t.test('who may not delete, or not see a ROM, deletes nothing', async (t) => {
   t.equal((await roms(folder)).length, 1)
 })
 
-t.test('an open page hears which ROMs are gone', async (t) => {
+t.test('clients get an event with the deleted ROMs', async (t) => {
   const { id } = await addPlatform({ 'Heard.gb': 'heard', 'Other.gb': 'other' })
   const socket = io(url, { path: '/ws/socket.io', transports: ['websocket'], forceNew: true, extraHeaders: await signIn(app, 'admin') })
   t.teardown(() => socket.disconnect())
@@ -157,7 +157,7 @@ t.test('an open page hears which ROMs are gone', async (t) => {
 interface Detail { files: { id: number, file_name: string }[], sha1_hash: string }
 const detail = async (id: number) => (await call('GET', `/api/roms/${id}`)).json<Detail>()
 
-t.test('a single file of a ROM is deleted, and the ROM is what is left of it', async (t) => {
+t.test('a single file of a ROM is deleted, and the ROM keeps the others', async (t) => {
   const { folder, id } = await addPlatform({ 'Discs/disc 1.bin': 'one', 'Discs/disc 2.bin': 'second', 'Single.gb': 'single' })
   const discs = await id('Discs')
   const before = await detail(discs)
@@ -180,7 +180,7 @@ t.test('a single file of a ROM is deleted, and the ROM is what is left of it', a
   t.notOk((await trashed()).has(`roms/${folder}/Single.gb`))
 })
 
-t.test('a ROM that is one file becomes a folder, once, and stays the same ROM', async (t) => {
+t.test('a single-file ROM becomes a folder once, and stays the same ROM', async (t) => {
   const { folder, path, id } = await addPlatform({ 'Folder (USA).gb': 'content', 'Taken.gb': 'x', 'Taken/y.gb': 'y' })
   const one = await id('Folder (USA).gb')
   for (let times = 0; times < 2; times++) {
@@ -195,7 +195,7 @@ t.test('a ROM that is one file becomes a folder, once, and stays the same ROM', 
   t.equal((await call('POST', '/api/roms/999999/convert-to-folder')).statusCode, 404)
 })
 
-t.test('the trash is emptied of what is old, and of nothing that is not its own', async (t) => {
+t.test('the task deletes only old entries of the trash, and no foreign folder in it', async (t) => {
   await rm(TRASH, { recursive: true, force: true })
   const { folder, id } = await addPlatform({ 'New.gb': 'new', 'Other.gb': 'other' })
   await deleteRoms({ roms: [await id('New.gb')], delete_from_fs: [await id('New.gb')] })
@@ -214,11 +214,11 @@ const restore = async (...items: number[]) => {
   return answer.json<{ successful_items: number, failed_ids: number[], errors: string[] }>()
 }
 const inTrash = async (romId: number) => (await listTrash()).items.find((item) => item.rom_id === romId)?.id ?? 0
-/** Nothing is in the trash then that an earlier test left there. */
+/** Empties the trash of earlier tests. */
 const emptyTrash = async () => { t.equal((await call('POST', '/api/trash/empty', {})).statusCode, 200) }
 const erase = (id: number) => deleteRoms({ roms: [id], delete_from_fs: [id] })
 
-t.test('what is restored is as it was: its id, what was set by hand, its artwork, saves, notes and collections', async (t) => {
+t.test('a restored ROM has its id, field locks, artwork, saves, notes and collections', async (t) => {
   await emptyTrash()
   const { folder, path, id } = await addPlatform({ 'Kept (Japan).gb': 'kept', 'Game/disc 1.bin': 'one', 'Game/manual/x.pdf': 'x', 'Stays.gb': 'stays' })
   const [kept, game] = [await id('Kept (Japan).gb'), await id('Game')]
@@ -258,7 +258,7 @@ t.test('what is restored is as it was: its id, what was set by hand, its artwork
   t.match((await call('GET', `/api/roms/${kept}`)).json(), { name: 'By hand', missing_from_fs: false })
 })
 
-t.test('what has the name by now stays, and what is restored comes back once', async (t) => {
+t.test('a restore never replaces a file, and restores an item only once', async (t) => {
   await emptyTrash()
   const { folder, path, id } = await addPlatform({ 'Twice.gb': 'first', 'Dir/a.bin': 'a', 'Stays.gb': 'x' })
   const [twice, dir] = [await id('Twice.gb'), await id('Dir')]
@@ -286,14 +286,14 @@ t.test('what has the name by now stays, and what is restored comes back once', a
   t.match(await listTrash(), { total: 0 })
 })
 
-t.test('what is back without the server knowing is restored all the same, with all that was known of it', async (t) => {
+t.test('files that are already back are restored with all data of the ROM', async (t) => {
   await emptyTrash()
   const { folder, path, id } = await addPlatform({ 'File.gb': 'file', 'Dir/a.bin': 'a', 'Stays.gb': 'x' })
   const ids = [await id('File.gb'), await id('Dir')]
   for (const one of ids) await app.inject({ method: 'PUT', url: `/api/roms/${one}`, headers: admin, payload: { name: `By hand ${one}` } })
   await deleteRoms({ roms: ids, delete_from_fs: ids })
   const items = await Promise.all(ids.map(inTrash))
-  // As if the server had been killed at that moment: files have moved, and the transaction comes to nothing.
+  // Simulates a server killed at that moment: files have moved, and the transaction is rolled back.
   await sql('create function refuse () returns trigger language plpgsql as $$ begin raise null_value_not_allowed; end $$')
   await sql('create constraint trigger refuse after delete on trash_items deferrable initially deferred for each row execute function refuse()')
   t.match(await restore(...items), { successful_items: 0, failed_ids: items })
@@ -321,7 +321,7 @@ t.test('what is back without the server knowing is restored all the same, with a
   t.match(await restore(await inTrash(ids[0] ?? 0)), { successful_items: 0, errors: [/is not in the trash any more/] }, 'not what only has its name')
 })
 
-t.test('a scan after a restore that was cut short finds the ROM with all that was set by hand', async (t) => {
+t.test('a scan after an interrupted restore finds the ROM with its field locks', async (t) => {
   await emptyTrash()
   const { folder, path, id } = await addPlatform({ 'Cut.gb': 'cut', 'Stays.gb': 'x' })
   const one = await id('Cut.gb')
@@ -341,11 +341,11 @@ t.test('a scan after a restore that was cut short finds the ROM with all that wa
   t.equal(await readFile(path('Cut.gb'), 'utf8'), 'cut')
 })
 
-t.test('an edit after a deletion that was cut short is restored, too', async (t) => {
+t.test('an edit after an interrupted deletion is restored too', async (t) => {
   await emptyTrash()
   const { path, id } = await addPlatform({ 'Late.gb': 'late', 'Stays.gb': 'x' })
   const one = await id('Late.gb')
-  // As if the server had been killed after it moved the file.
+  // Simulates a server killed after it moved the file.
   await sql('create function refuse () returns trigger language plpgsql as $$ begin raise null_value_not_allowed; end $$')
   await sql('create trigger refuse before delete on roms for each row execute function refuse()')
   t.equal((await call('POST', '/api/roms/delete', { roms: [one], delete_from_fs: [one] })).statusCode, 500)
@@ -357,7 +357,7 @@ t.test('an edit after a deletion that was cut short is restored, too', async (t)
   t.equal(await readFile(path('Late.gb'), 'utf8'), 'late')
 })
 
-t.test('a ROM is restored while scans read its folder, and is one ROM', async (t) => {
+t.test('a ROM restored during scans of its folder is one ROM', async (t) => {
   await emptyTrash()
   const { folder, id } = await addPlatform(Object.fromEntries(['A', 'B', 'C', 'D', 'Stays'].map((name) => [`${name}.gb`, name])))
   const ids = await Promise.all(['A.gb', 'B.gb', 'C.gb', 'D.gb'].map(id))
@@ -371,7 +371,7 @@ t.test('a ROM is restored while scans read its folder, and is one ROM', async (t
   t.notOk((await roms(folder)).some((rom) => rom.missing_from_fs))
 })
 
-t.test('a single file comes back to its ROM, whatever that is called by now', async (t) => {
+t.test('a single file is restored to its ROM, also after a rename of the ROM', async (t) => {
   await emptyTrash()
   const { folder, path, id } = await addPlatform({ 'Parts/a.bin': 'a', 'Parts/b.bin': 'b', 'Parts/manual/m.pdf': 'm', 'One.gb': 'one' })
   const parts = await id('Parts')
@@ -394,7 +394,7 @@ t.test('a single file comes back to its ROM, whatever that is called by now', as
   t.match((await call('POST', '/api/trash/empty', { items: [item] })).json(), { successful_items: 1 })
 })
 
-t.test('who may not delete, or not see a ROM, sees and restores nothing of it', async (t) => {
+t.test('callers without the right to delete or see a ROM cannot see or restore it', async (t) => {
   await emptyTrash()
   const { id } = await addPlatform({ 'Secret.gb': 'secret', 'Open.gb': 'open', 'Stays.gb': 'x' })
   const [secret, open] = [await id('Secret.gb'), await id('Open.gb')]
@@ -420,7 +420,7 @@ t.test('who may not delete, or not see a ROM, sees and restores nothing of it', 
   t.same([...(await trashed()).keys()].filter((name) => name.includes('Secret')), [])
 })
 
-/** Another disk than that of the library; null where there is none to be had. */
+/** Creates a folder on a disk other than that of the library; null if there is none. */
 async function makeDisk (): Promise<string | null> {
   const disk = await mkdtemp('/dev/shm/svc-trash-').catch(() => null)
   if (disk === null) return null
@@ -428,7 +428,7 @@ async function makeDisk (): Promise<string | null> {
   return (await stat(disk)).dev === (await stat(libraryDir)).dev ? null : disk
 }
 
-t.test('what is deleted while it is renamed, made a folder or deleted is gone or stays, and no file is left out', async (t) => {
+t.test('concurrent deletions, renames and moves leave no stray file', async (t) => {
   await emptyTrash()
   const ROUNDS = 6
   const edit = (id: number, name: string) => call('PUT', `/api/roms/${id}`, { fs_name: name })
@@ -475,7 +475,7 @@ t.test('what is deleted while it is renamed, made a folder or deleted is gone or
   }
 })
 
-t.test('a platform on a disk of its own has its trash there', async (t) => {
+t.test('a platform on its own disk has its trash there', async (t) => {
   const disk = await makeDisk()
   if (disk === null) return t.pass('there is no other disk here')
   const folder = `platform ${count++}`
@@ -502,7 +502,7 @@ t.test('a platform on a disk of its own has its trash there', async (t) => {
   t.same(await readdir(join(disk, '.svc-trash')), [])
 })
 
-t.test('deletions of ROMs and of their files are on record with who did them', async (t) => {
+t.test('deletions of ROMs and files are audited with their user', async (t) => {
   const { id } = await addPlatform({ 'Noted/a.gb': 'a', 'Noted/manual/m.pdf': 'm', 'Noted/screenshots/s.png': 's', 'Noted/soundtrack/t.mp3': 't', 'Rest.gb': 'r' })
   const noted = await id('Noted')
   const { files } = await detail(noted)
