@@ -15,7 +15,7 @@ function describe (item: TrashItemView): string {
   return `${id}  ${path} (${facts.join(', ')})\n`
 }
 
-/** `svc trash list`. */
+/** Runs `svc trash list`. */
 export async function listTrash (options: ListOptions): Promise<void> {
   await withApp(loadConfig().config, async (app) => {
     for (let offset = 0, total = 1; offset < total; offset += LIMIT_MAX) {
@@ -27,14 +27,14 @@ export async function listTrash (options: ListOptions): Promise<void> {
   })
 }
 
-/** @returns the exit code */
+/** Prints the result. @returns the exit code */
 function tell ({ successful_items: count, errors }: BulkResult, words: string): number {
   for (const error of errors) process.stderr.write(`${error}\n`)
   write(`${count} ${words}.\n`)
   return errors.length === 0 ? 0 : 1
 }
 
-/** `svc trash restore`. */
+/** Runs `svc trash restore`. @returns the exit code */
 export async function restoreTrash (ids: readonly number[]): Promise<number> {
   return await withApp(loadConfig().config, async (app) => {
     const result = await app.trash.restore(app.orm.em.fork(), null, ids, null)
@@ -43,7 +43,7 @@ export async function restoreTrash (ids: readonly number[]): Promise<number> {
   })
 }
 
-/** `svc trash empty`. */
+/** Runs `svc trash empty`. @returns the exit code */
 export async function emptyTrash (ids: readonly number[]): Promise<number> {
   return await withApp(loadConfig().config, async (app) => {
     const result = await app.trash.empty(app.orm.em.fork(), null, ids.length === 0 ? null : ids)

@@ -7,6 +7,6 @@ export const TrashSchema = Section({
     minimum: 0,
     maximum: 36_500,
     env: 'TRASH_KEEP_DAYS',
-    description: 'Days that deleted ROMs and files of ROMs lie in the folder .svc-trash of the library; 0 deletes them at once'
+    description: 'Days that deleted ROMs and files stay in the folder .svc-trash of the library; 0 deletes them at once'
   })
 }, 'Deleted files')

@@ -17,15 +17,15 @@ const DAY_MS = 86_400_000
 const PAGE = 500
 
 const ArgumentsSchema = Type.Object({
-  everything: Type.Optional(Type.Boolean({ description: 'However new it is' }))
+  everything: Type.Optional(Type.Boolean({ description: 'Delete all items, however new they are' }))
 }, { additionalProperties: false })
 
-/** Deletes for good what was deleted long ago. */
+/** Defines the task that permanently deletes old items of the trash. */
 export function defineEmptyTrash (app: FastifyInstance, config: Config): TaskDefinition {
   const { keep_days: days } = config.trash
   const places = createTrashFolders(app)
 
-  /** Those of the libraries, and of platforms on disks of their own. */
+  /** Lists the trash folders of the libraries, and of platforms on their own disks. */
   async function listTrashes (): Promise<{ library_id: number, trash: string }[]> {
     const roots = (await app.library.list()).filter((root) => root.is_writable)
     const folders = await listWritableFolders(app.library)
@@ -33,7 +33,9 @@ export function defineEmptyTrash (app: FastifyInstance, config: Config): TaskDef
       .map(({ root, path }) => ({ library_id: root.id, trash: join(root.dir, path, TRASH_FOLDER) }))
   }
 
-  /** Whether somebody moved or deleted it by hand; on a disk that is away it waits as long as it would be kept. */
+  /**
+   * True if somebody moved or deleted the item by hand. On a disk that is away, an item waits until its time is over.
+   */
   async function isGone (root: LibraryRoot, item: OldItem): Promise<boolean> {
     if (await places.isThere(root.dir, item)) return false
     if (item.is_over) return true
@@ -63,12 +65,12 @@ export function defineEmptyTrash (app: FastifyInstance, config: Config): TaskDef
     const before = Date.now() - (isEverything ? 0 : days * DAY_MS)
     const stats = { entries: 0 }
     for (const { library_id: library, trash } of await listTrashes()) {
-      // Most have none.
+      // Most folders have no trash.
       for (const name of await readdir(trash).catch(() => [])) {
         signal.throwIfAborted()
         const at = readEntry(name)
         if (at === null || at > before) continue
-        // First, so that nobody brings back what is being deleted.
+        // Delete the rows first, because nobody may restore an item that is being deleted.
         await app.trash.forget(await selectEntry(app.pg, library, name))
         await rm(join(trash, name), { recursive: true, force: true })
         stats.entries++

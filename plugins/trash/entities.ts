@@ -4,12 +4,13 @@ import { User } from '../users/entities.ts'
 
 export const TRASH_KINDS = ['rom', 'file'] as const
 
-/** Rows as they were, by table. */
+/** Rows from before the deletion, by table. */
 export type TrashedRows = Record<'roms' | 'rom_files' | 'rom_matches', Record<string, unknown>[]>
 
 /**
- * A ROM, or a single file of one, that lies in the trash of its library. It is noted before it is moved there, and
- * refers to no ROM, platform or library, so that it outlives them.
+ * A ROM, or a single file of one, in the trash of its library. The row is stored before the files are moved. It refers
+ * to
+ * no ROM, platform or library, so that it outlives them.
  */
 export const TrashItem = defineEntity({
   name: 'TrashItem',
@@ -22,22 +23,22 @@ export const TrashItem = defineEntity({
     platform_id: p.integer(),
     platform_fs_slug: columns.text(),
     rom_id: p.integer(),
-    /** What people know the ROM by. */
+    /** The name of the ROM, for people. */
     name: columns.text(),
-    /** Who may see the ROM follows from its age. */
+    /** The minimum age of the ROM, which decides who sees it. */
     min_age: p.integer().nullable(),
-    /** The folder of the trash that it lies in. */
+    /** The folder of the item in the trash. */
     entry: columns.text(),
     /** The platform's folder of ROMs, relative to the library. */
     fs_path: columns.text(),
-    /** Where it lay, relative to the library. */
+    /** The former folder of the item, relative to the library. */
     file_path: columns.text(),
     file_name: columns.text(),
-    /** Where it lay in the ROM's own folder; null for a ROM. */
+    /** The former folder of a file below the ROM's own folder; null for a ROM. */
     below: columns.text().nullable(),
     is_folder: columns.flag(),
     file_size_bytes: columns.bytes(),
-    /** Null for a single file. */
+    /** The rows of a ROM; null for a single file. */
     kept: p.json<TrashedRows | null>().nullable(),
     deleted_by: () => p.manyToOne(User).deleteRule('set null').joinColumn('deleted_by').nullable().index(),
     deleted_at: columns.createdAt()

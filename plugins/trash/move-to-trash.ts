@@ -9,17 +9,17 @@ import type { LibraryRoot } from '../library/roots.ts'
 import { type StoredFile, resolveStoredFile } from '../roms/stored-files.ts'
 import { deleteItems, insertFile, insertRoms } from './rows.ts'
 
-/** When its content was deleted, in UTC, and something that tells it from others of that second. */
+/** The name of a trash folder: the time of the deletion in UTC, and a part that is unique within that second. */
 const ENTRY = /^(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)-[0-9a-f]{8}$/
 
-/** What is said of the library's own trash where a platform lies on a disk of its own. */
+/** Errors of the library's own trash if a platform is on its own disk. */
 const NOT_THERE = new Set(['EXDEV', 'EROFS', 'EACCES', 'EPERM'])
 
 const TRIES_MAX = 3
 
 const nameEntry = () => `${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}-${randomUUID().slice(0, 8)}`
 
-/** When what is in a folder of the trash was deleted, in milliseconds since 1970; null for any other folder. */
+/** Returns when the content of a trash folder was deleted, in milliseconds since 1970; null for any other folder. */
 export function readEntry (name: string): number | null {
   const [, day, hours, minutes, seconds] = ENTRY.exec(name) ?? []
   const at = day === undefined ? NaN : Date.parse(`${day}T${hours}:${minutes}:${seconds}Z`)
@@ -29,27 +29,31 @@ export function readEntry (name: string): number | null {
 /** A file or folder of a platform. */
 export type Disposable = StoredFile & { platform_id: number }
 
-/** What goes out of libraries together: into one folder of the trash of each, under its path in the library. */
+/**
+ * Files that leave libraries together: into one folder in the trash of each library, under their paths in the library.
+ */
 export interface Disposal {
-  /** Notes ROMs before they are taken, if they are to be kept. @returns their ids in the trash, by their own */
+  /** Stores ROMs before they are moved, if the trash keeps them. @returns their ids in the trash, by ROM id */
   noteRoms (ids: readonly number[]): Promise<ReadonlyMap<number, number>>
-  /** The same of a single file of a ROM. */
+  /**
+   * Stores a single file of a ROM before it is moved. @returns its id in the trash; null if the trash does not keep it
+   */
   noteFile (id: number): Promise<number | null>
-  /** Takes back what was noted of what was not taken. */
+  /** Deletes the rows of items that were not moved. */
   forget (ids: readonly number[]): Promise<void>
   /**
-   * Takes a file or folder out of the library, in one step.
+   * Moves a file or folder out of the library, in one step.
    *
-   * @returns false when it was gone already
-   * @throws the error of the file system; PathRefusedError; ApiError CONFLICT when the library is read-only, or its
-   * folder is not the one that is known · UNAVAILABLE when nothing is there because its disk is not mounted
+   * @returns false if it was already gone
+   * @throws the error of the file system; PathRefusedError; ApiError CONFLICT if the library is read-only, or its
+   * folder is not the known one · UNAVAILABLE if the file is missing because its disk is not mounted
    */
   move (file: Disposable): Promise<boolean>
-  /** Deletes what was taken, if nothing of it is to be kept. */
+  /** Deletes the moved files, unless the trash keeps them. */
   finish (): Promise<void>
 }
 
-/** Null when there is nothing. @throws PathRefusedError */
+/** Locates a file; null if it does not exist. @throws PathRefusedError */
 async function locate (root: LibraryRoot, file: StoredFile): Promise<{ from: string, path: string } | null> {
   try {
     const { folder, name } = await resolveStoredFile(root.dir, file)
@@ -62,8 +66,10 @@ async function locate (root: LibraryRoot, file: StoredFile): Promise<{ from: str
 }
 
 /**
- * @param isKept whether it stays in the trash, or is deleted in the end
- * @param userId who deletes it
+ * Opens a disposal.
+ *
+ * @param isKept true if files stay in the trash; otherwise they are deleted in the end
+ * @param userId the user who deletes
  */
 export function openDisposal (
   { library, pg: pool }: FastifyInstance, isKept: boolean, userId: number | null
@@ -71,7 +77,7 @@ export function openDisposal (
   const entry = nameEntry()
   const used = new Set<string>()
 
-  /** @returns false when the file or folder is gone by now */
+  /** Moves a file to the trash of a folder. @returns false if the file is gone by now */
   async function moveTo (folder: string, from: string, path: string): Promise<boolean> {
     const place = join(folder, TRASH_FOLDER, entry)
     const target = join(place, path)
@@ -84,7 +90,7 @@ export function openDisposal (
       } catch (err) {
         if (errorCode(err) !== 'ENOENT') throw err
         if (!await isPresent(from)) return false
-        // Whoever empties the trash removes folders in which nothing lies yet.
+        // A concurrent emptying of the trash may have removed the folder, which is still empty.
         if (tries === TRIES_MAX) throw err
       }
     }

@@ -12,7 +12,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'listTrash',
       tags,
-      summary: 'What was deleted with its files and can still come back, the last deleted first',
+      summary: 'Deleted ROMs and files that can be restored, the last deleted first',
       querystring: ListTrashQuery,
       response: { 200: TrashPageSchema }
     },
@@ -24,8 +24,8 @@ const routes: Routes = async (app) => {
       operationId: 'restoreTrash',
       tags,
       summary: 'Bring ROMs and files back to where they were',
-      description: 'Answers 200 also when some could not come back: what has the name by now stays. A ROM has its id again, with ' +
-        'what was set by hand, its matches, artwork, saves, notes and places in collections.',
+      description: 'Answers 200 also when some could not be restored: files that took a name stay. A ROM gets back its id, ' +
+        'locked fields, matches, artwork, saves, notes and places in collections.',
       body: RestoreSchema,
       response: { 200: BulkResultSchema }
     },
@@ -39,7 +39,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'emptyTrash',
       tags,
-      summary: 'Delete what lies in the trash for good, now',
+      summary: 'Permanently delete items of the trash',
       description: 'Answers 200 also when some could not be deleted.',
       body: EmptySchema,
       response: { 200: BulkResultSchema }

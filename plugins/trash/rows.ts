@@ -11,13 +11,13 @@ import type { TrashedRows, TrashItem } from './entities.ts'
 
 type Client = pg.Pool | pg.PoolClient
 
-/** What is in the trash, and where. */
+/** An item of the trash, and its location. */
 export type Trashed = Pick<TrashItem, 'id' | 'kind' | 'library_id' | 'platform_id' | 'platform_fs_slug' | 'rom_id' | 'name' |
   'entry' | 'fs_path' | 'file_path' | 'file_name' | 'is_folder' | 'file_size_bytes'> & {
     below: string | null
-    /** Milliseconds since 1970. */
+    /** The time of the deletion, in milliseconds since 1970. */
     deleted_at: number
-    /** A username. */
+    /** The username of the person who deleted it. */
     deleted_by: string | null
   }
 
@@ -29,7 +29,7 @@ const KEEP_ROMS = `insert into trash_items (kind, entry, deleted_by, rom_id, lib
       'rom_matches', coalesce((select jsonb_agg(to_jsonb(m)) from rom_matches m where m.rom_id = r.id), '[]'))
   from roms r join platforms p on p.id = r.platform_id where r.id = any($1::int[]) returning id, rom_id`
 
-/** Notes ROMs as they are. @returns the items' ids by those of the ROMs */
+/** Stores ROMs with their rows. @returns the ids of the items by those of the ROMs */
 export async function insertRoms (
   client: Client, ids: readonly number[], entry: string, userId: number | null
 ): Promise<Map<number, number>> {
@@ -37,10 +37,10 @@ export async function insertRoms (
   return new Map(rows.map((row) => [row.rom_id, row.id]))
 }
 
-/** Where a file lies below the ROM's own folder; a ROM that is one file has none. */
+/** The folder of a file below the ROM's own folder; a ROM that is one file has none. */
 const BELOW = "case when r.is_folder then ltrim(substr(f.file_path, length(r.fs_path || '/' || r.fs_name) + 1), '/') else '' end"
 
-/** Notes a single file of a ROM. @returns the item's id; null when the file is gone */
+/** Stores a single file of a ROM. @returns the item's id; null if the file is gone */
 export async function insertFile (
   client: Client, fileId: number, entry: string, userId: number | null
 ): Promise<number | null> {
@@ -53,7 +53,7 @@ export async function insertFile (
   return rows[0]?.id ?? null
 }
 
-/** @returns the ids of ROMs that are not in the trash any more, and in no list either, with their platforms */
+/** Deletes items. @returns the ROMs that are no longer in the trash nor in a list, with their platforms */
 export async function deleteItems (
   client: Client, ids: readonly number[]
 ): Promise<{ rom_id: number, platform_id: number }[]> {
@@ -68,11 +68,11 @@ const COLUMNS = sql`t.id, t.kind, t.library_id, t.platform_id, t.platform_fs_slu
   t.file_name, t.below, t.is_folder, t.file_size_bytes::float8 as file_size_bytes, ${milliseconds('t.deleted_at')} as deleted_at,
   u.username as deleted_by`
 
-/** A ROM is seen in the trash by those who saw it before. */
+/** Returns the SQL source of the items that a caller sees. Those who saw a ROM before see it in the trash. */
 const from = (caller: AnyCaller) => sql`from trash_items t left join users u on u.id = t.deleted_by
   cross join lateral (select t.rom_id as id, t.platform_id, t.min_age) r where ${isRomVisible(caller)}`
 
-/** A page, what was deleted last first, and how many there are in all. */
+/** Returns a page of items, the last deleted first, and their total number. */
 export async function selectPage (
   em: EntityManager, caller: AnyCaller, { limit, offset }: { limit: number, offset: number }
 ): Promise<{ items: Trashed[], total: number }> {
@@ -83,7 +83,7 @@ export async function selectPage (
   return { items, total: row?.total ?? 0 }
 }
 
-/** Those of some ids that a viewer sees, by id. */
+/** Returns the visible items among some ids, by id. */
 export async function selectItems (
   em: EntityManager, caller: AnyCaller, ids: readonly number[]
 ): Promise<Map<number, Trashed>> {
@@ -91,7 +91,7 @@ export async function selectItems (
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** The next ones that a viewer sees after one, by id. */
+/** Returns the next items after an id that a caller sees, by id. */
 export async function selectAfter (
   em: EntityManager, caller: AnyCaller, after: number, limit: number
 ): Promise<Trashed[]> {
@@ -100,13 +100,13 @@ export async function selectAfter (
   return rows
 }
 
-/** What was noted more than an hour ago, and so lies in the trash or never will. */
+/** An item stored more than an hour ago, which is therefore in the trash now or never will be. */
 export type OldItem = Pick<Trashed, 'id' | 'library_id' | 'platform_id' | 'entry' | 'fs_path' | 'file_path' | 'file_name'> & {
-  /** Whether the time is over that it is kept for. */
+  /** True if the item was kept as long as configured. */
   is_over: boolean
 }
 
-/** @param query the next ones after an id; for how many days they are kept */
+/** Returns old items. @param query the items after an id; the days that items are kept */
 export async function selectOld (
   pool: pg.Pool, { after, limit, days }: { after: number, limit: number, days: number }
 ): Promise<OldItem[]> {
@@ -116,22 +116,22 @@ export async function selectOld (
   return rows
 }
 
-/** The ids of what lies in a folder of the trash. */
+/** Returns the ids of the items in a folder of the trash. */
 export async function selectEntry (client: Client, libraryId: number, entry: string): Promise<number[]> {
   const { rows } = await client.query<{ id: number }>(
     'select id from trash_items where library_id = $1 and entry = $2', [libraryId, entry])
   return rows.map(({ id }) => id)
 }
 
-/** Keeps everybody else away from an item until the transaction ends. @returns whether it is still there */
+/** Locks an item until the transaction ends. @returns true if the item still exists */
 export async function lockItem (client: pg.PoolClient, id: number): Promise<boolean> {
   return (await client.query('select 1 from trash_items where id = $1 for update', [id])).rowCount === 1
 }
 
-/** A ROM to whose folder a file comes back. */
+/** The ROM to whose folder a file is restored. */
 export interface FileHome { fs_path: string, fs_name: string, is_folder: boolean }
 
-/** Null when it is in no list. */
+/** Returns the home of a file; null if its ROM is not listed. */
 export async function selectHome (client: Client, romId: number): Promise<FileHome | null> {
   const { rows } = await client.query<FileHome>('select fs_path, fs_name, is_folder from roms where id = $1', [romId])
   return rows[0] ?? null
@@ -144,7 +144,7 @@ export async function isPlatformListed (client: Client, id: number): Promise<boo
 const TABLE_COLUMNS = `select array_agg(attname::text) as names from pg_attribute
   where attrelid = $1::regclass and attnum > 0 and not attisdropped`
 
-/** Adds rows with the columns that they had: those that were added to the table since have their defaults. */
+/** Restores rows with their former columns; columns added to the table since then get their defaults. */
 async function putBack (
   client: pg.PoolClient, table: keyof TrashedRows, rows: readonly Record<string, unknown>[]
 ): Promise<number> {
@@ -158,10 +158,10 @@ async function putBack (
 }
 
 /**
- * Adds the rows of a ROM as they were, under its id, with its saves. Where that is another's by now, or its name is,
- * the rows that are there stay.
+ * Restores the rows of a ROM under its id, with its saves. If another ROM has the id or name by now, the existing
+ * rows stay.
  *
- * @returns whether the rows were added
+ * @returns true if the rows were restored
  */
 export async function putBackRom (client: pg.PoolClient, itemId: number, romId: number): Promise<boolean> {
   const { rows: [item] } = await client.query<{ kept: TrashedRows | null }>('select kept from trash_items where id = $1', [itemId])
@@ -170,7 +170,7 @@ export async function putBackRom (client: pg.PoolClient, itemId: number, romId: 
   await putBack(client, 'rom_files', item.kept.rom_files)
   await putBack(client, 'rom_matches', item.kept.rom_matches)
   await client.query('update roms set missing_from_fs = false, updated_at = now() where id = $1', [romId])
-  // An edit may have come between the note in the trash and the end of the row: its locks are newer.
+  // Apply newer field locks, because an edit may have come between the copy in the trash and the deletion of the row.
   const former = await takeFormer(client, romId)
   if (former !== null) await applyLocks(client, [former])
   await reattachUploadsOf(client, romId)

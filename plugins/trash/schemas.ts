@@ -7,18 +7,18 @@ export const ListTrashQuery = Type.Object({ limit: Limit, offset: Offset })
 export const TrashItemSchema = Type.Object({
   id: Type.Integer(),
   kind: StringEnum(TRASH_KINDS, { description: 'A whole ROM, or a single file of one' }),
-  rom_id: Type.Integer({ description: 'The ROM has this id again when it comes back' }),
-  name: Type.String({ description: 'What the ROM was called' }),
+  rom_id: Type.Integer({ description: 'The id of the ROM, also after a restore' }),
+  name: Type.String({ description: 'The former name of the ROM' }),
   platform_id: Type.Integer(),
   platform_fs_slug: Type.String(),
   library_id: Type.Integer(),
-  full_path: Type.String({ description: 'Where it lay, relative to the library' }),
+  full_path: Type.String({ description: 'The former path, relative to the library' }),
   is_folder: Type.Boolean(),
   file_size_bytes: Type.Integer(),
   deleted_at: DateTime,
   deleted_by: Nullable(Type.String({ description: 'A username; null when that account is gone, or nobody was signed in' })),
   kept_until: DateTime,
-  problem: Nullable(Type.String({ description: 'Why it cannot come back now' }))
+  problem: Nullable(Type.String({ description: 'Why it cannot be restored now' }))
 }, { title: 'TrashItem' })
 export type TrashItemView = Static<typeof TrashItemSchema>
 
@@ -30,5 +30,5 @@ export type TrashPage = Static<typeof TrashPageSchema>
 const Items = Type.Array(idOf('something in the trash'), { maxItems: LIMIT_MAX })
 export const RestoreSchema = Type.Object({ items: Items }, { title: 'RestoreTrash' })
 export const EmptySchema = Type.Object({
-  items: Type.Optional({ ...Items, description: 'What is deleted for good; without it, everything that you see in the trash' })
+  items: Type.Optional({ ...Items, description: 'The items to delete; by default everything that you see in the trash' })
 }, { title: 'EmptyTrash' })

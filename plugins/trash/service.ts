@@ -18,13 +18,13 @@ import {
 import type { TrashPage } from './schemas.ts'
 import { toTrashView } from './views.ts'
 
-/** So many are looked at, and told of, together. */
+/** The number of items that are deleted or announced together. */
 const PAGE = 500
 
 const unknown = (id: number) => notFound(`There is nothing with ID ${id} in the trash`)
 const nameOf = ({ file_path: path, file_name: name }: Trashed) => `${path}/${name}`
 
-/** Why something stays where it is, in words that name no place of the machine. */
+/** Returns why an item cannot be moved, without absolute paths. */
 function reasonOf (err: unknown, item: Trashed): string {
   const refusal = toRefusal(err, nameOf(item))
   if (refusal instanceof ApiError) return refusal.message
@@ -37,7 +37,7 @@ export function createTrash (app: FastifyInstance, config: Config) {
   const artwork = createArtworkFolders(config.data_dir)
   const places = createTrashFolders(app)
 
-  /** Why each of some items cannot come back now. */
+  /** Returns the reason why each item cannot be restored now. */
   async function findProblems (items: readonly Trashed[]): Promise<Map<number, string | null>> {
     const states = new Map((await app.library.look()).map((state) => [state.root.id, state]))
     async function problemOf (item: Trashed): Promise<string | null> {
@@ -54,7 +54,7 @@ export function createTrash (app: FastifyInstance, config: Config) {
     for (const { rom_id: rom, platform_id: platform } of roms) await artwork.remove(platform, rom)
   }
 
-  /** @returns whether the rows of a ROM were added */
+  /** Restores the rows of a ROM. @returns true if rows were added */
   async function restoreRows (item: Trashed): Promise<boolean> {
     return await transaction(app.pg, async (client) => {
       if (!await lockItem(client, item.id)) throw unknown(item.id)
@@ -75,7 +75,7 @@ export function createTrash (app: FastifyInstance, config: Config) {
     })
   }
 
-  /** Takes a ROM off the list again whose file stays in the trash. */
+  /** Deletes the rows of a ROM again if its file stays in the trash. */
   async function withdrawRows (dir: string, item: Trashed): Promise<void> {
     await transaction(app.pg, async (client) => {
       await lockItem(client, item.id)
@@ -84,8 +84,8 @@ export function createTrash (app: FastifyInstance, config: Config) {
   }
 
   /**
-   * Rows are committed before the file moves: a scan that finds the file at any moment, also after a crash, takes it
-   * for the ROM that it was. A restore that is cut short leaves the ROM listed and its item in the trash.
+   * Restores an item. Rows are committed before the file moves: a scan that finds the file at any moment, also after a
+   * crash, recognises the ROM. An interrupted restore leaves the ROM listed and its item in the trash.
    */
   async function restoreOne (item: Trashed): Promise<void> {
     const dir = await places.openLibrary(item)
@@ -99,13 +99,13 @@ export function createTrash (app: FastifyInstance, config: Config) {
     await places.removeEmptied(dir, item)
   }
 
-  /** What of the platform's folder it is, or lies in. */
+  /** Returns the entry of the platform folder that the item is or belongs to. */
   async function findRomName (item: Trashed): Promise<string> {
     if (item.kind === 'rom') return item.file_name
     return (await selectHome(app.pg, item.rom_id))?.fs_name ?? item.file_name
   }
 
-  /** What is back is looked at as a scan would, one scan for each folder. */
+  /** Scans restored entries, with one scan for each folder. */
   async function scanRestored (items: readonly Trashed[], userId: number | null): Promise<void> {
     const byFolder = Map.groupBy(items, ({ platform_id: platform, library_id: library }) => `${platform} ${library}`)
     for (const group of byFolder.values()) {
@@ -130,7 +130,7 @@ export function createTrash (app: FastifyInstance, config: Config) {
     await places.removeEmptied(dir, item)
   }
 
-  /** Does something to each item, and says of which it could not. */
+  /** Runs work on each item, and collects the failures. */
   async function each (
     ids: readonly number[], items: ReadonlyMap<number, Trashed>, words: string, work: (item: Trashed) => Promise<void>
   ): Promise<{ done: Trashed[], result: BulkResult }> {
@@ -169,13 +169,13 @@ export function createTrash (app: FastifyInstance, config: Config) {
 
   return {
     /**
-     * Begins to take something out of libraries.
+     * Opens a disposal of library files.
      *
-     * @param isPermanent whether it shall be gone for good in the end, whatever the settings say
+     * @param isPermanent true if files are permanently deleted in the end, whatever the settings say
      */
     open: (isPermanent: boolean, userId: number | null) => openDisposal(app, !isPermanent && keepDays > 0, userId),
 
-    /** What was deleted last comes first. */
+    /** Lists items, the last deleted first. */
     async list (em: EntityManager, caller: AnyCaller, page: { limit: number, offset: number }): Promise<TrashPage> {
       const { items, total } = await selectPage(em, caller, page)
       const problems = await findProblems(items)
@@ -183,14 +183,14 @@ export function createTrash (app: FastifyInstance, config: Config) {
     },
 
     /**
-     * Brings back what was deleted: files to their places, ROMs with their ids and all that was known of them. What
-     * stands in the way stays as it is.
+     * Restores deleted items: files to their former paths, ROMs with their ids and all their data. Existing files
+     * are not replaced.
      */
     async restore (
       em: EntityManager, caller: AnyCaller, ids: readonly number[], userId: number | null
     ): Promise<BulkResult> {
       const wanted = [...new Set(ids)]
-      // A file comes back after the ROM that it belongs to.
+      // A file is restored after the ROM that it belongs to.
       const items = await selectItems(em, caller, wanted)
       const isFile = (id: number) => items.get(id)?.kind === 'file'
       const inOrder = wanted.toSorted((a, b) => Number(isFile(a)) - Number(isFile(b)))
@@ -199,14 +199,14 @@ export function createTrash (app: FastifyInstance, config: Config) {
       return result
     },
 
-    /** Deletes something in the trash for good. @param ids null means all that the viewer sees */
+    /** Permanently deletes items of the trash. @param ids null means all that the caller sees */
     async empty (em: EntityManager, caller: AnyCaller, ids: readonly number[] | null): Promise<BulkResult> {
       if (ids === null) return await removeAll(em, caller)
       const wanted = [...new Set(ids)]
       return (await each(wanted, await selectItems(em, caller, wanted), 'delete', removeOne)).result
     },
 
-    /** Forgets what was noted of items whose files are gone for good, with their artwork. */
+    /** Deletes the rows and artwork of items whose files are permanently gone. */
     async forget (ids: readonly number[]): Promise<void> {
       if (ids.length > 0) await dropArtwork(await deleteItems(app.pg, ids))
     }

@@ -11,11 +11,11 @@ import type { FileHome, Trashed } from './rows.ts'
 
 type TrashedPath = Pick<Trashed, 'entry' | 'fs_path' | 'file_path' | 'file_name'>
 
-/** The folders that an entry of the trash may have: in the library, and in the platform's folder. */
+/** Returns the possible folders of a trash entry: in the library, and in the platform folder. */
 const entriesOf = (dir: string, { entry, fs_path: path }: Pick<TrashedPath, 'entry' | 'fs_path'>): string[] =>
   [dir, join(dir, safeRelativePath(path))].map((folder) => join(folder, TRASH_FOLDER, entry))
 
-/** Null when it is in neither. */
+/** Finds an item in its possible folders; null if it is in neither. */
 async function findEntry (dir: string, item: TrashedPath): Promise<{ folder: string, path: string } | null> {
   for (const folder of entriesOf(dir, item)) {
     const path = join(folder, safeRelativePath(item.file_path), item.file_name)
@@ -28,7 +28,7 @@ async function findEntry (dir: string, item: TrashedPath): Promise<{ folder: str
   return null
 }
 
-/** Where a file or folder lay: a file of a ROM follows it, should that have another name by now. */
+/** Returns the target of a restore: a file of a ROM follows the ROM, which may have another name by now. */
 function toStoredFile (item: Trashed, home: FileHome | null) {
   const folder = home === null || item.kind === 'rom'
     ? item.file_path
@@ -36,9 +36,9 @@ function toStoredFile (item: Trashed, home: FileHome | null) {
   return { ...item, file_path: folder }
 }
 
-/** A folder that takes the place of an empty one harms nothing; any other is refused by the disk itself. */
+/** Moves a file or folder back. A folder may replace an empty one; the system refuses any other. */
 async function moveBack (source: string, target: string): Promise<void> {
-  // The row may be older than the folder that a ROM was given.
+  // Check the disk, because the row may be older than the folder that a ROM was given.
   if ((await lstat(source)).isDirectory()) return await rename(source, target)
   await publishFile(source, target)
   await rm(source, { force: true })
@@ -51,7 +51,7 @@ async function findPlace (
   return { folder, target: join(folder, name) }
 }
 
-/** Something that is not in the trash may be back in its place: by hand, or by a restore that was cut short. */
+/** True if an item is back at its path, for example by hand or by an interrupted restore. */
 async function isBack (dir: string, item: Trashed): Promise<boolean> {
   try {
     const { target } = await findPlace(dir, item, null)
@@ -62,18 +62,18 @@ async function isBack (dir: string, item: Trashed): Promise<boolean> {
   }
 }
 
-/** What lies in the trashes of the libraries. */
+/** Creates access to the files in the trash folders of the libraries. */
 export function createTrashFolders ({ library }: Pick<FastifyInstance, 'library'>) {
   return {
-    /** Whether it is where it was put, in a library that can be read. */
+    /** True if the item is in the trash of a readable library. */
     isThere: async (dir: string, item: TrashedPath): Promise<boolean> => await findEntry(dir, item) !== null,
 
     isBack,
 
     /**
-     * The folder of the library that something lies in, which may be changed.
+     * Returns the folder of the item's library, which must be writable.
      *
-     * @throws ApiError CONFLICT when it is read-only, or its disk is another one · UNAVAILABLE while it is not mounted
+     * @throws ApiError CONFLICT if it is read-only, or its disk is another one · UNAVAILABLE while it is not mounted
      */
     async openLibrary (item: Trashed): Promise<string> {
       const root = await library.getWritable(item.library_id)
@@ -82,11 +82,11 @@ export function createTrashFolders ({ library }: Pick<FastifyInstance, 'library'
     },
 
     /**
-     * Moves something back to where it was, unless it is back.
+     * Moves an item back to its former path, unless it is already back.
      *
      * @param dir the folder of its library
-     * @param home the ROM that it is or belongs to; null while another one has its name
-     * @throws ApiError CONFLICT when something has its name by now, or it is not in the trash any more
+     * @param home the ROM that the item is or belongs to; null if another ROM has its name
+     * @throws ApiError CONFLICT if its name is taken by now, or it is not in the trash any more
      * @throws PathRefusedError
      */
     async bringBack (dir: string, item: Trashed, home: FileHome | null): Promise<void> {
@@ -107,10 +107,10 @@ export function createTrashFolders ({ library }: Pick<FastifyInstance, 'library'
     },
 
     /**
-     * Takes something out of the trash for good, in one step.
+     * Removes an item from the trash permanently, in one step.
      *
      * @param dir the folder of its library
-     * @returns what is left to delete; null when it was not there
+     * @returns the path that is left to delete; null if the item was not there
      */
     async takeOut (dir: string, item: Trashed): Promise<string | null> {
       const found = await findEntry(dir, item)
@@ -120,7 +120,7 @@ export function createTrashFolders ({ library }: Pick<FastifyInstance, 'library'
       return gone
     },
 
-    /** Removes the folders that something lay in, as far as nothing else is in them. */
+    /** Removes the folders of an item that are empty now. */
     async removeEmptied (dir: string, item: TrashedPath): Promise<void> {
       const parts = safeRelativePath(item.file_path).split('/')
       for (const folder of entriesOf(dir, item)) {
