@@ -21,7 +21,7 @@ const keyOf = (libraryId: number, work: string) => `${libraryId} ${work}`
  * restored.
  */
 export function defineCleanup (app: FastifyInstance): TaskDefinition {
-  /** @param known the work folders of known conversions, by {@link keyOf} */
+  /** Finds work folders of no known conversion. @param known the known work folders, by {@link keyOf} */
   async function findLeftovers ({ root, path }: RomFolder, known: ReadonlySet<string>): Promise<string[]> {
     const items = await readLibraryDirectory(join(root.dir, path))
     return items.filter(({ name, kind }) => kind === 'folder' && isWorkName(name)).map(({ name }) => `${path}/${name}`)

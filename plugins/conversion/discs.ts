@@ -26,7 +26,7 @@ const NO_DVD = 'this chdman knows no DVDs; install one of release 0.255 or later
 const command = (verb: 'create' | 'extract', medium: Medium) => `${verb}${medium === 'dvd' ? 'dvd' : 'cd'}`
 const differs = () => new ArchiveRefusedError('chdman does not give back the disc that it was given; nothing was replaced')
 
-/** @param findPath returns the path of a file that the sheet names */
+/** Reads a disc from its sheet. @param findPath returns the path of a file that the sheet names */
 async function readDisc (sheet: string, findPath: (name: string) => string | undefined): Promise<Disc> {
   const text = await readText(sheet) ?? ''
   const paths: string[] = []
@@ -91,7 +91,12 @@ export function createDiscs (chdman: Chdman, signal: AbortSignal) {
   }
 
   return {
-    /** Makes a CHD of a disc image. @returns the names of the new files in `work` @throws ArchiveRefusedError, ChdmanError */
+    /**
+     * Makes a CHD of a disc image.
+     *
+     * @returns the names of the new files in `work`
+     * @throws ArchiveRefusedError, ChdmanError
+     */
     async compress (step: Step, slug: string, work: string): Promise<string[]> {
       const { main } = step
       const extension = extensionOf(main.file_name)
@@ -104,7 +109,12 @@ export function createDiscs (chdman: Chdman, signal: AbortSignal) {
       return [name]
     },
 
-    /** Extracts the disc image of a CHD. @returns the names of the new files in `work` @throws ArchiveRefusedError, ChdmanError */
+    /**
+     * Extracts the disc image of a CHD.
+     *
+     * @returns the names of the new files in `work`
+     * @throws ArchiveRefusedError, ChdmanError
+     */
     async extract ({ main }: Step, work: string): Promise<string[]> {
       const chd = main.absolute_path
       const header = await readChdHeader(chd)

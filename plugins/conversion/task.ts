@@ -129,7 +129,7 @@ export function defineConversion (app: FastifyInstance, config: Config): TaskDef
   return {
     name: TASK_NAME,
     title: 'Convert library',
-    description: 'Converts files of ROMs to zip, to CHD or back, and replaces the originals once what was written was read again ' +
+    description: 'Converts files of ROMs to zip, to CHD or back, and replaces the originals after the written files were read again ' +
       'and compared. Saves, marks and metadata stay with the ROM.',
     type: 'conversion',
     group: 'manual',

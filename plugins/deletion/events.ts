@@ -8,13 +8,13 @@ const RomsDeletedSchema = Type.Object({ ids: Type.Array(Type.Integer()) }, { tit
 
 declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents {
-    /** A user deleted ROMs. */
+    /** ROMs were deleted. */
     'roms:deleted': Static<typeof RomsDeletedSchema>
   }
 }
 
 export const deletionEvents: EventDescriptions<ServerEvents> = {
-  'roms:deleted': { summary: 'A user deleted ROMs', schema: RomsDeletedSchema }
+  'roms:deleted': { summary: 'ROMs were deleted', schema: RomsDeletedSchema }
 }
 
 /** Announces deleted ROMs to the users who saw them. @param audiences these users, as found before the deletion */

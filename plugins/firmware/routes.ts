@@ -17,7 +17,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'addFirmware',
       tags,
-      summary: "Put files into a platform's firmware folder",
+      summary: "Upload files to a platform's firmware folder",
       description: 'A form with up to 20 parts `files`. A file of the same name is replaced. `is_verified` is true for ' +
         'files that equal a known good dump.',
       consumes: ['multipart/form-data'],

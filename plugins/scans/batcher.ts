@@ -1,4 +1,4 @@
-/** Collects single items into batches, because few large writes are faster than many small ones. */
+/** Collects single items into batches, because a few writes of many items replace many small ones. */
 export interface Batcher<Item> {
   /** Resolves after the batch with this item is written; rejects with the error of the write. */
   add (item: Item): Promise<void>
@@ -6,7 +6,7 @@ export interface Batcher<Item> {
   flush (): Promise<void>
 }
 
-/** @param delayMs the longest time that an item waits for further items, in milliseconds */
+/** Creates a batcher. @param delayMs the longest time that an item waits for further items, in milliseconds */
 export function createBatcher<Item> (
   write: (items: Item[]) => Promise<void>, { max, delayMs }: { max: number, delayMs: number }
 ): Batcher<Item> {

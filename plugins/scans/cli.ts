@@ -41,7 +41,7 @@ function readOptions (given: readonly string[], properties: Record<string, TSche
   }))
 }
 
-/** @throws StartError if no library has one of the names */
+/** Returns the ids of libraries by name or id. @throws StartError if there is no such library */
 async function findLibraries (app: App, names: readonly string[]): Promise<number[]> {
   const roots = await app.library.list()
   return names.map((wanted) => {
@@ -51,7 +51,7 @@ async function findLibraries (app: App, names: readonly string[]): Promise<numbe
   })
 }
 
-/** @throws StartError if the scan would refuse these options; its message names the problem */
+/** Reads the payload of a scan. @throws StartError with the reason if the scan would refuse the options */
 async function readPayload (app: App, options: ScanOptions): Promise<ScanPayload> {
   const schema = createScanPayloadSchema(app.registry)
   const read = createReader(schema)({

@@ -5,7 +5,7 @@ import { Names, Section } from '../../core/config/setting.ts'
 import { StringEnum } from '../../core/typebox.ts'
 
 const Override = (what: string) => Type.Optional(Type.Array(Type.String({ minLength: 1 }), {
-  description: `Providers of ${what}, most trusted first, in place of artwork; others follow`
+  description: `Providers of ${what}, most trusted first, instead of the order of artwork; others follow`
 }))
 
 export const ScanSchema = Type.Object({

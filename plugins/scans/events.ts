@@ -38,7 +38,7 @@ export function describeScans (app: FastifyInstance): void {
     'scan:scanning_rom': { summary: 'A scan starts with a ROM, or finishes it; not every ROM gets an event', schema: rom },
     'scan:update_stats': { summary: 'The progress of a scan', schema: ScanStatsSchema },
     'scan:done': { summary: 'A scan ended', schema: ScanStatsSchema },
-    'scan:done_ko': { summary: 'A scan failed, or was refused', schema: Type.String({ description: 'Why' }) }
+    'scan:done_ko': { summary: 'A scan failed, or was refused', schema: Type.String({ description: 'The reason' }) }
   })
 }
 

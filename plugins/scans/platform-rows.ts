@@ -5,7 +5,7 @@ import type { PlatformFolderRef } from './rom-rows.ts'
 /** A ROM whose file a scan did not find. */
 export interface MissingRom { id: number, library_id: number, fs_path: string, fs_name: string, platform_id: number }
 
-/** @param platformId null for all platforms */
+/** Returns the missing ROMs. @param platformId null for all platforms */
 export async function selectMissing (pool: pg.Pool, platformId: number | null): Promise<MissingRom[]> {
   const { rows } = await pool.query<MissingRom>(`select id, library_id, fs_path, fs_name, platform_id from roms
     where missing_from_fs and ($1::int is null or platform_id = $1) order by id`, [platformId])

@@ -83,7 +83,7 @@ export function defineEmptyTrash (app: FastifyInstance, config: Config): TaskDef
   return {
     name: 'empty_trash',
     title: 'Empty trash',
-    description: `Deletes ROMs and files of ROMs for good that were deleted more than ${days} days ago, or all when run with everything`,
+    description: `Permanently deletes ROMs and files that were deleted more than ${days} days ago, or all of them with "everything"`,
     type: 'cleanup',
     group: 'scheduled',
     enabled: true,

@@ -49,7 +49,7 @@ export function defineCleanup (app: FastifyInstance): TaskDefinition {
   return {
     name: 'cleanup_uploads',
     title: 'Cleanup uploads',
-    description: `Removes uploads of ROMs that were not completed within ${LIFETIME_HOURS} hours, and what broken ones left behind`,
+    description: `Removes uploads of ROMs that were not completed within ${LIFETIME_HOURS} hours, and the leftovers of broken ones`,
     type: 'cleanup',
     group: 'scheduled',
     enabled: true,

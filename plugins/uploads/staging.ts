@@ -41,7 +41,7 @@ export function locateChunk (
 /** A chunk, its current position in the file of the upload unless it is apart, and its final position. */
 interface LocatedChunk { chunk: Chunk, lies: number, at: number }
 
-/** @param each the size of the chunks that are not apart */
+/** Computes the positions of chunks. @param each the size of the chunks that are not apart */
 function locateAll (chunks: readonly Chunk[], each: number): LocatedChunk[] {
   let end = 0
   return chunks.map((chunk) => {

@@ -17,7 +17,7 @@ export interface WaitingScan {
   close (): Promise<void>
 }
 
-/** @param canScan returns true if a library is there to scan */
+/** Creates a waiting scan. @param canScan returns true if a library is there to scan */
 export function createWaitingScan (app: FastifyInstance, delayMs: number, canScan: () => boolean): WaitingScan {
   const rows = createScheduledRows(app.pg)
   const debounce = createDebounce(delayMs)

@@ -35,7 +35,7 @@ function hashHomebrew (track: Track | null): string | null {
   return track === null || mark !== text ? null : hashFrom(track, HOMEBREW_SIZE_AT, true)
 }
 
-/** @param sizeAt the position of the program's size, which the program follows */
+/** Hashes a program. @param sizeAt the position of the program's size, which the program follows */
 function hashFrom (track: Track, sizeAt: number, isSwapped: boolean): string | null {
   const digest = createHash('md5')
   let left: number | null = null

@@ -62,8 +62,8 @@ export function defineCleanupMissing (app: FastifyInstance, config: Config): Tas
   return {
     name: 'cleanup_missing_roms',
     title: 'Cleanup missing ROMs',
-    description: 'Deletes ROMs whose files are missing from the library, with their artwork; ratings, marks and who may not ' +
-      'see them are there again when the files are',
+    description: 'Deletes ROMs whose files are missing from the library, with their artwork; ratings, marks and ' +
+      'visibility return with the files',
     type: 'cleanup',
     group: 'manual',
     enabled: true,

@@ -8,7 +8,7 @@ import type { LocatedHashes, PlatformFolderRef, RomRow, RomStore } from '../rom-
 
 interface MoveServices {
   store: RomStore
-  /** Undefined for a library that cannot be read: none of its ROMs counts as gone. */
+  /** Returns the folder of a library; undefined if the library cannot be read: then none of its ROMs counts as gone. */
   dirOf: (libraryId: number) => string | undefined
   resourcesDir: string
 }

@@ -19,7 +19,7 @@ export interface FolderLook {
 
 interface Services {
   pool: pg.Pool
-  /** Undefined for a library that cannot be read. */
+  /** Returns the folder of a library; undefined if the library cannot be read. */
   dirOf: (libraryId: number) => string | undefined
   rules: ExclusionRules
   lstat: Lstat
@@ -37,7 +37,7 @@ export function createPlatformFolders ({ pool, dirOf, rules, lstat }: Services) 
     return dir
   }
 
-  /** @throws LibraryUnreadableError */
+  /** Takes a snapshot of a folder. @throws LibraryUnreadableError */
   async function look (place: PlatformLocation): Promise<FolderLook> {
     const folder = join(libraryOf(place), place.fs_path)
     const before = await folderInode(folder)

@@ -24,7 +24,7 @@ const PATIENCE_MS = 500
 export interface Listeners {
   /** Resolves after the first count of listeners, or after a short wait. */
   counted: Promise<unknown>
-  /** True if somebody listens. Data that only events use need not be read otherwise. */
+  /** True if a client listens. Data that only events use need not be read otherwise. */
   areThere (): boolean
   /**
    * Returns the events of a kind per second: half of all deliveries, and more if the other kind does not use its half.

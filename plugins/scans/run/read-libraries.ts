@@ -84,7 +84,7 @@ export function createLibraries (
       }
     },
 
-    /** Undefined for a library that cannot be read. */
+    /** Returns the folder of a library; undefined if the library cannot be read. */
     dirOf: (id: number): string | undefined => readable.get(id)?.root.dir,
 
     /** Returns the objects that lookups of the ROMs of one library share. */

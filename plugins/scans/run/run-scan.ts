@@ -46,7 +46,7 @@ async function cleanUp ({ app, artwork, log }: Scan, before: readonly BeforeScan
   for (const step of before) await step()
 }
 
-/** @returns the ids of the platforms that were scanned */
+/** Scans what the payload asks for. @returns the ids of the scanned platforms */
 async function scanDisk (scan: Scan): Promise<number[]> {
   const { app, config, payload, libraries, progress, signal, disk: { platformScan, store } } = scan
   await libraries.read()
