@@ -46,9 +46,9 @@ export interface Breaker {
   /** Returns the refusal that a call would get, for callers that would otherwise queue for their turn. */
   refusal (): Refusal | null
   /**
-   * Lets the next call probe a provider that failed, without waiting for the cool-down, or that refused the
-   * credentials,
-   * because a key may be renewed at the service. A pause that the provider asked for stays.
+   * Lets the next call probe a provider that failed, without waiting for the cool-down. Also probes one that refused
+   * the
+   * credentials, because a key may be renewed at the service. A pause that the provider asked for stays.
    */
   probeNow (): void
   /** Returns the state of the circuit; null before the first call. */

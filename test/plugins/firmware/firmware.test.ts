@@ -276,7 +276,7 @@ t.test('the right to write firmware allows no deletion and no upload to hidden p
   t.equal((await get(test, `/api/firmware/${id}`)).statusCode, 200)
 })
 
-t.test('firmware downloads without sign-in if downloads are open', async (t) => {
+t.test('firmware downloads need no sign-in where downloads are open', async (t) => {
   const test = await buildTestApp(t, { library: LIBRARY, env: { DISABLE_DOWNLOAD_ENDPOINT_AUTH: 'true' } })
   const { id } = await uploadOne(test, await addPlatform(test, 'snes'), 'boot.bin', 'x')
   await writeFile(join(test.libraryDir, 'bios', 'snes', 'boot.bin'), 'y')

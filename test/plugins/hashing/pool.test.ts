@@ -40,7 +40,7 @@ t.test('a thread that dies fails only its current file and is replaced', async (
   ])
 })
 
-t.test('a thread with a stuck cancelled job is ended and its other jobs are done', async (t) => {
+t.test('a thread stuck in a cancelled job is ended, and its other jobs are done', async (t) => {
   const pool = new ThreadPool(1, THREAD)
   t.teardown(() => pool.close())
   const controller = new AbortController()

@@ -44,7 +44,7 @@ t.test('a scan stores the RetroAchievements hash of each ROM', async (t) => {
     [{ file_name: 'Game.bin', ra_hash: null }, { file_name: 'Game.cue', ra_hash: md5('PSX.EXE', noise(3000)) }])
 })
 
-t.test('providers and the API get the hash, and it finds the ROM', async (t) => {
+t.test('providers and the API get the RetroAchievements hash, and it finds the ROM', async (t) => {
   const raHash = md5(nes.subarray(16))
   const seen: unknown[] = []
   digest.identify = (rom) => {

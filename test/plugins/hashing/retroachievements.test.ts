@@ -150,7 +150,7 @@ t.test('unreadable files have a warning, files of other consoles have none', asy
   await t.rejects(hash('absent', GBA), { code: 'ENOENT' })
 })
 
-t.test('a cancelled signal rejects at once', async (t) => {
+t.test('an aborted signal rejects at once', async (t) => {
   const signal = AbortSignal.abort()
   await t.rejects(hasher.hashRetroAchievements('anything', GBA, { signal }), { name: 'AbortError' })
 })

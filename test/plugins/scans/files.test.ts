@@ -46,7 +46,7 @@ t.test('a file that may not be read is stored without hashes, and reported', asy
   })
 })
 
-t.test('a platform folder that may not be read is reported, and its ROMs are not missing', async (t) => {
+t.test('an unreadable platform folder is reported, and its ROMs are not marked missing', async (t) => {
   await put({ 'roms/closed/A.bin': 'a', 'roms/opened/B.bin': 'b', 'bios/opened/b.bin': 'bios' })
   await scan({ platform_fs_slugs: ['closed'] })
   await asOtherUser(t, at('roms/closed'), async () => {
@@ -62,7 +62,7 @@ t.test('a platform folder that may not be read is reported, and its ROMs are not
   })
 })
 
-t.test('a firmware folder that may not be read is reported, and its files are not missing', async (t) => {
+t.test('an unreadable firmware folder is reported, and its files are not marked missing', async (t) => {
   await put({ 'roms/fw/A.bin': 'a', 'bios/fw/one.bin': 'one' })
   await scan({ platform_fs_slugs: ['fw'] })
   await asOtherUser(t, at('bios/fw'), async () => {
@@ -127,7 +127,7 @@ t.test('a firmware link that leads out of the library is not read', async (t) =>
   t.same(await sql("select file_name from firmware where file_path = 'bios/saturn'"), [{ file_name: 'real.bin' }])
 })
 
-t.test('an empty platform folder has a row and no ROMs; an empty folder in it is reported', async (t) => {
+t.test('an empty platform folder has a row and no ROMs; an empty subfolder is reported', async (t) => {
   await mkdir(at('roms/lynx'))
   await mkdir(at('roms/ngp/Nothing in it'), { recursive: true })
   const status = await scan({ platform_fs_slugs: ['lynx', 'ngp'] })

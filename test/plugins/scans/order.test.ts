@@ -253,7 +253,7 @@ t.test('a plugin that closes a dependency circle fails, and its error names the 
   t.equal((await listPlugins()).find((plugin) => plugin.key === 'scene')?.status, 'active')
 })
 
-t.test('a spent allowance pauses a provider, also after a restart, and drops no stored data', async (t) => {
+t.test('a spent allowance pauses a provider across restarts and drops no stored data', async (t) => {
   const folder = await platform('First.bin')
   const resetsAt = Date.now() + 3_600_000
   alpha.identify = () => ({ id: 1, name: 'By Alpha' })

@@ -57,7 +57,7 @@ t.test('a scan whose worker dies', async (t) => {
     await until(() => told.some(([, event]) => event === 'scan:done'), 'its end is told')
   })
 
-  t.test('fails after three workers died at it, and all clients are told', async (t) => {
+  t.test('fails after three workers died at it, and all clients get the failure', async (t) => {
     await test.put(manyRoms('snes', 1))
     told.length = 0
     const id = crypto.randomUUID()

@@ -220,7 +220,7 @@ t.test('a replaced platform folder is found without an event, as when a disk is 
   await until(() => changed.has('psx'), 'and watched')
 })
 
-t.test('at the limit of watches the others stay, one warning is logged and it retries', async (t) => {
+t.test('at the limit of watches the others stay, one warning is logged, and it retries', async (t) => {
   const dir = t.testdir(LIBRARY)
   let isFull = true
   const full: OpenWatch = (path, onEvent, onError) => {
