@@ -8,8 +8,7 @@ export const FIRST_COOL_DOWN_MS = 30_000
 export const LONGEST_COOL_DOWN_MS = 10 * 60_000
 /**
  * The longest pause that calls wait for. A provider that asks for more, at once or in sum without an answer in between,
- * is
- * skipped until its pause ends.
+ * is skipped until its pause ends.
  */
 export const LONGEST_PAUSE_MS = 15 * 60_000
 /** The longest time that other calls wait for the result of a probe. */
@@ -47,8 +46,7 @@ export interface Breaker {
   refusal (): Refusal | null
   /**
    * Lets the next call probe a provider that failed, without waiting for the cool-down. Also probes one that refused
-   * the
-   * credentials, because a key may be renewed at the service. A pause that the provider asked for stays.
+   * the credentials, because a key may be renewed at the service. A pause that the provider asked for stays.
    */
   probeNow (): void
   /** Returns the state of the circuit; null before the first call. */
@@ -68,8 +66,7 @@ type State =
 
 /**
  * Creates a circuit breaker (https://martinfowler.com/bliki/CircuitBreaker.html) for one provider, which decides
- * whether
- * calls are allowed. It has no timers and computes the state whenever it is used.
+ * whether calls are allowed. It has no timers and computes the state whenever it is used.
  *
  * @param onOpen called whenever the circuit opens
  */

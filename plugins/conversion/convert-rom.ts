@@ -120,8 +120,7 @@ export function createConvert (services: ConvertServices) {
 
   /**
    * Swaps the files. A scan must not see half of the change: the swap waits for a running scan, and a scan that starts
-   * at
-   * this moment finishes the conversion itself before it reads the library.
+   * at this moment finishes the conversion itself before it reads the library.
    */
   async function swapFiles (rom: ConvertibleRom, planned: Plan, staging: Staging, swap: Swap): Promise<void> {
     for (;;) {

@@ -29,8 +29,7 @@ export interface Swap {
 
 /**
  * A ROM that is being converted. With a swap the conversion is always finished; without one nothing has changed yet.
- * Both
- * cases can be resumed after a crash. The row refers to no ROM, so that it outlives the ROM.
+ * Both cases can be resumed after a crash. The row refers to no ROM, so that it outlives the ROM.
  */
 export const RomConversion = defineEntity({
   name: 'RomConversion',

@@ -37,7 +37,7 @@ async function findInode (path: string): Promise<string | null> {
   }
 }
 
-/** Publishes a file without replacing another one. A repeated call has no effect. */
+/** Publishes a file, and replaces another one only with `replaces`. A repeated call has no effect. */
 async function linkFile (libraryDir: string, { from, to, inode, replaces }: Placing): Promise<void> {
   const [source, target] = [join(libraryDir, from), join(libraryDir, to)]
   await mkdir(dirname(target), { recursive: true })
@@ -140,7 +140,9 @@ export async function endConversion (services: SwapServices, romId: number): Pro
   })
 }
 
-/** True if the disk is mounted. On an unmounted disk none of the files exists, and the conversion waits. */
+/**
+ * True if a file of the conversion can be reached. On an unmounted disk none of them exists, and the conversion waits.
+ */
 async function isWithinReach (libraryDir: string, work: string, swap: Swap | null): Promise<boolean> {
   if (swap === null) return await isPresent(join(libraryDir, dirname(work)))
   const paths = [work, ...swap.placings.map(({ to }) => to), ...swap.originals.map(({ path }) => path)]

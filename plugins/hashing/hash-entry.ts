@@ -53,8 +53,7 @@ async function hashFolder (entry: Entry, hasher: Hasher, signal: AbortSignal): P
 
 /**
  * Reads an entry's files once; with a console, also hashes a single file by the rule of this console. A file that
- * cannot be
- * read has no hashes and a warning.
+ * cannot be read has no hashes and a warning.
  */
 export async function hashEntry (
   entry: Entry, console: number | undefined, hasher: Hasher, signal: AbortSignal

@@ -45,10 +45,9 @@ export type HashPath = string | Uint8Array
 export interface Hasher {
   /**
    * Computes CRC32, MD5 and SHA-1 of a file in one reading. Hashes its bytes; or the content of a single .gz, .bz2 or
-   * .xz
-   * (empty strings if this is broken); or the members of an archive (its own bytes if they cannot be read).
-   * Rejects with the error of the file system (`ENOENT`, `EACCES`, `ELOOP` for a link, …), with the signal's reason,
-   * or with a `HashCrashError` if the process or thread that read the file died.
+   * .xz (empty strings if this is broken); or the members of an archive (its own bytes if they cannot be read). Rejects
+   * with the error of the file system (`ENOENT`, `EACCES`, `ELOOP` for a link, …), with the signal's reason, or with a
+   * `HashCrashError` if the process or thread that read the file died.
    */
   hashFile (path: HashPath, options?: HashOptions): Promise<FileHashes>
   /**
@@ -58,10 +57,9 @@ export interface Hasher {
    */
   hashGroup (paths: readonly HashPath[], options?: GroupOptions): Promise<GroupHashes>
   /**
-   * Computes the hash of a file at RetroAchievements, by the rule of a console, given by its number there.
-   * An archive counts as its largest member, a playlist as its first disc. Only a small part of a disc image is read,
-   * and
-   * tracks that a sheet names are found in its folder. Rejects as `hashFile` does.
+   * Computes the hash of a file at RetroAchievements, by the rule of a console, given by its number there. An archive
+   * counts as its largest member, a playlist as its first disc. Only a small part of a disc image is read, and tracks
+   * that a sheet names are found in its folder. Rejects as `hashFile` does.
    */
   hashRetroAchievements (
     path: string, console: number, options?: { signal?: AbortSignal }

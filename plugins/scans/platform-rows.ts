@@ -21,8 +21,7 @@ export async function findInode (pool: pg.Pool, { id, library_id: library }: Pla
 
 /**
  * Stores that a platform lies in a library, and which folder holds its ROMs; null while no folder does. A row that is
- * up
- * to date is not touched, because even a conflict that updates nothing locks the row and waits for the disk.
+ * up to date is not touched, because even a conflict that updates nothing locks the row and waits for the disk.
  */
 export async function upsertFolder (
   pool: pg.Pool, { id, library_id: library }: PlatformFolderRef, inode: string | null

@@ -202,8 +202,7 @@ export function createRomStore (pool: pg.Pool) {
 
     /**
      * Returns ROMs of other platforms or libraries with one of these SHA-1 hashes. The lateral join looks up each hash
-     * by
-     * the index, even while PostgreSQL has no statistics of the table.
+     * by the index, even while PostgreSQL has no statistics of the table.
      */
     async listElsewhere (
       { id, library_id: library }: PlatformFolderRef, sha1s: readonly string[]

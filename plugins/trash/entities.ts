@@ -9,8 +9,7 @@ export type TrashedRows = Record<'roms' | 'rom_files' | 'rom_matches', Record<st
 
 /**
  * A ROM, or a single file of one, in the trash of its library. The row is stored before the files are moved. It refers
- * to
- * no ROM, platform or library, so that it outlives them.
+ * to no ROM, platform or library, so that it outlives them.
  */
 export const TrashItem = defineEntity({
   name: 'TrashItem',

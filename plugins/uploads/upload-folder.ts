@@ -23,11 +23,10 @@ export function createUploadFolders ({ library }: FastifyInstance) {
   return {
     /**
      * Finds the folder of a platform's ROMs in a library; without a library id, in the first that has the platform,
-     * else in
-     * the first one.
+     * else in the first one.
      *
-     * @throws ApiError BAD_REQUEST for an unknown library · UNAVAILABLE while it is not mounted · CONFLICT
-     * if the folder is not the one that holds the platform's ROMs, or is not writable
+     * @throws ApiError BAD_REQUEST for an unknown library · UNAVAILABLE while it is not mounted · CONFLICT if the
+     * folder is not the one that holds the platform's ROMs, or is not writable
      */
     async find ({ id, fs_slug: fsSlug }: UploadPlatform, libraryId: number | null): Promise<UploadFolder> {
       return await refusing(fsSlug, async () => {

@@ -5,8 +5,7 @@ export const MAX_HASHED_BYTES = 64 * 1024 ** 2
 
 /**
  * The hashed data: the base name of the file; its bytes, for an archive those of the largest member; or sectors of a
- * disc
- * image.
+ * disc image.
  */
 export type Rule = 'name' | 'content' | 'disc'
 

@@ -30,9 +30,8 @@ const LOAD_MAX = 200
 
 /**
  * Identifies all ROMs of a scan, many at once. Each ROM is loaded, looked up and merged (`identify-rom.ts`), then
- * stored
- * (`store-matches.ts`). A lookup asks all providers about one ROM (`matching/rom-lookup.ts`), each in its own queue
- * (`matching/provider-lookup.ts`).
+ * stored (`store-matches.ts`). A lookup asks all providers about one ROM (`matching/rom-lookup.ts`), each in its own
+ * queue (`matching/provider-lookup.ts`).
  */
 export function createIdentification (services: IdentificationServices) {
   const { choice, pool, workers, titles, findOutcome, keeping, signal } = services

@@ -8,8 +8,7 @@ type Kind = keyof typeof PER_SECOND
 
 /**
  * Deliveries per second, over all events and listeners. Each delivery costs a web worker some 20 µs and its client
- * more.
- * The client may run on the same machine, and this time is lost to the scan and to requests.
+ * more. The client may run on the same machine, and this time is lost to the scan and to requests.
  */
 const DELIVERIES_PER_SECOND = 1_000
 /** Deliveries of one burst. The last listener waits until all others got all its events. */

@@ -20,8 +20,7 @@ interface LibrariesServices {
 
 /**
  * Manages the libraries that a scan reads, also to find moved ROMs. A library that is out of reach does not fail the
- * scan
- * as long as another one is scanned: none of its ROMs is marked missing, and the scan reports a problem.
+ * scan as long as another one is scanned: none of its ROMs is marked missing, and the scan reports a problem.
  *
  * @param roots the configured libraries
  * @param ids the libraries to scan; none means all

@@ -223,7 +223,7 @@ const FULL_DISKS: [what: string, options: string, reason: string][] = [
   ['places for files', 'size=2g,nr_inodes=60', 'the disk is full \\(ENOSPC\\)']
 ]
 for (const [what, options, why] of FULL_DISKS) {
-  t.test(`a disk without ${what} stops the artwork, not the scan, and keeps no partial file`, async (t) => {
+  t.test(`a disk without ${what} stops artwork, not the scan, and keeps no partial file`, async (t) => {
     await rm(resources, { recursive: true, force: true })
     await mkdir(resources)
     const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', resources], { encoding: 'utf8' })
