@@ -40,15 +40,15 @@ export interface AppOptions {
   databaseUrl: string
   logger: Logger
   features: Features
-  /** Which of the web workers this is, from 1; 0 for any other process. */
+  /** The number of this web worker, from 1; 0 for any other process. */
   workerNumber?: number
-  /** By default it runs by itself. */
+  /** The role of the process in its server; by default it runs alone. */
   place?: ProcessRole
-  /** Whether a supervisor starts the scan worker that requests wait for; default as `place` says. */
+  /** True if a supervisor starts the scan worker that requests wait for; the default depends on `place`. */
   awaitsWorker?: boolean
-  /** In place of those found on disk. */
+  /** Plugin packages to use in place of those on disk. */
   packages?: PluginPackage[]
-  /** How patiently plugins are loaded, and kept running. */
+  /** Timeouts for loading plugins and for keeping them running. */
   loading?: Pick<LoaderOptions, 'startTimeoutMs' | 'patience'>
 }
 
@@ -56,42 +56,42 @@ declare module 'fastify' {
   interface FastifyInstance { secrets: Secrets }
 }
 
-/** What the server is made of. */
+/** The parts that the features contribute to the server. */
 export interface Features {
   entities: Entities
-  /** The tables of them all, as they came to be. */
+  /** The migrations of all features' tables, in order. */
   migrations: Migrations
   plugins: FastifyPluginCallback<FeatureOptions>[]
-  /** What the operations of them all are grouped by, in the order in which the API document shows them. */
+  /** The groups of all features' operations, in the order of the API document. */
   tags: readonly Tag[]
-  /** Markdown with which the API document begins. */
+  /** The Markdown text with which the API document begins. */
   introduction: string
-  /** Before the first start on a database: each throws StartError when the data directory does not fit. */
+  /** Checks before the first start on a database: each throws StartError if the data directory does not fit. */
   checks: readonly ((config: Config, pool: pg.Pool) => Promise<void>)[]
-  /** Before the schema of a database that holds something is changed; what it throws leaves it as it is. */
+  /** Runs before the schema of a database with content is changed. If it throws, the schema stays unchanged. */
   beforeUpgrade (upgrade: Upgrade): Promise<void>
 }
 
-/** A process among those of one server. */
+/** The role of one process among those of a server. */
 export interface ProcessRole {
-  /** Such as `web worker 2`. */
+  /** A name such as `web worker 2`. */
   name: string
-  /** What all processes measured; undefined for one that runs by itself. */
+  /** Reads the measurements of all processes; undefined for a process that runs alone. */
   readAllMeasured?: () => Promise<ServerMeasured>
 }
 
 /** A database whose schema is about to be changed. */
 export interface Upgrade { config: Config, databaseUrl: string, log: Logger }
 
-/** What every feature is handed. */
+/** The options that every feature gets. */
 export interface FeatureOptions { config: Config, role: Role, place: ProcessRole }
 
 const JSON_MAX_BYTES = 1024 * 1024
 const URL_PART_MAX = 4_096
-/** The largest upload at 150 kB/s. Those who are not signed in have less (core/web/limits.ts). */
+/** Enough for the largest upload at 150 kB/s. Guests have less (core/web/limits.ts). */
 const REQUEST_TIMEOUT_MS = 3_600_000
 
-/** Routes are written without the path of the base URL; a proxy may have cut it already. */
+/** Removes the path of the base URL, because routes are declared without it. A proxy may have removed it already. */
 function stripPrefix (url: string, prefix: string): string {
   if (prefix === '' || !url.startsWith(prefix)) return url
   const rest = url.slice(prefix.length)
@@ -99,13 +99,13 @@ function stripPrefix (url: string, prefix: string): string {
   return rest.startsWith('/') ? rest : url
 }
 
-/** Nobody sends requests to a process that only works: what would answer them is a tenth of what it keeps in memory. */
+/** Skips all routes in a process that serves no requests, because they take a tenth of its memory. */
 function leaveOutRoutes (app: App): void {
   const leaveOut = () => app
   for (const method of ['route', ...app.supportedMethods.map((name) => name.toLowerCase())]) Object.assign(app, { [method]: leaveOut })
 }
 
-/** Registers everything in order. Nothing listens yet. */
+/** Registers everything in order. The app does not listen yet. */
 export async function buildApp (options: AppOptions): Promise<App> {
   const { config, role, databaseUrl: url } = options
   const works = role === 'worker'
@@ -117,7 +117,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
     logController: new LogController({ disableRequestLogging: !['debug', 'trace'].includes(config.server.log_level) }),
     http: {
       shouldUpgradeCallback: (request) => app.sockets.isUpgrade(request),
-      // Node's own answer to who names no host has no body.
+      // Node's own response to a request without a Host header has no body.
       requireHostHeader: false
     },
     bodyLimit: JSON_MAX_BYTES,
@@ -126,7 +126,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
     clientErrorHandler: refuseConnection,
     trustProxy: config.server.trusted_proxies.length > 0 ? [...config.server.trusted_proxies] : false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: URL_PART_MAX },
-    // For every context: setting it on the root would be undone by the first schema a plugin adds.
+    // Set for every context, because the first schema that a plugin adds would undo a setting on the root.
     schemaController: {
       compilersFactory: { buildValidator: () => createValidatorCompiler() as never, buildSerializer }
     },
@@ -153,7 +153,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
   await app.register(refuseNul)
   await app.register(cookie)
   app.addHook('onRequest', requireHost)
-  // Before anything asks who is calling: a browser's preflight carries no credentials.
+  // Registered before authentication, because a browser's preflight request carries no credentials.
   if (config.server.cors_allowed_origins.length > 0) {
     const delegator = async ({ headers }: FastifyRequest) => corsOptionsFor(headers.origin, config)
     await app.register(cors, { delegator })

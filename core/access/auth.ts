@@ -11,26 +11,29 @@ import type { Scope } from './scopes.ts'
 import '../web/limits.ts'
 import { type Secrets, isEqualSecret } from './secrets.ts'
 
-/** Who is calling, by which credential, and what that credential allows. */
+/** The sender of a request or socket handshake, its credential, and what that credential allows. */
 export interface Caller {
   id: number
   username: string
   role: 'admin' | 'user'
-  /** What the account may do and see; the scopes may be fewer. */
+  /** The rights of the account; the scopes of the credential may be fewer. */
   access: Access
   scopes: ReadonlySet<Scope>
   credential: 'session' | 'basic' | 'token' | 'oauth' | 'kiosk'
-  /** The login session, when that is the credential. */
+  /** The login session if the credential is one, else null. */
   session_id: number | null
-  /** The client API token, when that is the credential. */
+  /** The client API token if the credential is one, else null. */
   token_id: number | null
   /** The device that the token, or the browser's session, belongs to. */
   device_id: number | null
-  /** Of the account's password when it was found out who calls; another one by now is a reason to ask again. */
+  /**
+   * Identifies the account's password at the time of authentication. A different mark means that the caller must be
+   * authenticated again.
+   */
   password_mark: string
 }
 
-/** What a request or a socket handshake shows of itself. */
+/** The credentials and address that a request or a socket handshake presents. */
 export interface Presented {
   authorization: string | undefined
   cookies: Readonly<Record<string, string | undefined>>
@@ -38,43 +41,45 @@ export interface Presented {
   address: string
 }
 
-/** One way to prove who is calling. The first that recognises the request decides alone. */
+/** One way to authenticate a caller. The first scheme that recognises the request decides alone. */
 export interface AuthScheme {
   name: string
   /** Schemes are tried in this order, lowest first. */
   order: number
-  /** Whether a socket of the main endpoint may be opened by it. */
+  /** True if a socket of the main endpoint may be opened with this credential. */
   opensSockets: boolean
   /** The caller, or null when no live credential of this kind was presented. */
   authenticate (presented: Presented): Promise<Caller | null>
 }
 
 export interface RouteAccess {
-  /** The caller needs all of these. */
+  /** Scopes that the caller needs, all of them. */
   scopes?: readonly Scope[]
-  /** Or else all of these. */
+  /** Alternative to `scopes`: the caller may instead have all of these. */
   orScopes?: readonly Scope[]
-  /** Beside the scopes the caller has to be an administrator; a token needs `users.write` to act as one. */
+  /** Requires an administrator in addition to the scopes; a token needs `users.write` to act as one. */
   admin?: boolean
   /**
-   * Beside the scopes the caller has to be signed in: no token that was handed out does, whatever its scopes. An OAuth2
-   * sign-in counts with all scopes of its account, or with some of them where the route says `partly`.
+   * Requires a sign-in in addition to the scopes. Tokens that were handed out never count, whatever their scopes. An
+   * OAuth2 sign-in counts with all scopes of its account, or with some of them if the route says `partly`.
    */
   signedIn?: boolean | 'partly'
-  /** Beside the scopes the caller needs this grant for things that are not its own. */
+  /** Requires this grant in addition to the scopes, for entities that the caller does not own. */
   grant?: readonly [GrantEntity, GrantAction]
   /** Anyone may call. */
   public?: boolean
   /**
-   * For programs that know addresses and nothing else: a client API token may be in the query as `token`, and anyone
-   * may call while DISABLE_DOWNLOAD_ENDPOINT_AUTH is set.
+   * For programs that support nothing but a URL. A client API token may be in the query as `token`, and anyone may call
+   * while DISABLE_DOWNLOAD_ENDPOINT_AUTH is set.
    */
   download?: boolean
-  /** Anyone may call whose request this holds for, such as one from an address that the owner names. */
+  /**
+   * Returns true for requests that need no authentication, such as those from an address that the operator configured.
+   */
   opensFor?: (request: FastifyRequest) => boolean
-  /** Answers without the CSRF pair although it changes something. */
+  /** The route changes data but needs no CSRF token. */
   csrfExempt?: boolean
-  /** Reads the Authorization header itself: only a cookie says who is calling. */
+  /** The route reads the Authorization header itself, so that only a cookie authenticates the caller. */
   readsAuthorization?: boolean
 }
 
@@ -85,9 +90,9 @@ declare module 'fastify' {
   interface FastifyInstance {
     auth: {
       addScheme (scheme: AuthScheme): void
-      /** Who opens a socket; null for a guest. */
+      /** Returns the caller that opens a socket; null for a guest. */
       identifyHandshake (handshake: IncomingMessage): Promise<Caller | null>
-      /** Who shows a token by other means than a header; null for nobody. */
+      /** Returns the caller of a token that came by other means than a header; null if the token is not valid. */
       identifyToken (token: string, address: string): Promise<Caller | null>
     }
   }
@@ -96,13 +101,13 @@ declare module 'fastify' {
 const CSRF_HEADER = 'x-csrftoken'
 export const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 
-/** The token in an address, where it may be. */
+/** Returns the token in the query, on routes that allow one there. */
 export function readUrlToken ({ query, routeOptions }: FastifyRequest): string | null {
   if (routeOptions.config.download !== true || typeof query !== 'object' || query === null || !('token' in query)) return null
   return typeof query.token === 'string' && query.token !== '' ? query.token : null
 }
 
-/** What a request says of its sender; a header goes before the address. */
+/** Returns the credential of a request; the header takes precedence over the token in the query. */
 function readAuthorization (request: FastifyRequest): string | undefined {
   const { routeOptions: { config }, headers } = request
   if (config.readsAuthorization === true) return undefined
@@ -110,27 +115,27 @@ function readAuthorization (request: FastifyRequest): string | undefined {
   return headers.authorization ?? (token === null ? undefined : `Bearer ${token}`)
 }
 
-/** The caller of a route that declares scopes; such a route never runs without one. */
+/** Returns the caller of a route that declares scopes; such a route never runs without one. */
 export function callerOf (request: FastifyRequest): Caller {
   if (request.caller === null) throw new ApiError('NOT_AUTHENTICATED')
   return request.caller
 }
 
-/** @throws ApiError INSUFFICIENT_PERMISSIONS unless the caller's account has the grant. */
+/** Checks a grant. @throws ApiError INSUFFICIENT_PERMISSIONS unless the caller's account has the grant. */
 export function requireGrant (caller: Caller, entity: GrantEntity, action: GrantAction, isOwn = false): void {
   if (!isGranted(caller.access, entity, action, isOwn)) throw new ApiError('INSUFFICIENT_PERMISSIONS')
 }
 
 /**
- * Whether a session or a password says that the caller is the account's owner, and not something that was let in for
- * less. An OAuth2 sign-in begins and ends with the password; with all the account's scopes it is worth a session.
+ * True if a session or a password proves that the caller is the account's user, rather than a token with fewer rights.
+ * An OAuth2 sign-in requires the password; with all scopes of the account it counts as a session.
  */
 function isSignedIn ({ credential, scopes, access }: Caller, isPartEnough = false): boolean {
   if (credential === 'oauth') return isPartEnough || scopesOf(access).every((scope) => scopes.has(scope))
   return credential === 'session' || credential === 'basic'
 }
 
-/** @throws ApiError FORBIDDEN for a token, which must not become more than it is. */
+/** @throws ApiError FORBIDDEN for a token, because a token must not gain more rights than it has. */
 export function requireSignIn (caller: Caller, isPartEnough = false): void {
   if (isSignedIn(caller, isPartEnough)) return
   throw new ApiError('FORBIDDEN', 'A token may not do this, whatever its scopes; sign in, or send username and password by ' +
@@ -138,8 +143,8 @@ export function requireSignIn (caller: Caller, isPartEnough = false): void {
 }
 
 /**
- * Whether the caller acts as an administrator. A token that an administrator made for less does not: without the scope
- * to manage accounts, it is good for what its scopes name alone.
+ * True if the caller acts as an administrator. A token of an administrator without the scope `users.write` has only the
+ * rights of its scopes.
  */
 export function isAdministrator (caller: Caller): boolean {
   return caller.role === 'admin' && (isSignedIn(caller) || caller.scopes.has('users.write'))
@@ -150,10 +155,10 @@ function holdsScopes (caller: Caller, { scopes = [], orScopes }: RouteAccess): b
   return holdsAll(scopes) || (orScopes !== undefined && holdsAll(orScopes))
 }
 
-/** @throws ApiError when the caller of a route may not call it. */
+/** @throws ApiError if the caller of a route may not call it. */
 function checkAccess (caller: Caller | null, access: RouteAccess, method: string): void {
   if (caller === null) throw new ApiError('NOT_AUTHENTICATED')
-  // Some things that change the library need no more than leave to read it; a guest changes nothing.
+  // Some routes that change the library need only read scopes, but a guest must not change anything.
   if (caller.credential === 'kiosk' && !SAFE_METHODS.has(method)) throw new ApiError('FORBIDDEN')
   if (!holdsScopes(caller, access)) throw new ApiError('FORBIDDEN')
   if (access.admin === true && !isAdministrator(caller)) throw new ApiError('INSUFFICIENT_PERMISSIONS')
@@ -168,14 +173,14 @@ function checkDeclared (route: RouteOptions): void {
     'if anyone may call it')
 }
 
-/** Whom a CSRF value belongs to: a login session, or nobody yet. */
+/** Returns what a CSRF value is bound to: a login session, or no session yet. */
 const bindingOf = (caller: Caller | null) => caller?.session_id === null || caller === null ? 'anonymous' : `session:${caller.session_id}`
 
 function createCsrf (secrets: Secrets) {
   const signatureOf = (nonce: string, caller: Caller | null) => secrets.sign('csrf', `${nonce}.${bindingOf(caller)}`)
   return {
     issue (caller: Caller | null): string {
-      // The library keeps random bytes ready for these alone.
+      // randomUUID() is fast, because Node caches random bytes for it.
       const nonce = randomUUID()
       return `${nonce}.${signatureOf(nonce, caller)}`
     },
@@ -187,9 +192,9 @@ function createCsrf (secrets: Secrets) {
 }
 
 /**
- * A request that no browser sent brings nothing along that its sender did not put there. Browsers send their cookies,
- * and with every write the origin of the page. Without the check a foreign page could sign its visitor in, or set up
- * the server.
+ * True if a browser may have sent the request. Browsers add cookies, and the origin of the page with every write.
+ * Without the CSRF check a foreign page could sign its visitor in, or set up the server. Other clients send nothing
+ * that their program did not add.
  */
 const isFromBrowser = ({ headers }: FastifyRequest) => headers.cookie !== undefined || headers.origin !== undefined ||
   headers['sec-fetch-site'] !== undefined
@@ -217,17 +222,17 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
   function needsCsrf (request: FastifyRequest): boolean {
     if (config.auth.disable_csrf_protection || SAFE_METHODS.has(request.method)) return false
     if (request.routeOptions.config.csrfExempt === true) return false
-    // A browser sends cookies by itself; a header credential has to be put there by a program that knows it.
+    // A browser sends cookies by itself; only a program that knows the credential can send it in a header.
     const { caller } = request
     return isGuest(caller)
       ? request.headers.authorization === undefined && isFromBrowser(request)
       : caller?.credential === 'session'
   }
 
-  /** Who calls a route. One that is open answers everybody, also those who have to wait before they sign in again. */
+  /** Returns the caller of a request. Open routes also answer callers that have to wait before they sign in again. */
   async function identify (request: FastifyRequest, isOpen: boolean): Promise<Caller | null> {
     const authorization = readAuthorization(request)
-    // Behind proxies the address has to be found out, and few ways to sign in want to know it.
+    // A getter, because the address is costly to determine behind proxies and few schemes need it.
     const presented = { authorization, cookies: request.cookies, get address () { return request.ip } }
     try {
       return await authenticate(presented, schemes)
@@ -257,7 +262,7 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
 
   const routes: RouteOptions[] = []
   app.addHook('onRoute', (route) => { routes.push(route) })
-  // Only now, since plugins may still add to the options of their own routes.
+  // Checked in onReady, because plugins may still add to the options of their own routes.
   app.addHook('onReady', async () => { routes.forEach(checkDeclared) })
 
   app.addHook('onRequest', async (request, reply) => {
@@ -269,7 +274,7 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
     const isOpen = access.public === true || (access.download === true && config.auth.disable_download_endpoint_auth) ||
       access.opensFor?.(request) === true
     const caller = await identify(request, isOpen)
-    // Whoever knows nothing but the address gets a file as a guest; a token for something else gets no more.
+    // A download URL without credentials is served as to a guest; a token without the needed scopes gives no more.
     const isOther = isOpen && access.download === true && caller !== null && !holdsScopes(caller, access)
     request.caller = isOther ? null : caller
     if (isGuest(request.caller)) await app.limitGuest(request)
@@ -280,7 +285,7 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
       if (!matches || !csrf.isValid(header, request.caller)) {
         const refusal = 'CSRF token missing or invalid; repeat with the value of the cookie ' +
           `${csrfCookies.join(' or ')} in the header ${CSRF_HEADER}`
-        // Pages made for RomM look for the word in a body that is no JSON.
+        // Pages made for RomM look for this word in a body that is not JSON.
         if (config.server.romm_names) return reply.code(403).type('text/plain').send(refusal)
         throw forbidden(refusal)
       }
@@ -298,7 +303,7 @@ export default fp<{ config: Config, secrets: Secrets }>(async (app, { config, se
 
   app.addHook('onSend', (request, reply, payload, done) => {
     const { caller, headers } = request
-    // What was made for one caller is nobody else's to keep; files say for themselves who may.
+    // Responses for one caller must not be stored by shared caches; file routes set their own header.
     if (caller !== null && !reply.hasHeader('cache-control')) reply.header('cache-control', 'private, no-store')
     if (headers.authorization === undefined || caller?.credential === 'session') giveCsrf(request, reply)
     done(null, payload)

@@ -1,23 +1,25 @@
 import type { Caller } from './auth.ts'
 
-/** The PostgreSQL channel on which every process hears that what an account or a token may do has changed. */
+/** The PostgreSQL channel that tells every process that the rights of an account or a token changed. */
 export const CALLERS_CHANNEL = 'svc_callers'
 
-/** Also without a word from the database nobody is taken for who they were for longer. */
+/** Cached callers expire after this time even if no notification from the database arrives. */
 const KEEP_MS = 1_000
 const KEPT_MAX = 1_000
 
-/** A caller and when its credential runs out by itself: milliseconds since 1970, or null for never. */
+/** A caller and the time when its credential expires: milliseconds since 1970, or null for never. */
 export interface CachedCaller { caller: Caller, expires_at: number | null }
 
 export interface CallerCache {
-  /** Who showed this credential a moment ago, or else whom `look` finds; null for nobody, which is not kept. */
+  /**
+   * Returns the cached caller of a credential, or else the result of `look`; null if there is none. Null is not cached.
+   */
   find (credential: string, look: () => Promise<CachedCaller | null>): Promise<Caller | null>
-  /** Everybody is looked for anew, also those who are being looked for just now. */
+  /** Drops all cached callers, and does not cache the results of lookups that are running. */
   forget (): void
 }
 
-/** Callers by the credential that they showed, so that an app that asks a hundred times is looked for once. */
+/** Creates a cache of callers by credential, because apps send many requests in a row with the same one. */
 export function createCallerCache (now: () => number = Date.now): CallerCache {
   let kept = new Map<string, { caller: Caller, until: number }>()
 
@@ -37,9 +39,9 @@ export function createCallerCache (now: () => number = Date.now): CallerCache {
 }
 
 /**
- * The trigger of a table that says what callers may do.
+ * Returns the trigger of a table that determines what callers may do.
  *
- * @param changes what is announced, such as `update of "role" or delete`
+ * @param changes the announced changes, such as `update of "role" or delete`
  */
 export const announcesCallers = (table: string, changes: string) => ({
   name: 'announce_callers',

@@ -3,11 +3,15 @@ import '../jobs/workers.ts'
 import { SAFE_METHODS } from './auth.ts'
 import { CALLERS_CHANNEL, type CallerCache, createCallerCache } from './caller-cache.ts'
 
-/** Callers that an app keeps until the database says that what callers may do has changed. */
+/**
+ * Creates the caller cache of an app. A notification from the database clears the cache when the rights of callers
+ * change.
+ */
 export function openCallerCache (app: FastifyInstance): CallerCache {
   const kept = createCallerCache()
   app.addHook('onReady', async () => { await app.workers.hear(CALLERS_CHANNEL, kept.forget) })
-  // Who changed something finds it changed with the next request, whether or not the word has come by then.
+  // Clears the cache after every write, because a caller's next request must see its own change even before the
+  // notification arrives.
   app.addHook('onSend', (request, _reply, payload, done) => {
     if (!SAFE_METHODS.has(request.method)) kept.forget()
     done(null, payload)

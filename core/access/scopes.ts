@@ -1,4 +1,4 @@
-/** Every scope in the order it is listed everywhere. */
+/** Every scope, in the order used in all lists. */
 export const SCOPES = [
   'me.read', 'roms.read', 'platforms.read', 'assets.read', 'devices.read', 'firmware.read', 'roms.user.read',
   'collections.read', 'playlists.read', 'me.write', 'assets.write', 'devices.write', 'roms.user.write',

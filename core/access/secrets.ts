@@ -3,31 +3,34 @@ import {
   timingSafeEqual
 } from 'node:crypto'
 
-/** Hex SHA-256: how tokens of at least 256 random bits are stored. */
+/** Returns the SHA-256 in hex, the form in which tokens of at least 256 random bits are stored. */
 export const sha256 = (text: string) => hash('sha256', text)
 
-/** What tells one password of an account from the next without being it. */
+/** Returns a hash that changes with the password of an account but does not reveal the password hash. */
 export const passwordMarkOf = (passwordHash: string | null | undefined): string => sha256(passwordHash ?? '')
 
-/** Compares in constant time, whatever the lengths. */
+/** Compares two texts in constant time, whatever their lengths. */
 export function isEqualSecret (a: string, b: string): boolean {
   return timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'))
 }
 
 export interface Secrets {
-  /** 32 bytes for one purpose, for what does its own cryptography. */
+  /** Returns a key of 32 bytes for one purpose, for code that does its own cryptography. */
   key (purpose: string): Uint8Array
-  /** An unforgeable mark of `text` for one purpose: base64url HMAC-SHA-256. */
+  /** Returns an unforgeable signature of `text` for one purpose: base64url HMAC-SHA-256. */
   sign (purpose: string, text: string): string
-  /** Text that only this server's key can read: AES-256-GCM. */
+  /** Encrypts text so that only this server's key can read it: AES-256-GCM. */
   seal (purpose: string, text: string): string
-  /** The sealed text, or null when it was sealed with another key or changed since. */
+  /** Returns the decrypted text, or null if it was sealed with another key or changed since. */
   open (purpose: string, sealed: string): string | null
 }
 
-/** Keys for each purpose are derived from the server's key (HKDF-SHA-256), so that none serves two ends. */
+/**
+ * Creates the cryptography of the server. Keys for each purpose are derived from the server's key (HKDF-SHA-256), so
+ * that no key has two purposes.
+ */
 export function createSecrets (secretKey: string): Secrets {
-  // As the library wants them: to make a key of bytes costs several times what signing with it does.
+  // Cached as KeyObject, because creating one from bytes costs several times as much as a signature.
   const keys = new Map<string, KeyObject>()
   function keyFor (purpose: string): KeyObject {
     let key = keys.get(purpose)
@@ -53,7 +56,7 @@ export function createSecrets (secretKey: string): Secrets {
       try {
         return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString('utf8')
       } catch {
-        // A wrong key and a changed text look alike: neither can be read.
+        // A wrong key and a changed text cannot be told apart: neither can be decrypted.
         return null
       }
     }

@@ -12,9 +12,11 @@ export interface Listing {
 }
 
 export interface Entry extends Listing {
-  /** The CRC32 the archive keeps of the content; null when it keeps none. */
+  /** The CRC32 of the content that the archive stores; null if it stores none. */
   readonly crc: number | null
-  /** The content, to be read before the next entry is asked for, or not at all. Pieces may be overwritten later. */
+  /**
+   * Returns the content. Read it before the next entry is requested, or not at all. Pieces may be overwritten later.
+   */
   content (): AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 }
 
@@ -26,12 +28,12 @@ export interface Archive {
 }
 
 /**
- * Bytes of members kept while those that sort before them are still to come. tar and 7z store members in any
- * order and can only be read forward, so one that is out of order is held, or the archive is read once more.
+ * The most bytes of members held in memory until the members that sort before them are read. tar and 7z store members
+ * in any order and can only be read forward. A member that is out of order is held, or the archive is read again.
  */
 const HELD_BYTES = 64 * 1024 ** 2
 
-/** Is given each member before it is read, and gives the one to read instead. */
+/** Receives each member before it is read, and returns the member to read instead. */
 type MemberWatcher = (entry: Entry) => Entry
 
 interface Member {
@@ -40,8 +42,8 @@ interface Member {
 }
 
 /**
- * Hashes every member and, in ASCII order of the names, all of them as one.
- * @throws ArchiveError when the archive is empty or a member differs from what the archive says of it.
+ * Hashes every member and, in ASCII order of the names, all of them together.
+ * @throws ArchiveError if the archive is empty or a member differs from its description in the archive.
  */
 export async function hashMembers (archive: Archive, excluded: Exclusions, watch: MemberWatcher = (entry) => entry) {
   const members: Member[] = []
@@ -52,7 +54,7 @@ export async function hashMembers (archive: Archive, excluded: Exclusions, watch
     if (isExcluded(entry.name, excluded)) continue
     isSorted &&= last === null || compareNames(last, entry.name) <= 0
     const own = new Digest()
-    // Of a single member, which is the most common, one digest does.
+    // An archive of a single member, the most common case, needs only one digest.
     if (members.length === 1) total = total.copy()
     const digests = isSorted && members.length > 0 ? [own, total] : [own]
     await digestEntry(watch(entry), digests)
@@ -67,7 +69,7 @@ export async function hashMembers (archive: Archive, excluded: Exclusions, watch
 }
 
 /**
- * Hashes the largest member, the first of several, alone.
+ * Hashes the largest member alone, or the first of several equally large ones.
  * @param extra gets the same bytes.
  * @throws ArchiveError as `hashMembers` does.
  */
@@ -83,7 +85,7 @@ export async function hashLargest (archive: Archive, excluded: Exclusions, extra
   return own
 }
 
-/** Reads the archive again, as often as it takes, and hashes its members in the order given. */
+/** Reads the archive again, as often as necessary, and hashes its members in the given order. */
 async function hashSorted (archive: Archive, order: readonly Member[]): Promise<Digest> {
   const total = new Digest()
   for (let from = 0; from < order.length;) {
@@ -94,7 +96,10 @@ async function hashSorted (archive: Archive, order: readonly Member[]): Promise<
   return total
 }
 
-/** How far one reading gets: a member that was stored before the one hashed last has to be held until its turn. */
+/**
+ * Returns the end of the members that one pass can hash. A member stored before the previously hashed one is held until
+ * its turn.
+ */
 function endOfPass (order: readonly Member[], from: number): number {
   let position = -1
   let held = 0
@@ -149,7 +154,7 @@ async function digestEntry (entry: Entry, digests: readonly Digest[]): Promise<v
   }
 }
 
-/** By code point, as sorting the UTF-8 bytes does. */
+/** Compares by code point, as sorting the UTF-8 bytes does. */
 export function compareNames (a: string, b: string): number {
   if (a === b) return 0
   return Buffer.compare(Buffer.from(a), Buffer.from(b))

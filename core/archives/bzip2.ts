@@ -7,8 +7,8 @@ import type { Source } from './source.ts'
 const CHUNK_BYTES = 64 * 1024
 
 /**
- * Unpacks a bzip2 file, one or several streams long, block by block. A block of 900 kB can stand for 46 MB of equal
- * bytes, the most that is held at once.
+ * Unpacks a bzip2 file of one or several streams, block by block. A block of 900 kB can contain 46 MB of equal bytes,
+ * the most that is held at once.
  * @throws ArchiveError or TypeError on broken data.
  */
 export function * unpackBzip2 (source: Source, start = 0, end = Infinity): Generator<Uint8Array> {

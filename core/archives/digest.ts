@@ -31,7 +31,7 @@ export class Digest {
     return new Digest(this)
   }
 
-  /** The hashes of all bytes so far; more may follow. */
+  /** Returns the hashes of all bytes so far; more bytes may follow. */
   hashes (): Hashes {
     return {
       crc_hash: formatCrc(this.#crc),
@@ -41,7 +41,7 @@ export class Digest {
   }
 }
 
-/** The same for bytes already in memory, without the cost of three hash objects. */
+/** Returns the hashes of bytes that are already in memory, without the cost of three hash objects. */
 export function hashBytes (bytes: Uint8Array): Hashes {
   return { crc_hash: formatCrc(crc32(bytes)), md5_hash: hash('md5', bytes), sha1_hash: hash('sha1', bytes) }
 }

@@ -8,7 +8,7 @@ import { openZip, UnusualZipError } from './zip.ts'
 
 type OpenArchive = (source: Source, budget: Budget) => Archive | Promise<Archive>
 
-/** What lies behind a file name: an archive, one compressed file, or the file itself. */
+/** The format of a file by its name: an archive, one compressed file, or a plain file. */
 export type Format =
   | { kind: 'archive', open: OpenArchive }
   | { kind: 'compressed', compression: Compression }
@@ -38,7 +38,7 @@ export function formatOf (path: string | Uint8Array): Format {
   return FORMATS.find(({ endings }) => endings.some((one) => ending.endsWith(one)))?.format ?? { kind: 'plain' }
 }
 
-/** The three are often renamed into each other, so the first bytes decide. */
+/** Opens an archive by its first bytes, because zip, 7z and rar files are often renamed into each other. */
 function openBySignature (source: Source, budget: Budget): Archive | Promise<Archive> {
   const start = readUpTo(source, 0, SIGNATURE_BYTES)
   const found = SIGNATURES.find(({ bytes }) => start.subarray(0, bytes.length).equals(bytes))

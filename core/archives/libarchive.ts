@@ -5,14 +5,14 @@ import { ArchiveError, type Budget } from './limits.ts'
 import type { Source } from './source.ts'
 
 /**
- * libarchive compiled to WebAssembly reads formats nothing else does, in a memory of its own and without access
- * to files. It wants the whole (packed) archive in that memory, so larger ones are refused.
+ * libarchive compiled to WebAssembly reads formats that no other library reads. It has its own memory and no access to
+ * files. It needs the whole (packed) archive in that memory, so larger archives are refused.
  */
 export const MAX_ARCHIVE_BYTES = 512 * 1024 ** 2
 
-/** Larger ones are read one at a time, whatever the number of threads. */
+/** Larger archives are read one at a time, whatever the number of threads. */
 const SMALL_ARCHIVE_BYTES = 32 * 1024 ** 2
-/** An instance's memory never shrinks; one that has grown beyond this is not used again. */
+/** An instance's memory never shrinks; an instance that has grown beyond this size is not reused. */
 const KEPT_MEMORY_BYTES = 64 * 1024 ** 2
 const PIECE_BYTES = 1024 ** 2
 const FILE_TYPE_MASK = 0o170000
@@ -35,7 +35,7 @@ interface Loaded {
   readonly piece: number
 }
 
-/** Opens a rar, a 7z or a zip with uncommon compression; members come as stored. @throws ArchiveError */
+/** Opens a rar, a 7z or a zip with uncommon compression; members come in the stored order. @throws ArchiveError */
 export async function openWithLibarchive (source: Source, budget: Budget): Promise<Archive> {
   if (source.size > MAX_ARCHIVE_BYTES) {
     throw new ArchiveError(`larger than ${MAX_ARCHIVE_BYTES} bytes, which this kind of archive may have at most`)
@@ -93,12 +93,13 @@ function * readEntries (loaded: Loaded, budget: Budget): Generator<Entry> {
     throw error
   } finally {
     wasm.read_free(archive)
-    // Also after a reader that had enough: making another instance takes twenty times as long as a small archive.
+    // Keeps the instance even if the reader stopped early, because a new instance takes twenty times as long as a small
+    // archive.
     if (isSound && memory.HEAP8.length <= KEPT_MEMORY_BYTES) idle = loaded
   }
 }
 
-/** The last archive's instance, ready for the next one; null while one is read, or after an error. */
+/** The instance of the last archive, ready for the next one; null while an archive is read, or after an error. */
 let idle: Loaded | null = null
 
 async function load (source: Source): Promise<Loaded> {

@@ -11,17 +11,17 @@ export const DEFAULT_LIMITS: ArchiveLimits = {
   timeoutMs: 60_000
 }
 
-/** An archive or compressed file whose content cannot be had; its message becomes the warning. */
+/** An archive or compressed file whose content cannot be read; the message of the error becomes the warning. */
 export class ArchiveError extends Error {
   override name = 'ArchiveError'
 }
 
-/** Thrown inside a worker when the caller gave up on the file. */
+/** Thrown inside a worker when the caller cancelled the file. */
 export class CancelledError extends Error {
   override name = 'CancelledError'
 }
 
-/** What a running job has to do with the pool: it is told to stop, and tells by when it will. */
+/** The connection of a running job to its pool: the pool cancels the job, and the job reports its deadline. */
 export interface Watch {
   isCancelled (): boolean
   /** In milliseconds since 1970; 0 for none. */
@@ -47,7 +47,7 @@ export class Budget {
     watch.setDeadline(this.#deadline)
   }
 
-  /** Waits for its turn to take much memory, which does not count as its time. @throws CancelledError */
+  /** Waits for a slot to use much memory; the wait does not count as reading time. @throws CancelledError */
   reserveMemory (): void {
     const asked = Date.now()
     this.#watch.setDeadline(0)
@@ -56,7 +56,7 @@ export class Budget {
     this.#watch.setDeadline(this.#deadline)
   }
 
-  /** Called when an archive is read from its start (again): time runs on, the rest counts anew. */
+  /** Called when reading starts (again) from the beginning: time continues, all other counters are reset. */
   restart (): void {
     this.#entries = 0
     this.#produced = 0
@@ -70,14 +70,14 @@ export class Budget {
     }
   }
 
-  /** @throws ArchiveError when too much was unpacked, or too much for the archive's size, or for too long. */
+  /** @throws ArchiveError if too much was unpacked, in total or for the archive's size, or for too long. */
   addBytes (bytes: number): void {
     this.#produced += bytes
     this.assertSize(this.#produced)
     this.check()
   }
 
-  /** Looks at a size an archive claims to unpack to, before any of it is read. */
+  /** Checks the unpacked size that an archive claims, before any of it is read. */
   assertSize (bytes: number): void {
     if (bytes > this.limits.totalBytes) {
       throw new ArchiveError(`unpacks to more than ${this.limits.totalBytes} bytes`)

@@ -9,7 +9,7 @@ declare module 'seek-bzip' {
     writeByte (byte: number): void
   }
 
-  /** The pieces `Bunzip.decode` is made of, which lets one block be taken at a time. */
+  /** The parts of `Bunzip.decode`, which allow reading one block at a time. */
   class Bunzip {
     constructor (input: Input, output: Output)
     readonly reader: { read (bits: number): number }

@@ -2,13 +2,13 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { ArchiveError } from './limits.ts'
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
-/** A path's last part is not followed when it has become a link, and a pipe does not block. */
+/** Does not follow a path whose last part has become a link, and does not block on a pipe. */
 const OPEN_FLAGS = O_RDONLY | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0)
 const CHUNK_BYTES = 256 * 1024
-/** Asked for at the end of a file, in case it has grown. */
+/** The least bytes requested at the end of a file, in case it has grown. */
 const LEAST_BYTES = 1024
 
-/** A file open for reading; it is closed by whoever opened it. */
+/** A file open for reading; the function that opened it also closes it. */
 export interface Source {
   readonly fd: number
   /** Bytes, when it was opened. */
@@ -28,7 +28,7 @@ class NotAFileError extends Error {
   }
 }
 
-/** @throws the error of the file system, or one that says the path is of no file. */
+/** Opens a file for reading. @throws the error of the file system, or an error if the path is not of a regular file. */
 export function openSource (path: Path): Source {
   const fd = openSync(typeof path === 'string' ? path : Buffer.from(path), OPEN_FLAGS)
   try {
@@ -55,8 +55,8 @@ export async function withSource<T> (path: Path, use: (source: Source) => Promis
 }
 
 /**
- * The bytes from `start` to `end`, in pieces that are new each time. Reading is synchronous: nothing can still be
- * reading from the descriptor once it is closed and perhaps given to another file.
+ * Yields the bytes from `start` to `end`, in a new buffer for each piece. Reading is synchronous, because no read may
+ * still run when the descriptor is closed and perhaps reused for another file.
  */
 export function * readPieces ({ fd, size }: Source, start = 0, end = Infinity): Generator<Buffer> {
   for (let position = start; position < end;) {
@@ -69,7 +69,7 @@ export function * readPieces ({ fd, size }: Source, start = 0, end = Infinity): 
   }
 }
 
-/** Up to `length` bytes at `position`; fewer only at the end of the file. */
+/** Returns up to `length` bytes at `position`; fewer only at the end of the file. */
 export function readUpTo (source: Source, position: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length)
   let filled = 0
@@ -81,7 +81,7 @@ export function readUpTo (source: Source, position: number, length: number): Buf
   return bytes.subarray(0, filled)
 }
 
-/** @throws ArchiveError when the file ends before. */
+/** Returns `length` bytes at `position`. @throws ArchiveError if the file ends before. */
 export function readExactly (source: Source, position: number, length: number): Buffer {
   const bytes = readUpTo(source, position, length)
   if (bytes.length < length) throw new ArchiveError('it ends too early')

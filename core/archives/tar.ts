@@ -4,12 +4,12 @@ import { ArchiveError, type Budget } from './limits.ts'
 
 type Pieces = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
-/** Accepts tars from before the format had a name; every header's checksum is still checked. */
+/** Accepts tars older than the format's magic number; every header's checksum is still checked. */
 const TAR_OPTIONS = { allowUnknownFormat: true, highWaterMark: 1024 ** 2 }
 
 /**
- * Reads a tar, of which each call of `open` gives the bytes from the start. Members come as they are stored.
- * @throws ArchiveError (when entries are read) on anything that is not a whole tar.
+ * Reads a tar; each call of `open` returns its bytes from the start. Members come in the stored order.
+ * @throws ArchiveError (when entries are read) on anything that is not a complete tar.
  */
 export function openTar (open: () => Pieces, budget: Budget): Archive {
   return {
@@ -51,7 +51,7 @@ async function * readTar (bytes: Pieces, budget: Budget): AsyncGenerator<Entry> 
 
 interface End {
   readonly closed: Promise<void>
-  /** What ended the tar early; a member's own stream only knows that it was destroyed. */
+  /** Returns the error that ended the tar early, because a member's own stream only knows that it was destroyed. */
   cause (error: unknown): Promise<unknown>
 }
 
@@ -92,7 +92,7 @@ async function * readContent (entry: AsyncIterable<unknown>, end: End): AsyncGen
   }
 }
 
-/** @throws ArchiveError for what would give wrong content: sparse files and kinds that came later. */
+/** @throws ArchiveError for members that would give wrong content: sparse files and unknown kinds. */
 function isRegularFile ({ name, type, pax }: Header): boolean {
   const isSparse = typeof pax === 'object' && pax !== null && Object.keys(pax).some((key) => key.startsWith('GNU.sparse'))
   if (isSparse || !type) throw new ArchiveError(`member '${name}' is of a kind that is not known`)

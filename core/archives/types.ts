@@ -8,23 +8,23 @@ export interface ArchiveMember extends Hashes {
   size: number
 }
 
-/** Members of an archive that count for nothing: they are neither hashed nor listed. */
+/** Members of an archive that are ignored: they are neither hashed nor listed. */
 export interface Exclusions {
-  /** Base names: exact, or a pattern that the whole base name is tested with. */
+  /** Base names: an exact name, or a pattern that is tested against the whole base name. */
   names?: readonly (string | RegExp)[]
   /** Endings without the first dot, such as `txt` or `tar.gz`; compared without case. */
   extensions?: readonly string[]
 }
 
-/** What an archive may ask of the machine before it counts as unreadable. */
+/** The resources that an archive may use before it counts as unreadable. */
 export interface ArchiveLimits {
   entries: number
   /** Bytes unpacked. */
   totalBytes: number
-  /** Bytes unpacked per byte of archive, looked at only beyond `ratioFreeBytes`. */
+  /** Bytes unpacked per byte of archive, checked only beyond `ratioFreeBytes`. */
   ratio: number
   ratioFreeBytes: number
-  /** To which one second is added for every 4 MiB of archive, so that slow disks can finish large ones. */
+  /** One second is added for every 4 MiB of archive, because slow disks need it for large ones. */
   timeoutMs: number
 }
 

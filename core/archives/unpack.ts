@@ -16,7 +16,7 @@ const UNPACKERS: Record<Compression, (source: Source) => AsyncIterable<Uint8Arra
   xz: unpackXz
 }
 
-/** The content of a compressed file in pieces. @throws ArchiveError when it is broken or goes beyond the budget. */
+/** Yields the content of a compressed file in pieces. @throws ArchiveError if it is broken or exceeds the budget. */
 export async function * unpack (compression: Compression, source: Source, budget: Budget): AsyncGenerator<Uint8Array> {
   budget.restart()
   if (source.size === 0) throw new ArchiveError('it is empty')
@@ -30,7 +30,7 @@ export async function * unpack (compression: Compression, source: Source, budget
   }
 }
 
-/** The same for a file that is not compressed. */
+/** Yields the content of a file that is not compressed, within the budget. */
 export function * readAll (source: Source, budget: Budget): Generator<Uint8Array> {
   budget.restart()
   for (const piece of readPieces(source)) {
@@ -39,7 +39,10 @@ export function * readAll (source: Source, budget: Budget): Generator<Uint8Array
   }
 }
 
-/** What a library says of broken data is a finding about the file; a failing disk or a cancelled job is not. */
+/**
+ * Converts an error of a library about broken data to an ArchiveError. Errors of the disk and cancelled jobs are
+ * returned as they are.
+ */
 export function asArchiveError (error: unknown): Error {
   if (error instanceof ArchiveError || error instanceof CancelledError) return error
   if (error instanceof Error && 'syscall' in error) return error

@@ -9,14 +9,17 @@ import { readExactly, readPieces, type Source } from './source.ts'
 
 const CHUNK_BYTES = 256 * 1024
 const LEAST_BYTES = 1024
-/** Up to here streams cost more than the content; nothing else runs while so much is unpacked. */
+/**
+ * Members up to this size are unpacked synchronously, because streams would cost more than the content. Nothing else
+ * runs meanwhile.
+ */
 const SMALL_BYTES = 1024 ** 2
 const STORED = 0
 const DEFLATED = 8
 const FILE_TYPE_MASK = 0o170000
 const REGULAR_FILE = 0o100000
 
-/** Thrown for a zip whose members are compressed by other means than deflate. */
+/** Thrown for a zip whose members use a compression other than deflate. */
 export class UnusualZipError extends ArchiveError {}
 
 class TooLongError extends ArchiveError {
@@ -55,11 +58,11 @@ class SourceReader extends yauzl.RandomAccessReader {
     this.#source = source
   }
 
-  /** Without a stream for each few bytes of the directory. */
+  /** Reads synchronously, because a stream for each few bytes of the directory is slow. */
   override read (
     buffer: Buffer, offset: number, length: number, position: number, answer: (err: Error | null, read?: number) => void
   ): void {
-    // Others have their turn between two members.
+    // Lets other work run between two members.
     setImmediate(() => {
       let read: number
       try {
@@ -122,7 +125,7 @@ function toEntry (reading: Reading, member: ZipMember): Entry {
   }
 }
 
-/** At once: what the zip says of the size is the most that is unpacked. */
+/** Unpacks a member in one call. The size in the zip's directory is the most that is unpacked. */
 async function * readSmall ({ zip, source, budget }: Reading, member: ZipMember): AsyncGenerator<Uint8Array> {
   const { zipped } = member
   const { fileDataStart: start } = await zip.readLocalFileHeaderPromise(zipped, { minimal: true })
@@ -135,7 +138,7 @@ async function * readSmall ({ zip, source, budget }: Reading, member: ZipMember)
 function inflate (packed: Buffer, member: ZipMember): Buffer {
   const { size } = member
   try {
-    // The byte more saves a second piece, in which zlib would only find that there is no more.
+    // The extra byte avoids a second piece in which zlib would only find the end of the data.
     return inflateRawSync(packed, { chunkSize: Math.max(LEAST_BYTES, size + 1), maxOutputLength: Math.max(1, size) })
   } catch (error) {
     if (errorCode(error) === 'ERR_BUFFER_TOO_LARGE') throw new TooLongError(member)

@@ -11,7 +11,10 @@ import { createLayout } from '../supervisor/folders.ts'
 import { readServerState } from '../supervisor/server-state.ts'
 import type { App } from '../typebox.ts'
 
-/** Plugins that are left out are the server's news; here they would only stand in the way of the answer. */
+/**
+ * Raises the log level, because warnings such as skipped plugins belong to the server's log and would hide the
+ * command's output.
+ */
 function quieten (config: Config, level: 'error' | 'fatal' = 'error'): { config: Config, logger: Logger } {
   const quiet: Config = {
     ...config, server: { ...config.server, log_level: level }, metrics: { ...config.metrics, enabled: false }
@@ -31,23 +34,23 @@ async function runApp<T> (
   }
 }
 
-/** The server's features on the running server's database, for as long as `work` takes. Nothing listens. */
+/** Runs `work` with the server's features on the running server's database. The app does not listen. */
 export async function withApp<T> (config: Config, work: (app: App) => Promise<T>): Promise<T> {
   const databaseUrl = await findDatabaseUrl(config)
   const awaitsWorker = readServerState(config.data_dir) !== null
   return await runApp({ ...quieten(config), role: 'web', databaseUrl, awaitsWorker }, work)
 }
 
-/** Whether a scan worker works on a database that several machines may use. */
+/** True if a scan worker is alive on a database that several machines may use. */
 async function findsWorker (config: Config): Promise<boolean> {
   return config.database.url !== undefined && await withApp(config, (app) => app.workers.isAlive('worker'))
 }
 
-/** The server's features with a scan worker: the running server's, else this process for as long as `work` takes. */
+/** Runs `work` with a scan worker: that of the running server, else this process for the duration of `work`. */
 export async function withWorker<T> (config: Config, work: (app: App) => Promise<T>): Promise<T> {
   await waitForStart(config)
   if (readServerState(config.data_dir) !== null || await findsWorker(config)) return await withApp(config, work)
-  // What fails in a task is told by the command that asked for it.
+  // The command itself reports the failure of its task.
   const quiet = quieten(config, 'fatal')
   createLayout(config)
   return await withDatabase(quiet.config, async (databaseUrl) => {

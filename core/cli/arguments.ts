@@ -1,13 +1,13 @@
 import { InvalidArgumentError, Option } from 'commander'
 
-/** @throws InvalidArgumentError, which the parser tells of */
+/** @throws InvalidArgumentError, which the parser reports */
 export function readId (value: string): number {
   const id = Number(value)
   if (!Number.isInteger(id) || id < 1) throw new InvalidArgumentError('Ids are whole numbers from 1.')
   return id
 }
 
-/** For an option that may be repeated. */
+/** Collects the values of an option that may be repeated. */
 export const collectIds = (value: string, ids: number[] = []) => [...ids, readId(value)]
 
 export const platformOption = () => new Option('--platform <folder...>', 'only these platform folders')

@@ -1,6 +1,6 @@
 import { loadConfig, renderConfig } from '../config/config.ts'
 
-/** `svc config`. */
+/** Implements `svc config`. */
 export function printConfig (): void {
   const { config, warnings } = loadConfig()
   for (const warning of warnings) process.stderr.write(`svc: ${warning}\n`)

@@ -5,9 +5,9 @@ import { readServerState } from '../supervisor/server-state.ts'
 import { waitForStart } from './starting.ts'
 
 /**
- * The database that the server works on, once the server has started.
+ * Returns the URL of the server's database, once the server has started.
  *
- * @throws StartError when it is the embedded one and no server runs it.
+ * @throws StartError if the database is the embedded one and no server runs it.
  */
 export async function findDatabaseUrl (config: Config): Promise<string> {
   await waitForStart(config)

@@ -4,16 +4,16 @@ import { createProgram } from './program.ts'
 import { ApiError, StartError } from '../errors.ts'
 import { VERSION } from '../version.ts'
 
-/** Exit codes: 0 all went well, 1 failed, 2 used wrongly, 75 may work later (EX_TEMPFAIL of sysexits.h). */
+/** Exit codes: 0 success, 1 failure, 2 wrong usage, 75 may work later (EX_TEMPFAIL of sysexits.h). */
 const FAILURE = 1
 const USAGE = 2
 const TEMPORARY = 75
 
 const say = (text: string) => { process.stderr.write(`svc: ${text}\n`) }
 
-/** Says what went wrong: expected failures in a line, bugs with all there is to report. */
+/** Prints an error and returns its exit code: expected failures in one line, bugs with all details for a report. */
 function explain (err: unknown): number {
-  // The parser has said it already.
+  // The parser has printed it already.
   if (err instanceof CommanderError) return err.exitCode === 0 ? 0 : USAGE
   if (err instanceof StartError) {
     say(err.message)

@@ -7,7 +7,7 @@ import { openDatabase } from '../supervisor/database.ts'
 import { lockDataDir } from '../supervisor/lock.ts'
 import { readServerState } from '../supervisor/server-state.ts'
 
-/** Runs the embedded database for as long as `work` takes. */
+/** Runs the embedded database for the duration of `work`. */
 async function withEmbedded<T> (config: Config, work: (url: string) => Promise<T>): Promise<T> {
   const log = createLogger(config, 'svc')
   await moveFormerCluster(config, log)
@@ -28,13 +28,13 @@ async function withEmbedded<T> (config: Config, work: (url: string) => Promise<T
   }
 }
 
-/** Does `work` on the database, whether a server runs it or not. */
+/** Runs `work` on the database, whether a server runs the database or not. */
 export async function withDatabase<T> (config: Config, work: (url: string) => Promise<T>): Promise<T> {
   const url = config.database.url ?? readServerState(config.data_dir)?.database_url
   return url === undefined ? await withEmbedded(config, work) : await work(url)
 }
 
-/** `svc migrate`. */
+/** Implements `svc migrate`. */
 export async function migrate (): Promise<void> {
   const { config } = loadConfig()
   const applied = await withDatabase(config, (databaseUrl) => migrateDatabase({ config, databaseUrl, log: createLogger(config, 'svc') }))
@@ -43,7 +43,7 @@ export async function migrate (): Promise<void> {
     : `Applied ${applied.join(', ')}.\n`)
 }
 
-/** `svc database adopt`: the way out of a data directory and a database that were not used together before. */
+/** Implements `svc database adopt`: joins a data directory and a database that were not used together before. */
 export async function adopt (): Promise<void> {
   const { config } = loadConfig()
   const identity = await withDatabase(config, (databaseUrl) => adoptDatabase({ config, databaseUrl, log: createLogger(config, 'svc') }))

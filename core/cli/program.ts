@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { removeSettings } from '../config/environment.ts'
 
-/** Adds a feature's commands; what they do is loaded when they run. */
+/** Adds a feature's commands. The code of each command is loaded only when the command runs. */
 export type AddCommands = (program: Command) => void
 
 const START_HELP = `

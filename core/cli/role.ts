@@ -10,7 +10,7 @@ import type { Role } from '../jobs/workers.ts'
 
 const CLOSE_MAX_MS = 9_000
 
-/** Fulfilled when this process was told to end and has; a second signal ends it at once. */
+/** Resolves when this process was told to end and has closed; a second signal ends it at once. */
 function waitForEnd (running: RunningRole): Promise<void> {
   return new Promise((resolve, reject) => {
     let isClosing = false
@@ -24,7 +24,7 @@ function waitForEnd (running: RunningRole): Promise<void> {
   })
 }
 
-/** `svc web` and `svc worker`: one role in this process, on a database that other machines use too. */
+/** Implements `svc web` and `svc worker`: runs one role in this process, on a database that other machines also use. */
 export async function runRole (role: Role): Promise<void> {
   const { config, warnings } = loadConfig()
   const databaseUrl = config.database.url
@@ -40,7 +40,7 @@ export async function runRole (role: Role): Promise<void> {
   try {
     await prepareDatabase({ config, databaseUrl, log: logger })
     const running = await startRole({ config, role, databaseUrl, logger, workerNumber: 0, socketDir: folder.path })
-    // Before anybody is told that it is ready: whoever hears that may end it.
+    // Registered before the process reports that it is ready, because a listener of that report may end the process.
     const ended = waitForEnd(running)
     logger.info(running.port === null ? {} : { url: listenUrl(config, running.port) }, `svc ${role} is ready`)
     const setupCode = role === 'web' ? await running.app.users.findSetupCode() : null

@@ -5,7 +5,7 @@ import { createLogger } from '../log.ts'
 import { listRuntimeWarnings } from '../runtime.ts'
 import { supervise } from '../supervisor/supervisor.ts'
 
-/** `svc start`. */
+/** Implements `svc start`. */
 export async function start (): Promise<number> {
   const { config, warnings } = loadConfig()
   const log = createLogger(config, 'svc')

@@ -5,17 +5,17 @@ import { isDataDirLocked } from '../supervisor/lock.ts'
 import { runDir } from '../config/run-dir.ts'
 import { readServerState } from '../supervisor/server-state.ts'
 
-/** A first start makes a database, and an upgrade changes one. */
+/** A first start creates a database, and an upgrade changes one. */
 const START_MS = 120_000
 const LOOK_MS = 200
 
-/** Whether a server holds the data directory and does not listen yet. */
+/** True if a server has locked the data directory but does not listen yet. */
 function isStarting (dataDir: string): boolean {
   if (!existsSync(runDir(dataDir)) || !isDataDirLocked(dataDir)) return false
   return (readServerState(dataDir)?.port ?? null) === null
 }
 
-/** Waits for a server that starts just now, so that a command right after the start finds it. */
+/** Waits for a server that is starting, because a command may run right after the start. */
 export async function waitForStart ({ data_dir: dataDir }: Pick<Config, 'data_dir'>): Promise<void> {
   if (!isStarting(dataDir)) return
   process.stderr.write('svc: waiting for the server, which is starting\n')

@@ -6,13 +6,13 @@ import { findOwnMajor } from '../postgres/binaries.ts'
 import { readVersion } from '../postgres/cluster.ts'
 
 /**
- * Has the PostgreSQL of this release serve the embedded database, when an earlier major version wrote it.
+ * Moves an embedded database that an earlier major version of PostgreSQL wrote to the PostgreSQL of this release.
  *
- * @throws StartError when that cannot be done; nothing was changed then
+ * @throws StartError if the move is not possible; nothing was changed then
  */
 export async function moveFormerCluster (config: Config, log: Logger): Promise<void> {
   if (config.database.url !== undefined) return
-  // What this user may not read is told of by whoever opens it.
+  // If this user may not read the folder, the code that opens the database reports it.
   const from = await readVersion(join(config.data_dir, 'db')).catch(() => undefined)
   const to = from === undefined ? null : await findOwnMajor()
   if (from === undefined || to === null || Number(from) >= Number(to)) return

@@ -1,2 +1,2 @@
-/** What features add to the command line; light, for every command loads it. */
+/** The commands of all features. The module must stay small, because every command loads it. */
 export { commands } from '../../plugins/commands.ts'

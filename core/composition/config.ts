@@ -1,2 +1,2 @@
-/** The sections of the configuration that features bring. */
+/** The configuration sections of all features. */
 export { liveSections, sections } from '../../plugins/config.ts'

@@ -1,4 +1,4 @@
 import type { Features } from '../app.ts'
 
-/** The features themselves, for those who run the server or work on its database. */
+/** Loads the features, for processes that run the server or work on its database. */
 export const loadFeatures = async (): Promise<Features> => (await import('../../plugins/index.ts')).features

@@ -25,7 +25,7 @@ const FALSE_WORDS = new Set(['false', '0', 'no', 'off'])
 
 FormatRegistry.Set('date-time', (value) => !Number.isNaN(Date.parse(value)))
 
-/** The leaves of an object schema with their paths. */
+/** Returns the leaves of an object schema with their paths. */
 export function listSettings (schema: TSchema, path: string[] = []): Setting[] {
   if (schema.type !== 'object' || schema.properties === undefined) {
     return [{ path, schema, env: typeof schema.env === 'string' ? schema.env : undefined }]
@@ -34,7 +34,7 @@ export function listSettings (schema: TSchema, path: string[] = []): Setting[] {
     .flatMap(([key, property]) => listSettings(property, [...path, key]))
 }
 
-/** A noun phrase for the values that a schema allows. */
+/** Returns a noun phrase for the values that a schema allows. */
 export function describeType (schema: TSchema): string {
   if (Array.isArray(schema.enum)) return `one of ${schema.enum.join(', ')}`
   if (Array.isArray(schema.anyOf)) return schema.anyOf.map((one: TSchema) => describeType(one)).join(' or ')
@@ -49,7 +49,10 @@ export function describeType (schema: TSchema): string {
   return describeFormat(schema.format) ?? describeText(schema)
 }
 
-/** Regular expressions are left out, because their readers are few; the description of the setting says what fits. */
+/**
+ * Describes a text setting. Regular expressions are not shown, because few people read them; the description of the
+ * setting says what fits.
+ */
 function describeText ({ minLength, maxLength, pattern, format, description }: TSchema): string {
   if ((pattern !== undefined || format !== undefined) && description !== undefined) {
     return `a text that fits "${description}"`
@@ -60,7 +63,7 @@ function describeText ({ minLength, maxLength, pattern, format, description }: T
   return minLength === 1 ? 'a text that is not empty' : 'a text'
 }
 
-/** An environment variable's text as a value of the schema's type; text that does not fit is returned as it is. */
+/** Converts the text of an environment variable to the schema's type; returns text that does not fit unchanged. */
 export function coerceText (text: string, schema: TSchema): unknown {
   const word = text.trim().toLowerCase()
   if (schema.type === 'boolean') return TRUE_WORDS.has(word) ? true : FALSE_WORDS.has(word) ? false : text
@@ -81,13 +84,13 @@ function setAt (target: Record<string, unknown>, path: string[], value: unknown)
   setAt(target[key] as Record<string, unknown>, rest, value)
 }
 
-/** The value at a path, or undefined. */
+/** Returns the value at a path, or undefined. */
 export function getAt (value: unknown, path: string[]): unknown {
   return path.reduce<unknown>((at, key) =>
     typeof at === 'object' && at !== null ? (at as Record<string, unknown>)[key] : undefined, value)
 }
 
-/** @returns the variable of each setting that is set by one, by its path with dots */
+/** @returns the environment variable of each setting that has a value from one, by the setting's path with dots */
 function applyEnvironment (
   target: Record<string, unknown>, settings: Setting[], environment: Environment
 ): Map<string, string> {
@@ -101,7 +104,7 @@ function applyEnvironment (
   return fixed
 }
 
-/** Empty sections of YAML are null; they mean "nothing set". */
+/** Removes nulls: YAML reads an empty section as null, and it means "nothing set". */
 function dropNulls (value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   return Object.fromEntries(Object.entries(value).filter(([, child]) => child !== null)
@@ -126,15 +129,15 @@ function parseYaml (file: string, text: string): unknown {
   try {
     return document.toJS()
   } catch (err) {
-    // An alias without its anchor shows only here.
+    // An alias without its anchor fails only here.
     throw new StartError(`${file} is not valid YAML: ${(err as Error).message}. Correct the file or move it away.`, { cause: err })
   }
 }
 
 /**
- * The content of a config file as an object; empty when there is no such file.
+ * Returns the content of a config file as an object; an empty one if there is no such file.
  *
- * @throws StartError naming file, line and remedy when it is not YAML or not a mapping.
+ * @throws StartError naming file, line and remedy if it is not YAML or not a mapping.
  */
 function readConfigFile (file: string): Record<string, unknown> {
   if (!existsSync(file)) return {}
@@ -145,13 +148,16 @@ function readConfigFile (file: string): Record<string, unknown> {
   return content as Record<string, unknown>
 }
 
-/** The keys of a JSON pointer. */
+/** Returns the keys of a JSON pointer. */
 const readPointer = (pointer: string): string[] =>
   pointer.split('/').slice(1).map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
 
 const startsWith = (path: string[], start: string[]) => start.every((key, index) => key === path[index])
 
-/** Whether the value at a path is a secret, holds one, or belongs to a plugin whose secrets only it knows. */
+/**
+ * True if the value at a path is a secret, contains one, or belongs to a plugin, because only the plugin knows its
+ * secrets.
+ */
 const mayBeSecret = (path: string[], settings: Setting[]) => path[0] === 'plugins' ||
   settings.some((setting) => setting.schema.writeOnly === true &&
     (startsWith(setting.path, path) || startsWith(path, setting.path)))
@@ -165,7 +171,7 @@ function describeProblem (problem: ValueError, settings: Setting[], environment:
   const key = fromEnvironment ? env : `${path.join('.')} in ${file}`
   const expected = describeType(problem.schema)
   if (problem.value === undefined) return `${key} is missing. Set it to ${expected}.`
-  // One entry of a list is named by itself.
+  // The message names a single entry of a list, not the whole list.
   const isEntry = setting !== undefined && path.length > setting.path.length
   const value = mayBeSecret(path, settings) ? 'the value given' : JSON.stringify(fromEnvironment && !isEntry ? text : problem.value)
   const fallback = setting?.schema.default === undefined || isEntry
@@ -174,7 +180,7 @@ function describeProblem (problem: ValueError, settings: Setting[], environment:
   return `${key}: ${value} is not ${expected}. Set it to ${expected}${fallback}.`
 }
 
-/** Keys of the file that no setting has: most likely typing errors. */
+/** Returns the keys of the file that no setting has: most likely typing errors. */
 function findUnknownKeys (content: unknown, schema: TSchema, path: string[] = []): string[] {
   if (schema.properties === undefined || typeof content !== 'object' || content === null) return []
   const properties = schema.properties as Record<string, TSchema>
@@ -190,7 +196,7 @@ function createSecretKey (dataDir: string, file: string): void {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     writeFileSync(file, randomBytes(32).toString('hex') + '\n', { mode: 0o600, flag: 'wx' })
   } catch (err) {
-    // Another process of this server was faster.
+    // Another process of this server created the file first.
     if (errorCode(err) === 'EEXIST' && existsSync(file)) return
     throw explainDataDir(dataDir, err)
   }
@@ -207,13 +213,13 @@ function readSecretKey (dataDir: string): string {
   return key
 }
 
-/** Where everything is kept, as the environment says. */
+/** Returns the data directory that the environment names. */
 export const dataDirOf = (environment: Environment): string => resolve(environment.SVC_DATA_DIR || './data')
 
 export interface LoadedConfig { config: Config, warnings: string[] }
 
 /**
- * Reads environment over `config.yml` over defaults. Some sections of what is returned follow the file.
+ * Reads environment over `config.yml` over defaults. Some sections of the result follow later changes of the file.
  *
  * @throws StartError naming each wrong key, its value and the remedy.
  */
@@ -263,7 +269,7 @@ function deepFreeze<T> (value: T): T {
   return value
 }
 
-/** The configuration as a list of lines `key = value` with the variable's name, secrets masked. */
+/** Renders the configuration as lines `key = value` with the variable's name, and masks secrets. */
 export function renderConfig (config: Config): string {
   return listSettings(ConfigSchema).map(({ path, schema, env }) => {
     const value = getAt(config, path)
@@ -274,18 +280,21 @@ export function renderConfig (config: Config): string {
   }).join('\n')
 }
 
-/** Which keys are set for each plugin; the values may be secrets, whose schema only the plugin knows. */
+/**
+ * Returns only the keys that are set for each plugin. The values may be secrets, because only the plugin knows its
+ * schema.
+ */
 function maskPlugins (value: unknown): unknown {
   return Object.fromEntries(Object.entries(value as Record<string, Record<string, unknown>>)
     .map(([key, section]) => [key, Object.keys(section)]))
 }
 
-/** The path under which everything is served: `''`, or `/games` for `https://home.example/games`. */
+/** Returns the path under which everything is served: `''`, or `/games` for `https://home.example/games`. */
 export function basePath (config: Config): string {
   return new URL(config.server.base_url).pathname.replace(/\/+$/, '')
 }
 
-/** The base URL when it names a host others can reach, else null. */
+/** Returns the base URL if other machines can reach its host, else null. */
 export function shareableBaseUrl (config: Config): string | null {
   const url = new URL(config.server.base_url)
   const host = url.hostname.replace(/^\[|\]$/g, '')

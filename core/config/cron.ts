@@ -18,7 +18,7 @@ function readNumber (text: string, { min, max, names }: Field): number | null {
   return number >= min && number <= max ? number : null
 }
 
-/** One item of a list: `*`, `5`, `mon-fri`, `H`, `H(0-29)`, each with an optional step such as `/15`. */
+/** True for one item of a list: `*`, `5`, `mon-fri`, `H`, `H(0-29)`, each with an optional step such as `/15`. */
 function isItem (item: string, field: Field): boolean {
   if (field.specials?.test(item) === true) return true
   const [base = '', step, ...rest] = item.split('/')
@@ -28,7 +28,7 @@ function isItem (item: string, field: Field): boolean {
   return more.length === 0 && from !== undefined && from !== null && to !== null && (to === undefined || from <= to)
 }
 
-/** Whether a text is a cron line of five fields, as the scheduler reads it. */
+/** True if a text is a cron line of five fields, as the scheduler reads it. */
 export function isCron (text: string): boolean {
   const fields = text.trim().split(/\s+/)
   return fields.length === FIELDS.length && FIELDS.every((field, index) =>

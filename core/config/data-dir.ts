@@ -1,7 +1,7 @@
 import { errorCode } from '../files/fs-error.ts'
 import { StartError } from '../errors.ts'
 
-/** The error for a data directory that cannot be made or written. */
+/** Returns the error for a data directory that cannot be created or written. */
 export function explainDataDir (dataDir: string, err: unknown): StartError {
   const code = errorCode(err)
   const message = (err as Error).message

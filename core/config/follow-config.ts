@@ -4,18 +4,18 @@ import type { Config, ConfigFile } from './schema.ts'
 
 const LIVE = Object.keys(liveSections) as (keyof typeof liveSections)[]
 
-/** What tells one state of a file from another one; empty while there is none. */
+/** Returns a value that changes when a file changes; empty if there is no file. */
 function stampOf (file: string): string {
   const stats = statSync(file, { bigint: true, throwIfNoEntry: false })
   return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.mtimeNs}`
 }
 
 /**
- * The configuration with sections that are those of the file as it is now, in whichever process. The rest is as it was
- * at the start, and everything is as it was while the file cannot be used. `{ ...config }` keeps a state of it.
+ * Returns the configuration with live sections, which follow the file in every process. The other sections stay as they
+ * were at the start. While the file cannot be used, everything stays unchanged. `{ ...config }` is a snapshot.
  *
  * @param stamp of the file before `first` was read from it
- * @param readAnew throws when the file cannot be used
+ * @param readAnew throws if the file cannot be used
  */
 function follow (first: Config, stamp: string, readAnew: () => Config): Config {
   const { path } = first.file
@@ -41,7 +41,7 @@ function follow (first: Config, stamp: string, readAnew: () => Config): Config {
   return Object.freeze(live)
 }
 
-/** Reads a configuration and follows what becomes of its file. */
+/** Reads a configuration and follows the changes of its file. */
 export function followConfig<T extends { config: Config }> (path: string, read: () => T): T {
   const stamp = stampOf(path)
   const loaded = read()

@@ -19,11 +19,14 @@ function isNetwork (text: string): boolean {
   }
 }
 
-/** The password may hold a % that no URL has, which the client of the database refuses as well. */
+/**
+ * True for a database URL. The password may contain a bare %, which is invalid in a URL and which the database client
+ * also refuses.
+ */
 function isDatabaseUrl (text: string): boolean {
   if (!/^postgres(?:ql)?:\/\//.test(text)) return false
   try {
-    // A host that is left out, as before a socket's folder in the query, is one that the client allows.
+    // The client allows a URL without a host, as before the folder of a socket in the query.
     const url = new URL(text.replace('@/', '@socket/'))
     decodeURIComponent(url.username + url.password + url.pathname)
     return true
@@ -74,5 +77,5 @@ for (const [name, { fits }] of Object.entries(FORMATS)) FormatRegistry.Set(name,
 
 const isFormatName = (name: unknown): name is FormatName => typeof name === 'string' && name in FORMATS
 
-/** The words for a format; null for a name that is none of the formats above. */
+/** Returns the words for a format; null if no format above has this name. */
 export const describeFormat = (name: unknown): string | null => isFormatName(name) ? FORMATS[name].words : null

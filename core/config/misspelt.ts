@@ -1,10 +1,13 @@
 import type { Environment } from './environment.ts'
 
 const PREFIX = 'SVC_'
-/** Of four characters one may be wrong. A variable of a plugin, such as SVC_APPRISE_API_URL, differs in more. */
+/** One of four characters may be wrong. A variable of a plugin, such as SVC_APPRISE_API_URL, differs in more. */
 const CHARACTERS_PER_EDIT = 4
 
-/** How many characters to add, remove, replace or swap to make one text of the other (optimal string alignment). */
+/**
+ * Returns how many characters to add, remove, replace or swap to turn one text into the other (optimal string
+ * alignment).
+ */
 export function countEdits (a: string, b: string): number {
   let before: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, index) => index)
@@ -22,7 +25,7 @@ export function countEdits (a: string, b: string): number {
   return last[b.length] ?? 0
 }
 
-/** Whether a name is another one without its last words, as SVC_LIBRARY is SVC_LIBRARY_DIR. */
+/** True if a name is another one without its last words, as SVC_LIBRARY is SVC_LIBRARY_DIR. */
 const isShortened = (name: string, known: string) => known.startsWith(`${name}_`)
 
 function findNearest (name: string, known: readonly string[]): string | undefined {
@@ -33,7 +36,7 @@ function findNearest (name: string, known: readonly string[]): string | undefine
   return known.find((candidate) => isShortened(name, candidate))
 }
 
-/** A variable with the prefix of the server that sets nothing, and the variable of a setting that it resembles. */
+/** A variable with the server's prefix that is no setting, and the variable of a setting that it resembles. */
 export interface MisspeltVariable { name: string, nearest: string }
 
 export function findMisspeltVariables (environment: Environment, settings: readonly string[]): MisspeltVariable[] {

@@ -3,10 +3,13 @@ import { isIPv4 } from 'node:net'
 import proxyAddr from '@fastify/proxy-addr'
 import ipaddr from 'ipaddr.js'
 
-/** Whether an address is this machine's own. */
+/** True if an address belongs to this machine. */
 export const isLoopback = (address: string) => ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback'
 
-/** Whose tries are counted together: an IPv4 address, or the /64 that is the least an IPv6 customer is given. */
+/**
+ * Returns the key under which attempts are counted: an IPv4 address, or a /64, the smallest network of an IPv6
+ * customer.
+ */
 export function networkOf (address: string): string {
   if (isIPv4(address) || !ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)
@@ -14,7 +17,10 @@ export function networkOf (address: string): string {
   return `${parsed.parts.slice(0, 4).map((part) => part.toString(16)).join(':')}::/64`
 }
 
-/** Tells where a request comes from as Fastify's `request.ip` does, for those that it never gets. */
+/**
+ * Creates a function that returns a request's address as Fastify's `request.ip` does, for requests that never reach
+ * Fastify.
+ */
 export function createAddressReader (trustedProxies: readonly string[]): (request: IncomingMessage) => string {
   const trust = proxyAddr.compile([...trustedProxies])
   // A connection that has ended has no address.

@@ -4,20 +4,23 @@ import type { Config } from './schema.ts'
 
 type MaskedPaths = Pick<Config, 'library_dir' | 'libraries' | 'data_dir'>
 
-/** A folder as it is called, and where it lies when it is a link. */
+/** Returns the path of a folder and, if the folder is a link, its real path. */
 function namesOf (folder: string): string[] {
   try {
     return [...new Set([folder, realpathSync(folder)])]
   } catch {
-    // What is not there leads nowhere.
+    // A folder that does not exist has no real path.
     return [folder]
   }
 }
 
-/** The root folders of libraries that are listed. */
+/** Returns the root folders of the configured libraries. */
 export const listRoots = (libraries: Config['libraries']): string[] => Object.values(libraries).map(({ path }) => resolve(path))
 
-/** Makes texts and paths fit for people who run no machine: folders of this one are named by what they hold. */
+/**
+ * Creates a function that replaces folders of this machine in texts by placeholders, because users other than the
+ * operator read them.
+ */
 export function createPathMask (config: MaskedPaths): (text: string) => string {
   let made: { of: MaskedPaths['libraries'], mask: (text: string) => string } | null = null
   return (text) => {
@@ -33,7 +36,7 @@ function createMask ({ data_dir: data, library_dir: first, libraries }: MaskedPa
     ...namesOf(data).map((folder) => [folder, '<data>'] as const),
     ...roots.flatMap(namesOf).map((folder) => [folder, '<library>'] as const)
   ])
-  // The library may lie in the data folder: the longer name goes first.
+  // The library may be inside the data directory, so the longer name is replaced first.
   const alternatives = [...names.keys()].sort((a, b) => b.length - a.length)
     .map((folder) => folder.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'))
   const pattern = new RegExp(`(?:${alternatives.join('|')})(?![\\w-])`, 'g')

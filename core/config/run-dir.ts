@@ -2,14 +2,17 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { explainDataDir } from './data-dir.ts'
 
-/** What only lives as long as a server runs: the lock, its address, its workers' sockets, its code without types. */
+/**
+ * Returns the folder for files that live as long as a server runs: the lock, its address, its workers' sockets, its
+ * code without types.
+ */
 export const runDir = (dataDir: string) => join(dataDir, 'run')
 
 /**
- * Makes it, and the data directory around it, closed to other users. A data directory that is there already keeps its
- * rights: others may put ROMs into the library in it.
+ * Creates the run directory, and the data directory around it, closed to other users. An existing data directory keeps
+ * its permissions, because other users may add ROMs to the library in it.
  *
- * @throws StartError when this user may not.
+ * @throws StartError if this user may not create it.
  */
 export function createRunDir (dataDir: string): string {
   const folder = runDir(dataDir)

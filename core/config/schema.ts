@@ -106,7 +106,7 @@ const SocketsSchema = Section({
   })
 }, 'Live events')
 
-/** Every setting of the server: the file `config.yml` has this shape, and `env` names the variable of a setting. */
+/** Every setting of the server. The file `config.yml` has this shape, and `env` names the variable of a setting. */
 export const ConfigSchema = Type.Object({
   data_dir: Type.String({ default: './data', env: 'SVC_DATA_DIR', description: 'Everything the server keeps' }),
   library_dir: Type.Optional(Type.String({
@@ -147,18 +147,21 @@ export const ConfigSchema = Type.Object({
 
 type Loaded = Static<typeof ConfigSchema>
 
-/** Where settings are kept. */
+/** The file of the settings, and the variables that override it. */
 export interface ConfigFile {
   path: string
-  /** The variables that settings are set by, by the path of the setting with dots. */
+  /** The environment variables that set settings, by the path of the setting with dots. */
   fixed: ReadonlyMap<string, string>
-  /** Why the file cannot be used as it is now, so that what it said before applies; null when it can. */
+  /**
+   * Returns the reason if the file cannot be used at present, so that its former content applies; null if it can be
+   * used.
+   */
   findProblem (): string | null
 }
 
-/** The effective configuration. Paths are absolute; the secret key is always there. */
+/** The effective configuration. Paths are absolute; the secret key is always set. */
 export type Config = Omit<Loaded, 'library_dir' | 'auth'> & {
-  /** The first library as it was at the start; `app.library` knows all of them as they are now. */
+  /** The first library as it was at the start; `app.library` knows all libraries at present. */
   library_dir: string
   auth: Loaded['auth'] & { secret_key: string }
   file: ConfigFile

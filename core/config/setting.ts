@@ -3,11 +3,11 @@ import type { FormatName } from './formats.ts'
 
 /** A boolean that is off unless set. */
 export const Switch = (env: string, description: string) => Type.Boolean({ default: false, env, description })
-/** A text of one of the formats whose words messages use. */
+/** A text in one of the formats; messages use the words of the format. */
 export const Formatted = (format: FormatName, options: StringOptions = {}) => Type.String({ ...options, format })
-/** A list of names, empty unset. */
+/** A list of names, empty by default. */
 export const Names = (description: string, defaults: string[] = [], options: { env?: string } = {}) =>
   Type.Array(Type.String({ minLength: 1 }), { default: defaults, description, ...options })
-/** A part of the configuration, there even when nothing in it is set. */
+/** A section of the configuration, present even if nothing in it is set. */
 export const Section = <P extends Record<string, TSchema>>(properties: P, description?: string) =>
   Type.Object(properties, { default: {}, description })
