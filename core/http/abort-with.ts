@@ -1,11 +1,11 @@
 import { onAbort } from '../on-abort.ts'
 
 /**
- * Runs work under a controller that ends with the first of `signals`, and which the work may end itself. Not
- * AbortSignal.any, whose weak references cost more than a request does, and which a signal that lives long remembers
+ * Runs work under a controller that aborts with the first of `signals`, and which the work may abort itself.
+ * AbortSignal.any is not used: its weak references cost more than a request does, and a long-lived signal keeps them
  * for ever.
  *
- * @throws the reason of a signal that ended before the work began, and what the work throws
+ * @throws the reason of a signal that aborted before the work began, and the errors of the work
  */
 export async function endWith<T> (
   signals: readonly AbortSignal[], work: (ending: AbortController) => Promise<T>

@@ -3,12 +3,12 @@ import { lookup } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** The address lies in a network that outgoing requests may not reach. Trying again does not help. */
+/** The address lies in a network that outgoing requests may not reach. A retry does not help. */
 export class AddressRefusedError extends Error {
   override readonly name = 'AddressRefusedError'
 }
 
-/** All addresses of a name, as `dns.promises.lookup(name, { all: true })` gives them. */
+/** Returns all addresses of a name, as `dns.promises.lookup(name, { all: true })` does. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>
 
 export interface AddressRules {
@@ -18,25 +18,25 @@ export interface AddressRules {
   allowPrivate?: boolean
   /** Replaces the system's resolver. */
   resolve?: Resolve
-  /** The only hosts of the public internet that may be reached, `*.` for any below; by default all. */
+  /** The only hosts of the public internet that may be reached, with `*.` for all subdomains; by default all. */
   hosts?: readonly string[] | undefined
 }
 
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3')
 const NAT64 = ipaddr.parseCIDR('64:ff9b::/96')
 
-/** Names that mean "here" or "this network": RFC 6761, 6762, 8375, 9476 and what routers hand out. */
+/** Names that mean "here" or "this network": RFC 6761, 6762, 8375, 9476 and the names that routers assign. */
 const LOCAL_SUFFIXES = ['localhost', 'localdomain', 'local', 'internal', 'intranet', 'private', 'corp', 'home', 'lan',
   'home.arpa']
 
 /**
- * Whether an address belongs to one machine in the public internet, after the IANA special-purpose registries.
- * IPv4 inside IPv6 (`::ffff:0:0/96`, and `64:ff9b::/96` of RFC 6052) counts as the IPv4 address it carries; older
- * wrappings such as 6to4 and Teredo are never global. Anything but a plain address is not global.
+ * True if an address belongs to one machine in the public internet, after the IANA special-purpose registries. IPv4
+ * inside IPv6 (`::ffff:0:0/96`, and `64:ff9b::/96` of RFC 6052) counts as the IPv4 address it carries; older tunnels
+ * such as 6to4 and Teredo are never global. Anything but a plain address is not global.
  */
 export function isGlobalAddress (address: string): boolean {
   if (isIP(address) === 0 || address.includes('%')) return false
-  // Written as the URL standard does: the library takes `::1.2.3.4` for a mapped address, which it is not.
+  // Normalised as in the URL standard, because the library wrongly takes `::1.2.3.4` for a mapped address.
   const written = isIP(address) === 6 ? new URL(`http://[${address}]/`).hostname.slice(1, -1) : address
   const parsed = ipaddr.parse(written)
   if (parsed instanceof ipaddr.IPv4) return parsed.range() === 'unicast'
@@ -46,9 +46,9 @@ export function isGlobalAddress (address: string): boolean {
 }
 
 /**
- * Whether a host, as written in a URL, can be public by its looks: what it resolves to is checked when connecting.
- * IPv6 addresses may stand in brackets. Numbers that are no plain address (`2130706433`, `0x7f.1`, `0177.0.0.1`) and
- * names without a dot are refused.
+ * True if a host, as written in a URL, looks public. Its resolved addresses are checked when connecting. IPv6 addresses
+ * may be in brackets. Numbers that are no plain address (`2130706433`, `0x7f.1`, `0177.0.0.1`) and names without a dot
+ * are refused.
  */
 export function isGlobalHost (host: string): boolean {
   if (/[\s\p{C}/\\?#@%]/u.test(host)) return false
@@ -66,7 +66,7 @@ function isGlobalName (name: string): boolean {
   return !LOCAL_SUFFIXES.some((suffix) => name === suffix || name.endsWith(`.${suffix}`))
 }
 
-/** The exact `host:port` of a URL, as it stands in `trustedOrigins`. @throws TypeError when `url` is no URL. */
+/** Returns the exact `host:port` of a URL, the form of `trustedOrigins`. @throws TypeError if `url` is no URL. */
 export function originOf (url: string | URL): string {
   const { hostname, port, protocol } = typeof url === 'string' ? new URL(url) : url
   return joinOrigin(hostname, port, protocol)
@@ -77,14 +77,16 @@ export function joinOrigin (hostname: string, port: string, protocol: string): s
   return `${host.toLowerCase()}:${port === '' ? (protocol === 'https:' ? '443' : '80') : port}`
 }
 
-/** Whether one of `names` is the host, or `*.` and a name that it lies below. */
+/** True if one of `names` is the host, or is `*.` and a parent domain of it. */
 function isNamed (host: string, names: readonly string[]): boolean {
   return names.some((name) => name.startsWith('*.') ? host.endsWith(name.slice(1)) : name === host)
 }
 
 /**
- * @throws AddressRefusedError when the scheme is not http or https, the host is local and not trusted, or it is none of
- * those that may be reached.
+ * Checks a URL before a request.
+ *
+ * @throws AddressRefusedError if the scheme is not http or https, the host is local and not trusted, or the host is not
+ * among those that may be reached.
  */
 export function checkUrl (url: URL, rules: AddressRules = {}): void {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
@@ -109,8 +111,9 @@ export function refusal (origin: string, address?: string): AddressRefusedError 
 }
 
 /**
- * A `lookup` for node:net which fails with AddressRefusedError when `isAllowed` turns down any answer: one good
- * answer among bad ones is how a name is moved inside after it was checked.
+ * Creates a `lookup` for node:net which fails with AddressRefusedError if `isAllowed` refuses any address of the name.
+ * One good address among bad ones is how an attacker redirects a name into the local network after the check (DNS
+ * rebinding).
  */
 export function createLookup (resolve: Resolve, isAllowed: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {

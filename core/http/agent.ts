@@ -6,14 +6,14 @@ import {
 
 const CONNECT_TIMEOUT_MS = 10_000
 
-/** Node's 250 ms give up on IPv4 too early where IPv6 is broken and the line is slow. */
+/** Node's default of 250 ms gives up on IPv4 too early if IPv6 is broken and the line is slow. */
 const FAMILY_ATTEMPT_TIMEOUT_MS = 1_000
 
 const CONNECTIONS_PER_ORIGIN = 32
 
 /**
- * The `connect` option of an undici Agent. A name is resolved once, inside the connection, and refused with
- * AddressRefusedError when any of its addresses is not global; the connection goes to the addresses that were checked.
+ * Creates the `connect` option of an undici Agent. A name is resolved once, inside the connection, and refused with
+ * AddressRefusedError if any of its addresses is not global. The connection goes to the checked addresses.
  */
 export function createConnector (rules: AddressRules = {}): buildConnector.connector {
   const { resolve = resolveName } = rules
@@ -28,7 +28,7 @@ export function createConnector (rules: AddressRules = {}): buildConnector.conne
     const hostname = target.hostname.replace(/^\[|\]$/g, '')
     const origin = joinOrigin(hostname, target.port, target.protocol)
     if (isTrusted(origin, rules)) return connectAnywhere(target, callback)
-    // Addresses are never looked up, so they are checked here.
+    // IP addresses in URLs never reach the lookup, so they are checked here.
     if (isIP(hostname) !== 0 && !isGlobalAddress(hostname)) return callback(refusal(origin), null)
     connectGlobal(target, callback)
   }

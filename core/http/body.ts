@@ -5,7 +5,7 @@ import { pipeline, Readable } from 'node:stream'
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
 
-/** The body of an answer on its way in, with what its headers say about it. */
+/** The body of a response that is still arriving, with the headers that describe it. */
 export interface IncomingBody {
   readonly stream: Readable
   /** Bytes on the wire according to `Content-Length`, or null. */
@@ -14,12 +14,12 @@ export interface IncomingBody {
   readonly encoding: string
 }
 
-/** The answer could not be written to this machine's disk. The service is not at fault. */
+/** The response could not be written to this machine's disk. The service is not at fault. */
 export class FileWriteError extends Error {
   override readonly name = 'FileWriteError'
 }
 
-/** The body is too large or not packed as its headers say. The message goes on from the name of the request. */
+/** The body is too large or not encoded as its headers say. The message continues after the name of the request. */
 export class BadBodyError extends Error {
   override readonly name = 'BadBodyError'
 }
@@ -34,7 +34,10 @@ const DECODERS = new Map<string, (first: Buffer) => Transform>([
 
 export const ACCEPT_ENCODING = 'gzip, deflate, br'
 
-/** @throws BadBodyError when the body is larger than `maxBytes`, packed or unpacked, or not packed as it says. */
+/**
+ * Reads a body into memory. @throws BadBodyError if the body is larger than `maxBytes`, packed or unpacked, or not
+ * encoded as its headers say.
+ */
 export async function readBody (body: IncomingBody, maxBytes: number): Promise<Buffer> {
   if (isPlain(body) && (body.length ?? 0) <= maxBytes) return await collect(body.stream, maxBytes)
   const chunks: Buffer[] = []
@@ -42,7 +45,7 @@ export async function readBody (body: IncomingBody, maxBytes: number): Promise<B
   return Buffer.concat(chunks)
 }
 
-/** Most answers are short and plain: iterating would cost them more than their bytes. */
+/** Collects a plain body by events, because iterating would cost more than the bytes of most responses. */
 function collect (stream: Readable, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
@@ -54,12 +57,12 @@ function collect (stream: Readable, maxBytes: number): Promise<Buffer> {
     })
     stream.on('error', reject)
     stream.on('end', () => { resolve(Buffer.concat(chunks)) })
-    // One that broke off before says so to nobody any more.
+    // A stream that failed earlier emits no further error.
     if (stream.errored !== null) reject(stream.errored)
   })
 }
 
-/** The beginning of a body, for an error message. */
+/** Returns the beginning of a body, for an error message. */
 export async function readStart (body: IncomingBody, bytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let length = 0
@@ -72,10 +75,10 @@ export async function readStart (body: IncomingBody, bytes: number): Promise<Buf
 }
 
 /**
- * Writes a body beside `path` and renames it when complete, so that `path` is never half a file.
+ * Writes a body beside `path` and renames it when complete, so that `path` never holds half a file.
  *
  * @returns the bytes written
- * @throws BadBodyError as readBody does · FileWriteError when the disk is full or the folder missing
+ * @throws BadBodyError as readBody does · FileWriteError if the disk is full or the folder missing
  */
 export async function writeBody (body: IncomingBody, path: string, maxBytes: number): Promise<number> {
   const partial = `${path}.${randomBytes(6).toString('hex')}.part`
@@ -91,7 +94,7 @@ export async function writeBody (body: IncomingBody, path: string, maxBytes: num
   }
 }
 
-/** Opened with `wx`: fails rather than following a link somebody placed there. */
+/** Writes a new file. The flag `wx` makes it fail instead of following a link that somebody placed there. */
 async function writeNew (body: IncomingBody, path: string, maxBytes: number): Promise<number> {
   const file = await onDisk(path, () => open(path, 'wx'))
   try {
@@ -121,7 +124,7 @@ async function onDisk<T> (path: string, write: () => Promise<T>): Promise<T> {
 
 const isPlain = ({ encoding }: Pick<IncomingBody, 'encoding'>) => encoding === '' || encoding === 'identity'
 
-/** The bytes of a body, unpacked. @throws BadBodyError as readBody does */
+/** Yields the decoded bytes of a body. @throws BadBodyError as readBody does */
 export async function * openBody (
   { stream, length, encoding }: IncomingBody, maxBytes: number
 ): AsyncGenerator<Buffer> {
@@ -147,7 +150,7 @@ function tooLarge (maxBytes: number): BadBodyError {
   return new BadBodyError(`answered with more than the ${maxBytes.toLocaleString('en')} bytes allowed`)
 }
 
-/** An empty body is empty however it claims to be packed: HEAD, 204 and careless servers. */
+/** Decodes a body. An empty body is accepted with any encoding: HEAD, 204 and careless servers send one. */
 async function * unpack (packed: AsyncGenerator<Buffer>, encoding: string): AsyncGenerator<Buffer> {
   const createDecoder = DECODERS.get(encoding)
   const first = await packed.next()

@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import type { Cache, Logger } from '@svc/plugin-sdk'
 
-/** An answer as it is kept: everything a caller sees, and when it was given. */
+/** A cached response: everything that a caller sees. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -16,26 +16,26 @@ interface CachedAnswer {
 }
 
 export interface AnswerCache {
-  /** The answer to the same request when it is younger than `maxAgeMs`, or null. */
+  /** Returns the cached response to an equal request if it is younger than `maxAgeMs`, or null. */
   get (key: string, maxAgeMs: number): Promise<Answer | null>
   set (key: string, answer: Answer, maxAgeMs: number): Promise<void>
 }
 
 export interface AnswerCacheOptions {
   log: Logger
-  /** Where answers outlive a restart. */
+  /** A store for responses that outlive a restart. */
   store?: Cache
   now: () => number
-  /** Bytes of bodies kept in memory; default 32 MiB. */
+  /** Bytes of bodies cached in memory; default 32 MiB. */
   maxBytes?: number
 }
 
 const DEFAULT_MAX_BYTES = 32 * 1024 * 1024
 
-/** Larger answers are kept in memory only: a store of JSON values is no place for them. */
+/** Larger responses are cached in memory only, because the store holds JSON values. */
 const STORED_MAX_BYTES = 8 * 1024 * 1024
 
-/** What an entry costs besides its body, so that a million empty answers do not count as nothing. */
+/** The memory of an entry besides its body, so that many empty responses still count. */
 const ENTRY_BYTES = 1024
 
 export function createAnswerCache ({ log, store, now, maxBytes = DEFAULT_MAX_BYTES }: AnswerCacheOptions): AnswerCache {
@@ -64,7 +64,9 @@ export function createAnswerCache ({ log, store, now, maxBytes = DEFAULT_MAX_BYT
   }
 }
 
-/** Least recently used entries leave first. Maps iterate in the order of insertion. */
+/**
+ * Creates a cache in memory that evicts the least recently used entries first. Maps iterate in the order of insertion.
+ */
 function createMemory (maxBytes: number) {
   const entries = new Map<string, CachedAnswer>()
   let bytes = 0

@@ -19,35 +19,35 @@ import { unzip } from './unzip.ts'
 export { FileWriteError } from './body.ts'
 
 export interface HttpClientOptions extends AddressRules {
-  /** Key of the plugin the client is made for, as it appears in messages. */
+  /** The key of the plugin that owns the client, as it appears in messages. */
   name: string
-  /** Such as `Svc/1.0.0`. */
+  /** The `User-Agent` header, such as `Svc/1.0.0`. */
   userAgent: string
   log: Logger
-  /** Values that no log line and no message may show. */
+  /** Values that no log line and no message may contain. */
   secrets?: readonly string[]
-  /** Where requests to the public internet are sent instead, as createRoute says; by default nowhere else. */
+  /** The gateway for requests to the public internet, as in createRoute; by default requests are sent directly. */
   gateway?: string | undefined
-  /** How fast the service may be asked. Answers that are shared or kept take no turn. */
+  /** The rate limit of the service. Shared and cached responses do not count. */
   pace?: RateLimit
-  /** Where answers asked for with `cacheMs` outlive a restart. */
+  /** A store for responses to requests with `cacheMs`, which outlive a restart. */
   store?: Cache
-  /** Ends every request of the client, whose callers get its reason. */
+  /** Aborts every request of the client; the callers get its reason. */
   signal?: AbortSignal
-  /** Told what the service's answers say of its pace and allowances. */
+  /** Called with the rate limits and allowances that the service reports in its responses. */
   onLimits?: (limits: RateLimit) => void
   onAllowance?: (allowance: Allowance) => void
-  /** Where a file is kept while it is unpacked; default the system's folder for that. */
+  /** The folder for a file while it is unpacked; by default the system's temporary folder. */
   tempDir?: string
-  /** Told of each try how many milliseconds it took, and what it failed with. */
+  /** Called after each attempt with its duration in milliseconds and its error. */
   onEnd?: Wire['onEnd']
-  /** Told how many milliseconds the service asked to be left alone, on 429 and on 5xx with `Retry-After`. */
+  /** Called with the pause in milliseconds that the service asked for, on 429 and on 5xx with `Retry-After`. */
   onPause?: (ms: number) => void
-  /** Replaces the connections, and with them the check of what a name resolves to. */
+  /** Replaces the connections, and with them the check of resolved addresses. */
   dispatcher?: Wire['dispatcher']
-  /** Bytes of answers kept in memory; default 32 MiB. */
+  /** Bytes of responses cached in memory; default 32 MiB. */
   cacheBytes?: number
-  /** Replaces the waiting between two tries. */
+  /** Replaces the wait between two attempts. */
   sleep?: RetryOptions['sleep']
   random?: () => number
   /** Milliseconds since 1970. */
@@ -56,31 +56,36 @@ export interface HttpClientOptions extends AddressRules {
 
 export interface DownloadOptions extends
   Pick<RequestOptions, 'query' | 'headers' | 'redirects' | 'retry' | 'timeoutMs' | 'maxBytes'> {
-  /** Path of the file, replaced if there is one; its folder exists. Until it is complete it ends in `.part`. */
+  /**
+   * Path of the file, replaced if it exists; its folder must exist. The name ends in `.part` until the file is
+   * complete.
+   */
   toFile: string
-  /** Whether a media type, in lower case and without parameters, is wanted; by default every one is. */
+  /** True if a media type, in lower case and without parameters, is accepted; by default every type is. */
   acceptType?: (contentType: string) => boolean
   signal?: AbortSignal
 }
 
 export interface Download {
   status: number
-  /** In lower case and without parameters; empty when the service named none. */
+  /** In lower case and without parameters; empty if the service sent none. */
   contentType: string
   bytes: number
   path: string
 }
 
 /**
- * @throws besides what HttpClient says: AddressRefusedError for an address that may not be reached · the reason of the
- * signal that ended the work · TypeError for a mistake of the caller, such as an incomplete URL. An answer that is too
- * large or wrongly packed is a ServiceDownError. Callers that ask the same at once get the same `bytes`.
+ * The HTTP client with downloads.
+ *
+ * @throws besides the errors of HttpClient: AddressRefusedError for an address that may not be reached · the reason of
+ * the signal that aborted the work · TypeError for a mistake of the caller, such as an incomplete URL. A response that
+ * is too large or wrongly encoded is a ServiceDownError. Callers that send equal requests at once get the same `bytes`.
  */
 export interface DownloadingClient extends HttpClient {
   /**
-   * Streams an answer to a file; at most 64 MiB and two minutes unless said otherwise. A failure leaves no file.
+   * Streams a response to a file; by default at most 64 MiB and two minutes. A failure leaves no file.
    *
-   * @throws as `request` does; ServiceDownError also for an unwanted media type or an empty file · FileWriteError when
+   * @throws as `request` does; ServiceDownError also for an unaccepted media type or an empty file · FileWriteError if
    * the file cannot be written
    */
   download (url: string, options: DownloadOptions): Promise<Download>
@@ -88,12 +93,12 @@ export interface DownloadingClient extends HttpClient {
 
 export interface OutgoingClient extends DownloadingClient {
   /**
-   * The same client, with the same connections, pace and cache, for work that ends with `signal`.
+   * Returns a client with the same connections, rate limit and cache, for work that ends with `signal`.
    *
-   * @param options `tellsLimits`: whether a rate limit is told at once instead of waited out; `onWait`: as a Waiter's
+   * @param options `tellsLimits`: report a rate limit at once instead of waiting; `onWait`: as in Waiter
    */
   withSignal (signal: AbortSignal, options?: CallerOptions): DownloadingClient
-  /** Ends what is under way and closes all connections. */
+  /** Aborts running requests and closes all connections. */
   close (): Promise<void>
 }
 
@@ -104,11 +109,14 @@ const DEFAULT_MAX_BYTES = 16 * 1024 * 1024
 const DEFAULT_REDIRECTS = 3
 const DOWNLOAD_TIMEOUT_MS = 120_000
 const DOWNLOAD_MAX_BYTES = 64 * 1024 * 1024
-/** For files of hundreds of megabytes over a slow line. */
+/** Enough for files of hundreds of megabytes over a slow line. */
 const STREAM_TIMEOUT_MS = 60 * 60_000
 const ZIP_MAX_BYTES = 4 * 1024 ** 3
 
-/** Makes the only way out for one plugin: every address is checked, every answer limited, every secret masked. */
+/**
+ * Creates the HTTP client of one plugin, its only access to other servers. It checks every address, limits every
+ * response and masks every secret.
+ */
 export function createHttpClient (options: HttpClientOptions): OutgoingClient {
   const closing = new AbortController()
   const signal = options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal])
@@ -132,12 +140,12 @@ export function createHttpClient (options: HttpClientOptions): OutgoingClient {
   }
 }
 
-/** Makes connections. What makes them is loaded for the first that is wanted: most web workers never want one. */
+/** Opens the connection agent. Its module is loaded at first use, because most web workers never need it. */
 export async function openAgent (rules: AddressRules): Promise<Agent> {
   return (await import('./agent.ts')).createAgent(rules)
 }
 
-/** On whose behalf a request is sent. */
+/** The caller that a request is sent for. */
 type Caller = Pick<RetryOptions, 'signal' | 'tellsLimits'> & Waiter
 
 interface Sender extends Pick<HttpClient, 'setLimits' | 'setAllowance'> {
@@ -169,7 +177,7 @@ function bind (send: Sender, caller: Caller): DownloadingClient {
   }
 }
 
-/** @param life ends every request, whoever it is for */
+/** @param life aborts every request, of all callers */
 function createSender (
   options: HttpClientOptions, line: Pick<Wire, 'dispatcher' | 'target'>, life: AbortSignal
 ): Sender {
@@ -250,14 +258,16 @@ function toLimits (given: RequestOptions): Limits {
   return { timeoutMs, redirects, accept }
 }
 
-/** Requests without effect are shared, and those whose answers may be reused anyway. */
+/**
+ * Returns a key for sharing responses. Requests without effect are shared, and requests whose responses may be cached.
+ */
 function shareKey (request: PreparedRequest, given: RequestOptions, { tellsLimits }: Caller): string | null {
   const { accept, timeoutMs, cacheMs = 0, maxBytes, retry, redirects } = given
   if (request.method !== 'GET' && request.method !== 'HEAD' && cacheMs === 0) return null
   return JSON.stringify([...listParts(request), accept, timeoutMs, cacheMs, maxBytes, retry, redirects, tellsLimits])
 }
 
-/** Whether an answer says something about the thing asked for, not about the state of the service. */
+/** True if a response describes the requested resource, not the state of the service. */
 function isLasting (status: number): boolean {
   return (status >= 200 && status < 300) || status === 404 || status === 410
 }

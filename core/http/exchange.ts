@@ -6,11 +6,11 @@ import type { Mask } from './mask.ts'
 import { prepareRedirect, type PreparedRequest } from './request.ts'
 import { parseRetryAfter, type Outcome } from './retry.ts'
 
-/** What every exchange of one client has in common. */
+/** Settings that all exchanges of one client share. */
 export interface Wire {
   readonly dispatcher: () => Promise<Dispatcher>
   readonly rules: AddressRules
-  /** Where a request for an address is really sent. */
+  /** Returns the URL to which a request is really sent. */
   readonly target: (url: URL) => URL
   readonly mask: Mask
   readonly log: Logger
@@ -22,18 +22,18 @@ export interface Limits {
   /** Milliseconds from connecting to the last byte, redirects included. */
   readonly timeoutMs: number
   readonly redirects: number
-  /** Statuses outside 2xx that are answers. */
+  /** Statuses outside 2xx that are accepted as responses. */
   readonly accept: readonly number[]
 }
 
-/** An answer whose body is still on its way. */
+/** A response whose body is still arriving. */
 export interface IncomingAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: IncomingBody
 }
 
-/** Turns a wanted answer into a result and says how many bytes its body had. */
+/** Turns an accepted response into a result and counts the bytes of its body. */
 export type Reader<Result> = (answer: IncomingAnswer) => Promise<{ result: Result, bytes: number }>
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1
@@ -42,10 +42,10 @@ const ERROR_BODY_CHARACTERS = 2_000
 const REDIRECT_BODY_BYTES = 16 * 1024
 
 /**
- * Sends a request once and follows its redirects. What goes wrong is part of the outcome.
+ * Sends a request once and follows its redirects. Failures are part of the returned outcome.
  *
- * @param ending ends it, and is ended when its time is over
- * @throws only the reason for which somebody else ended it
+ * @param ending aborts the exchange, and is aborted at the timeout
+ * @throws only the reason of an abort from outside
  */
 export async function exchange<Result> (
   request: PreparedRequest, read: Reader<Result>, limits: Limits, ending: AbortController, wire: Wire
@@ -107,10 +107,10 @@ async function sendOnce ({ url, method, headers, body }: PreparedRequest, signal
 Promise<Hop> {
   const [{ request: send }, dispatcher] = await Promise.all([import('undici'), wire.dispatcher()])
   const startedAt = wire.now()
-  // The timer of the exchange is the only one: undici's own count pauses, not the whole.
+  // The exchange has the only timer, because undici's timeouts measure pauses, not the whole exchange.
   const response = await send(wire.target(url),
     { method, headers, body, signal, dispatcher, headersTimeout: 0, bodyTimeout: 0 })
-  // Whoever reads the body meets its error; a body nobody reads must not end the process with one.
+  // The reader of the body gets its error; the error of a body without a reader must not end the process.
   response.body.on('error', () => {})
   const answerHeaders = flatten(response.headers)
   return {
@@ -185,7 +185,7 @@ function nameTarget (location: string, mask: Mask): string {
   return URL.canParse(location) ? mask.url(new URL(location)) : mask.text(location)
 }
 
-/** Method, host and path, without anything secret: how every message and log line names a request. */
+/** Returns method, host and path without secrets, the name of a request in all messages and log lines. */
 export function nameRequest ({ method, url }: Pick<PreparedRequest, 'method' | 'url'>, mask: Mask): string {
   return `${method} ${mask.url(url)}`
 }
@@ -193,7 +193,7 @@ export function nameRequest ({ method, url }: Pick<PreparedRequest, 'method' | '
 function logHop ({ method, url }: PreparedRequest, { answer, startedAt }: Hop, bytes: number, wire: Wire): void {
   const ms = Math.round(wire.now() - startedAt)
   const { mask } = wire
-  // Masked when it is written, which it hardly ever is.
+  // Getters, because masking is only needed if the line is logged, which is rare.
   wire.log.debug({
     method,
     get host () { return mask.text(url.host) },
@@ -209,7 +209,10 @@ function timedOut (request: PreparedRequest, { timeoutMs }: Limits, wire: Wire):
   return logFailure(new ServiceDownError(`${name} took longer than ${timeoutMs} ms; try again later`), request, wire)
 }
 
-/** Mistakes of the caller and troubles of this machine stay what they are; the rest is the service's. */
+/**
+ * Describes a failure. Mistakes of the caller and failures of this machine keep their error; all others are the
+ * service's.
+ */
 function describeFailure (err: unknown, request: PreparedRequest, wire: Wire): Outcome<never> {
   if (err instanceof AddressRefusedError || err instanceof FileWriteError) return fail(logFailure(err, request, wire))
   const name = nameRequest(request, wire.mask)
@@ -232,7 +235,10 @@ function logFailure<Failure extends Error> (failure: Failure, { method, url }: P
   return failure
 }
 
-/** A connection tried at several addresses fails with an AggregateError whose own message is empty. */
+/**
+ * Returns the reason of an error. A connection tried at several addresses fails with an AggregateError whose own
+ * message is empty.
+ */
 function findReason (err: unknown): string {
   if (err instanceof AggregateError && err.errors.length > 0) return findReason(err.errors[0])
   return err instanceof Error && err.message !== '' ? err.message : String(findCode(err) ?? err)

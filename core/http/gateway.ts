@@ -1,19 +1,19 @@
 import { type AddressRules, isGlobalHost, originOf } from './addresses.ts'
 
-/** Where requests are sent, whatever they ask for. */
+/** The way of requests to their hosts: directly or through a gateway. */
 export interface Route {
   /** The rules for connections. */
   rules: AddressRules
-  /** What is connected to in place of an address. */
+  /** Returns the URL to connect to in place of the given one. */
   target (url: URL): URL
 }
 
 /**
- * Sends what goes to the public internet to a gateway, whose path begins with the host that is meant:
- * `https://api.example.com/games?id=1` becomes `<gateway>/api.example.com/games?id=1`. What an administrator
- * has in the local network is still asked directly.
+ * Creates a route that sends requests for the public internet to a gateway, whose path begins with the real host:
+ * `https://api.example.com/games?id=1` becomes `<gateway>/api.example.com/games?id=1`. Requests to trusted hosts in the
+ * local network are still sent directly.
  *
- * @param gateway an http(s) address; null sends everything where it belongs
+ * @param gateway an http(s) address; null sends all requests directly
  */
 export function createRoute (rules: AddressRules, gateway: string | null): Route {
   if (gateway === null) return { rules, target: (url) => url }

@@ -8,15 +8,18 @@ export function isSecretName (name: string): boolean {
 }
 
 export interface Mask {
-  /** The text with every secret replaced, also where it is percent-encoded, form-encoded or escaped for JSON. */
+  /** Returns the text with every secret replaced, even if it is percent-encoded, form-encoded or escaped for JSON. */
   text (text: string): string
-  /** Path and query of a URL, without the values of parameters that carry credentials. */
+  /** Returns path and query of a URL, without the values of parameters that carry credentials. */
   path (url: URL): string
-  /** The same with host and port in front; never the user name and password of the URL. */
+  /** Returns host, port, path and masked query; never the user name and password of the URL. */
   url (url: URL): string
 }
 
-/** @param secrets values that no log line and no message may show; of a URL, its path and query count too. */
+/**
+ * Creates a mask. @param secrets values that no log line and no message may contain; the path and query of a URL are
+ * secret too.
+ */
 export function createMask (secrets: readonly string[]): Mask {
   const forms = [...new Set(secrets.flatMap(findParts).flatMap(encode))]
     .filter((form) => form !== '')
@@ -31,7 +34,7 @@ function maskQuery (search: string): string {
     isSecretName(decode(name)) ? `${separator}${name}=${MASK}` : pair)
 }
 
-/** A wrongly encoded name is no credential of ours: it is compared as it stands. */
+/** Decodes a parameter's name. A wrongly encoded name is none of our credentials and is compared unchanged. */
 function decode (name: string): string {
   if (!/[%+]/.test(name)) return name
   return new URLSearchParams(`n=${name}`).get('n') ?? name

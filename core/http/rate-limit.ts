@@ -2,33 +2,35 @@ import type { Limits, Rate } from '@svc/plugin-sdk'
 import PQueue from 'p-queue'
 import { createSemaphore } from '../semaphore.ts'
 
-/** How fast a service may be asked. */
+/** The limits of requests to a service. */
 export type RateLimit = Pick<Limits, 'concurrency' | 'rates'>
 
-/** Whoever waits for a turn: until when, and who is told that it waits. */
+/** A caller that waits for a slot: the signal that ends the wait, and the callback about it. */
 export interface Waiter {
   readonly signal: AbortSignal
-  /** Called when the waiting begins; what it returns, when it ends, and perhaps once more. */
+  /** Called when the wait begins. The returned function is called when the wait ends, and perhaps once more. */
   readonly onWait?: (() => () => void) | undefined
 }
 
 export interface RateLimiter {
-  /** Has work wait for its turn at a host. @throws the reason of the signal, and what the work throws */
+  /**
+   * Runs work when the limits allow a request to the host. @throws the reason of the signal, and the errors of the work
+   */
   run<T>(host: string, work: () => Promise<T>, waiter: Waiter): Promise<T>
-  /** Another pace for whatever comes next. A rate that stays keeps count of what was sent. */
+  /** Replaces the limits for all later requests. A rate that stays keeps its count of sent requests. */
   set (pace: RateLimit): void
 }
 
 const nameRate = ({ requests, perMs, hosts = [] }: Rate) => JSON.stringify([requests, perMs, hosts.toSorted()])
 
-/** All requests that share the turns keep to the pace together. */
+/** Creates a rate limiter. All requests that use it share its limits. */
 export function createRateLimiter (given: RateLimit): RateLimiter {
   const slots = createSemaphore()
   let counters = new Map<string, { rate: Rate, queue: PQueue }>()
 
   function set ({ concurrency, rates = [] }: RateLimit): void {
     slots.setMost(concurrency ?? Infinity)
-    // The longest first: what waits for a long time must not have been counted in a short window before.
+    // The longest window first, because a request that waits long must not be counted in a short window before.
     const ordered = rates.toSorted((a, b) => b.perMs - a.perMs)
     counters = new Map(ordered.map((rate) => {
       const name = nameRate(rate)
@@ -38,7 +40,7 @@ export function createRateLimiter (given: RateLimit): RateLimiter {
   }
   set(given)
 
-  /** Waits until every rate that counts for the host lets one more pass. */
+  /** Waits until every rate for the host allows one more request. */
   async function pass (host: string, signal: AbortSignal): Promise<void> {
     for (const { rate, queue } of counters.values()) {
       if (rate.hosts === undefined || rate.hosts.includes(host)) await queue.add(async () => {}, { signal })

@@ -4,7 +4,7 @@ import type { RequestOptions } from '@svc/plugin-sdk'
 import { ACCEPT_ENCODING } from './body.ts'
 import { isSecretName, type Mask } from './mask.ts'
 
-/** A request ready to be sent, each hop of a redirect being one of its own. */
+/** A request ready to be sent; each hop of a redirect is a request of its own. */
 export interface PreparedRequest {
   readonly method: NonNullable<RequestOptions['method']>
   readonly url: URL
@@ -21,7 +21,7 @@ export interface RequestDefaults {
   readonly mask: Mask
 }
 
-/** @throws TypeError when `url` is no URL or more than one body is given: both are mistakes of the caller. */
+/** @throws TypeError if `url` is no URL or more than one body is given: both are mistakes of the caller. */
 export function prepareRequest (url: string, options: RequestOptions, defaults: RequestDefaults): PreparedRequest {
   const target = URL.parse(url)
   if (target === null) throw new TypeError(`The address '${defaults.mask.text(url)}' is not a complete URL`)
@@ -40,7 +40,7 @@ export function prepareRequest (url: string, options: RequestOptions, defaults: 
   return { method: options.method ?? 'GET', url: target, headers, body }
 }
 
-/** `https://user:password@host/` becomes a Basic authorization, as in every browser. */
+/** Turns `https://user:password@host/` into a Basic authorization, as every browser does. */
 function readUrlLogin (url: URL): string | null {
   if (url.username === '' && url.password === '') return null
   const login = `${unescape(url.username)}:${unescape(url.password)}`
@@ -49,7 +49,9 @@ function readUrlLogin (url: URL): string | null {
   return `Basic ${Buffer.from(login).toString('base64')}`
 }
 
-/** Keeps the query of the URL byte for byte, since signed URLs depend on it. Spaces are sent as %20, never as plus. */
+/**
+ * Keeps the query of the URL byte for byte, because signed URLs depend on it. Spaces are sent as %20, never as plus.
+ */
 function appendQuery (search: string, query: NonNullable<RequestOptions['query']>): string {
   const added = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
@@ -78,8 +80,8 @@ function lowerCaseNames (headers: Record<string, string>): Record<string, string
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
 /**
- * The request a redirect asks for, after RFC 9110 section 15.4, or null when it is none or must not be followed:
- * a body is never sent to another origin than the one it was meant for.
+ * Returns the request of a redirect, after RFC 9110 section 15.4, or null if the response is no redirect or must not be
+ * followed. A body is never sent to another origin than its own.
  */
 export function prepareRedirect (
   request: PreparedRequest, status: number, location: string | undefined, mask: Mask
@@ -105,13 +107,16 @@ function isCredential (name: string, value: string, mask: Mask): boolean {
   return isSecretName(name) || mask.text(value) !== value
 }
 
-/** Equal as JSON for requests that ask the same. */
+/** Returns values that are equal as JSON for equal requests. */
 export function listParts ({ method, url, headers, body }: PreparedRequest): unknown[] {
   const sorted = Object.entries(headers).sort(([a], [b]) => a < b ? -1 : 1)
   const written = typeof body === 'object' && body !== null ? Buffer.from(body).toString('base64') : body
   return [method, url.href, sorted, typeof body, written]
 }
 
-/** Equal for requests that ask the same; a digest, so that no secret ends up in a key that is stored. */
+/**
+ * Returns a digest that is the same for equal requests. It is hashed, because keys are stored and must not contain
+ * secrets.
+ */
 export const digestRequest = (request: PreparedRequest): string =>
   hash('sha256', JSON.stringify(listParts(request)), 'base64url')

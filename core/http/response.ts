@@ -2,12 +2,12 @@ import { ServiceDownError, type HttpResponse } from '@svc/plugin-sdk'
 import type { Answer } from './cache.ts'
 import type { Mask } from './mask.ts'
 
-/** An answer, and whether it was kept from an earlier request. */
+/** A response, and whether it came from the cache or another request. */
 export type GivenAnswer = Answer & Pick<HttpResponse, 'isReused'>
 
 const QUOTED_CHARACTERS = 80
 
-/** @param nameRequest what messages call the request */
+/** Converts a response. @param nameRequest returns the name of the request for messages */
 export function toResponse (
   { status, headers, bytes, isReused }: GivenAnswer, nameRequest: () => string, mask: Mask
 ): HttpResponse {
@@ -22,7 +22,7 @@ export function toResponse (
       try {
         return JSON.parse(decodeText(bytes)) as unknown
       } catch {
-        // The parser's own error quotes the body, which may hold what must not be shown.
+        // The parser's own error quotes the body, which may contain secrets.
         const start = mask.text(text()).slice(0, QUOTED_CHARACTERS)
         throw new ServiceDownError(`${nameRequest()} answered ${status} with '${start}', which is not JSON; try again later`)
       }
@@ -37,7 +37,7 @@ function decodeText (bytes: Uint8Array, contentType = ''): string {
   return (charset === undefined ? UTF8 : createDecoder(charset)).decode(bytes)
 }
 
-/** An unknown charset is read as UTF-8, which at least keeps everything ASCII. */
+/** Creates the decoder of a charset. An unknown charset is read as UTF-8, which keeps at least all ASCII. */
 function createDecoder (charset: string): { decode (bytes: Uint8Array): string } {
   try {
     return new TextDecoder(charset)

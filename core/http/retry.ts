@@ -1,22 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { RateLimitedError } from '@svc/plugin-sdk'
 
-/** What came of one try. A failure knows whether another try may help and how long the service asked to wait. */
+/** The outcome of one attempt. A failure tells whether a retry may help and how long the service asked to wait. */
 export type Outcome<Result> =
   | { readonly result: Result }
   | { readonly failure: Error, readonly again: boolean, readonly afterMs: number | null, readonly pauses: boolean }
 
 export interface RetryOptions {
   readonly signal: AbortSignal
-  /** Whether the request may be sent more than once. */
+  /** True if the request may be sent more than once. */
   readonly isRepeatable: boolean
-  /** Whether a rate limit is told at once, to a caller that pauses all its requests and not just this one. */
+  /** True if a rate limit is reported at once, to a caller that pauses all its requests. */
   readonly tellsLimits: boolean
-  /** Rejects with the reason of the signal when that is aborted first. */
+  /** Waits; rejects with the reason of the signal if it aborts first. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
-  /** From 0 up to, not including, 1. */
+  /** Returns a number from 0 up to, not including, 1. */
   readonly random: () => number
-  /** Told how many milliseconds the service wants to be left alone. */
+  /** Called with the pause in milliseconds that the service asked for. */
   readonly onPause: (ms: number) => void
 }
 
@@ -24,14 +24,14 @@ const MAX_TRIES = 3
 const FIRST_WAIT_MS = 1_000
 const LONGEST_BACK_OFF_MS = 10_000
 
-/** Longer than this nobody waits: the caller is told at once and decides. */
+/** The longest wait. If the service asks for a longer one, the caller gets the error at once and decides. */
 export const LONGEST_RETRY_AFTER_MS = 60_000
 
 /**
- * Tries up to three times, waiting as long as the service asked, or a random part of an exponentially growing time
- * (full jitter: https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/).
+ * Makes up to three attempts, and waits between them as long as the service asked, or for a random backoff that grows
+ * exponentially (full jitter: https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/).
  *
- * @throws the failure of the last try
+ * @throws the failure of the last attempt
  */
 export async function tryAgain<Result> (
   attempt: () => Promise<Outcome<Result>>, options: RetryOptions
@@ -53,7 +53,7 @@ function backOff (tries: number, random: () => number): number {
   return Math.round(random() * Math.min(FIRST_WAIT_MS * 2 ** (tries - 1), LONGEST_BACK_OFF_MS))
 }
 
-/** The wait of a `Retry-After` header (RFC 9110 section 10.2.3: seconds or a date) in milliseconds, or null. */
+/** Returns the wait of a `Retry-After` header (RFC 9110 section 10.2.3: seconds or a date) in milliseconds, or null. */
 export function parseRetryAfter (header: string | undefined, now: number): number | null {
   const text = header?.trim() ?? ''
   if (/^\d+(?:\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000)

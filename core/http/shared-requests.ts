@@ -1,9 +1,11 @@
-/** Requests under way. Equal ones share a single exchange, which goes on until its last caller has left. */
+/** Running requests. Equal requests share a single exchange, which continues until its last caller has left. */
 export interface Flights<Result> {
   /**
-   * @param key equal for requests that can share; null for one that stays alone
-   * @param start under a controller that it may end itself
-   * @throws the reason of `signal` as soon as that is aborted
+   * Joins an equal running request or starts a new one.
+   *
+   * @param key equal for requests that can share; null for one that is never shared
+   * @param start runs the request under a controller that it may abort itself
+   * @throws the reason of `signal` as soon as it aborts
    */
   join (key: string | null, signal: AbortSignal, start: (ending: AbortController) => Promise<Result>): Promise<Result>
 }
@@ -14,7 +16,7 @@ interface Flight<Result> {
   callers: number
 }
 
-/** @param life ends them all */
+/** @param life aborts all running requests */
 export function createFlights<Result> (life: AbortSignal): Flights<Result> {
   const flights = new Map<string | symbol, Flight<Result>>()
   life.addEventListener('abort', () => {

@@ -3,10 +3,13 @@ import { PassThrough } from 'node:stream'
 import { BadBodyError, openBody } from './body.ts'
 import type { IncomingAnswer, Reader } from './exchange.ts'
 
-/** Sends the request and has the body of its answer poured out by the reader it is given; ends with the signal. */
+/** Sends the request and passes its response to the reader `pour`; ends with the signal. */
 type Send = (pour: Reader<number>, ended: AbortSignal) => Promise<number>
 
-/** The bytes of an answer as they arrive; none is fetched twice. Whoever stops reading ends the request. */
+/**
+ * Yields the bytes of a response as they arrive, without buffering them twice. If the consumer stops, the request is
+ * aborted.
+ */
 export async function * createPipe (send: Send, maxBytes: number): AsyncGenerator<Buffer> {
   const pipe = new PassThrough()
   const ending = new AbortController()
@@ -27,7 +30,7 @@ export async function * createPipe (send: Send, maxBytes: number): AsyncGenerato
       return { result: bytes, bytes }
     } catch (err) {
       if (err instanceof BadBodyError) throw err
-      // A second try would repeat what the reader has had.
+      // Not retried, because a second attempt would repeat bytes that the consumer already has.
       throw new BadBodyError(`broke off in the middle: ${err instanceof Error ? err.message : String(err)}`, { cause: err })
     }
   }

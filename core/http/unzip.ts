@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ServiceDownError, type ZipMember } from '@svc/plugin-sdk'
 import { type Entry, openPromise } from 'yauzl'
 
-/** Beyond this a member is a bomb: a file of text shrinks to a tenth or a twentieth. */
+/** A member with a higher ratio is a zip bomb: text files shrink to a tenth or a twentieth. */
 const RATIO_MAX = 1_000
 const RATIO_FROM_BYTES = 10 * 1024 * 1024
 const MEMBER_MAX_BYTES = 16 * 1024 ** 3
@@ -16,9 +16,9 @@ function checkMember ({ fileName, uncompressedSize, compressedSize }: Entry): vo
 }
 
 /**
- * The wanted members of a zip that `download` brings, which is deleted when they were read.
+ * Yields the wanted members of a zip that `download` fetches, and deletes the zip afterwards.
  *
- * @throws ServiceDownError when it is no zip or a member is far too large, and what `download` throws
+ * @throws ServiceDownError if it is no zip or a member is far too large, and the errors of `download`
  */
 export async function * unzip (
   download: (toFile: string) => Promise<unknown>, members: readonly string[], tempDir: string
@@ -33,7 +33,7 @@ export async function * unzip (
   }
 }
 
-/** The bytes of a member; that they are not what the zip says of them shows only here. */
+/** Yields the bytes of a member. Content that differs from the zip's directory is detected only here. */
 async function * readMember (chunks: AsyncIterable<Buffer>, name: string): AsyncGenerator<Buffer> {
   try {
     yield * chunks
