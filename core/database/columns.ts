@@ -1,13 +1,16 @@
 import { p } from '@mikro-orm/core'
 import { type RawBuilder, sql } from 'kysely'
 
-/** Column types every entity uses alike. Times keep milliseconds, so that what a client sends back compares equal. */
+/**
+ * Column types that all entities share. Times have milliseconds, so that a time that a client sends back compares
+ * equal.
+ */
 export const columns = {
   id: () => p.integer().primary(),
   bytes: () => p.bigint('number').default(0),
-  /** Text without a length limit of the database. */
+  /** A text without a length limit in the database. */
   text: () => p.text(),
-  /** Text that is sorted by: by its bytes, whatever the locale of the database server. */
+  /** A text that lists are sorted by: by its bytes, whatever the locale of the database server. */
   sortedText: () => p.text().collation('C'),
   texts: () => p.array().columnType('text[]').default([]),
   time: () => p.datetime(3),
@@ -16,7 +19,7 @@ export const columns = {
   flag: (value = false) => p.boolean().default(value)
 }
 
-/** Whether a row has all of these values, by column; one that is undefined does not matter. */
+/** Returns a condition that is true for rows with all of these values by column; undefined values are ignored. */
 export function hasValues (
   alias: string, values: Readonly<Record<string, number | string | undefined>>
 ): RawBuilder<boolean> {
@@ -25,8 +28,8 @@ export function hasValues (
   return same.length === 0 ? sql<boolean>`true` : sql.join<boolean>(same, sql` and `)
 }
 
-/** A text as it stands in a pattern of `like`, where it means nothing but itself. */
+/** Escapes a text for a pattern of `like`, where it then matches only itself. */
 export const escapeLike = (text: string): string => text.replaceAll(/[\\%_]/g, '\\$&')
 
-/** A column of times in milliseconds since 1970, for queries whose rows no entity reads. */
+/** Selects a column of times as milliseconds since 1970, for queries that bypass the entities. */
 export const milliseconds = (column: string) => sql<number>`round(date_part('epoch', ${sql.ref(column)}) * 1000)`

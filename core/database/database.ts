@@ -12,32 +12,32 @@ import { StartError } from '../errors.ts'
 
 export type Entities = (EntitySchema | EntityClass<unknown>)[]
 export type Migrations = MigrationObject[]
-/** Any number that is ours alone, so that two servers do not migrate one database at once. */
+/** An arbitrary number reserved for this server. The lock keeps two servers from migrating one database at once. */
 const MIGRATION_LOCK = 7_364_120
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Its `em` itself makes statements and no more; entities want a fork, which costs as much as a short request. */
+    /** Use its `em` only to build statements. Entities need a fork, which costs as much as a short request. */
     orm: MikroORM
-    /** A connection pool beside the ORM's, for LISTEN and for statements that stream. */
+    /** A connection pool beside that of the ORM, for LISTEN and for streaming statements. */
     pg: pg.Pool
   }
   interface FastifyRequest { em: EntityManager }
 }
 
 /**
- * How long a request waits at most, so that it ends whatever becomes of the database and of other processes: for a
- * connection, for what another one has locked, for one statement, and for itself within a transaction.
+ * Limits of a request's waits for the database, so that it ends whatever state the database and other processes are in.
+ * They bound the wait for a connection, for locks, for one statement, and idle time within a transaction.
  */
 export const REQUEST_LIMITS = {
-  // All of these together, of the ten seconds after which clients give a server up. What follows is for work beside
-  // requests, and has the database end what nobody waits for any more.
+  // The sum of all waits; clients give a server up after ten seconds. The limits below also apply to work outside
+  // requests, and make the database end work whose client is gone.
   totalMs: 7_000,
   connectionTimeoutMillis: 5_000,
   lock_timeout: 5_000,
   statement_timeout: 8_000,
   idle_in_transaction_session_timeout: 8_000,
-  // The database itself tells of the limits above; this one is for when it says nothing any more.
+  // The database itself reports the limits above; this one applies when it no longer responds.
   query_timeout: 9_000
 }
 export interface DatabaseOptions {
@@ -46,24 +46,24 @@ export interface DatabaseOptions {
   entities: Entities
   migrations: Migrations
   limits?: typeof REQUEST_LIMITS
-  /** Whether statements that come often are prepared; default false. */
+  /** True if frequent statements are prepared; default false. */
   prepares?: boolean
-  /** By which the database tells those who write apart. */
+  /** The name of the process in the database's list of sessions. */
   application?: 'svc web' | 'svc worker'
 }
 
 export interface MigrationOptions extends DatabaseOptions {
-  /** Before the schema of a database that holds something is changed; what it throws leaves it as it is. */
+  /** Runs before the schema of a database with content is changed. If it throws, the schema stays unchanged. */
   beforeChange? (): Promise<void>
 }
 
-/** What the driver and the database see to themselves. */
+/** Returns the limits that the driver and the database enforce themselves. */
 function driverOptions ({ limits, application }: DatabaseOptions): pg.PoolConfig {
   const { totalMs: _ours, ...theirs } = limits ?? {}
   return { ...theirs, ...(application === undefined ? {} : { application_name: application }) }
 }
 
-/** Opens the ORM on a database whose tables are there already. */
+/** Opens the ORM on a database whose tables exist. */
 export function openOrm (options: DatabaseOptions): Promise<MikroORM> {
   const { url, poolSize, entities, migrations } = options
   return MikroORM.init({
@@ -77,25 +77,27 @@ export function openOrm (options: DatabaseOptions): Promise<MikroORM> {
     logger: () => {},
     forceUtcTimezone: true,
     migrations: { migrationsList: migrations, tableName: 'migrations', snapshot: false },
-    // Functions are what migrations make them.
+    // Only migrations create and change functions.
     schemaGenerator: { skipTables: ['socket_io_attachments', 'migrations'], ignoreRoutines: true }
   })
 }
 
-/** The migrations that made a database, in order; none when it is new. */
+/** Returns the migrations that a database has executed, in order; none if it is new. */
 export async function listExecuted (client: pg.Pool | pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ is_there: boolean }>("select to_regclass('migrations') is not null as is_there")
   if (rows[0]?.is_there !== true) return []
   return (await client.query<{ name: string }>('select name from migrations order by id')).rows.map(({ name }) => name)
 }
 
-/** The first migration of a database that this release does not know: a newer one made it. */
+/**
+ * Returns the first executed migration that this release does not know, because a newer release created the database.
+ */
 export function findNewer (executed: readonly string[], migrations: Migrations): string | undefined {
   const known = new Set(migrations.map(({ name }) => name))
   return executed.find((name) => !known.has(name))
 }
 
-/** @throws StartError when a newer release made the database */
+/** @throws StartError if a newer release created the database */
 export function requireKnownSchema (executed: readonly string[], migrations: Migrations): void {
   const newer = findNewer(executed, migrations)
   if (newer === undefined) return
@@ -104,15 +106,15 @@ export function requireKnownSchema (executed: readonly string[], migrations: Mig
 }
 
 /**
- * Brings the database to the current schema: all of it or, when that is cut short, nothing. Several processes may call
- * it at once: one works, the others wait.
+ * Migrates the database to the current schema: completely or, if interrupted, not at all. Several processes may call it
+ * at once: one migrates, the others wait.
  *
- * @returns the migrations that it took
- * @throws StartError when the server is older than PostgreSQL 15, cannot be reached, or knows newer migrations.
+ * @returns the migrations that were executed
+ * @throws StartError if the server is older than PostgreSQL 15, cannot be reached, or knows newer migrations.
  */
 export async function migrate (options: MigrationOptions): Promise<string[]> {
   const client = new pg.Client({ connectionString: options.url })
-  // A connection that is lost fails the statement under way as well; without a listener it would end the process.
+  // A lost connection also fails the running statement; without a listener the error would end the process.
   client.on('error', () => undefined)
   try {
     await client.connect()
@@ -143,7 +145,7 @@ async function migrateFrom (executed: readonly string[], options: MigrationOptio
   try {
     taken = await orm.migrator.up()
   } catch (err) {
-    // Not waited for: a connection that is lost within a transaction is never given back to its pool.
+    // Not awaited: a connection lost within a transaction never returns to its pool.
     void orm.close()
     throw err
   }
@@ -158,7 +160,8 @@ export default fp<DatabaseOptions>(async (app, options) => {
     connectionString: options.url, max: Math.max(2, Math.ceil(options.poolSize / 2)), keepAlive: true
   })
   pool.on('error', (err) => { app.log.warn({ err }, 'idle database connection lost') })
-  // One that is in use when it breaks fails the statement under way; without a listener it would end the process too.
+  // A connection that breaks while in use also fails the running statement; without a listener the error would end the
+  // process.
   pool.on('connect', (client) => {
     client.on('error', (err) => { app.log.debug({ err }, 'database connection lost') })
   })
@@ -166,14 +169,14 @@ export default fp<DatabaseOptions>(async (app, options) => {
     mindPool(one)
     if (options.prepares === true) prepareStatements(one)
   }
-  // Another release may have been there since this one was started, or by another machine.
+  // Another release may have migrated the database since this process started, or from another machine.
   requireKnownSchema(await listExecuted(pool), options.migrations)
   if (options.limits !== undefined) limitRequests(app, options.limits.totalMs)
   app.decorate('orm', orm)
   app.decorate('pg', pool)
   const forks = new WeakMap<FastifyRequest, EntityManager>()
   app.decorateRequest('em', {
-    // Made when it is first asked for: many requests need none.
+    // Created at first use, because many requests need none.
     getter (this: FastifyRequest) {
       const em = forks.get(this) ?? orm.em.fork()
       forks.set(this, em)

@@ -2,19 +2,22 @@ import { ApiError, conflict } from '../errors.ts'
 
 /** SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const FOREIGN_KEY = '23503'
-/** unique_violation: where a statement looked before it wrote, somebody else wrote the same in between. */
+/** unique_violation: another transaction wrote the same value between the check and the write. */
 const UNIQUE = '23505'
-/** With serialization_failure and deadlock_detected: nothing was done, and the same again may well succeed. */
+/** Includes serialization_failure and deadlock_detected: the transaction was rolled back, and a retry may succeed. */
 const CROSSED = new Set(['40001', '40P01', UNIQUE])
-/** Of our own: the request has waited for the database as long as one may (core/database/request-time.ts). */
+/** A code of this server: the request has used all its time with the database (core/database/request-time.ts). */
 export const OUT_OF_TIME = 'OUT_OF_TIME'
-/** lock_not_available, query_canceled, and the two limits of a transaction: it took longer than a request may. */
+/**
+ * lock_not_available, query_canceled, the two timeouts of a transaction, and our own: the work took longer than a
+ * request may.
+ */
 const TOO_LONG = new Set(['55P03', '57014', '25P03', '25P04', OUT_OF_TIME])
-/** too_many_connections; then all of a shutdown, a crash, and the recovery after it. */
+/** too_many_connections; then the codes of a shutdown, a crash, and the recovery after it. */
 const AWAY = new Set(['53300', '57P01', '57P02', '57P03', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'])
-/** connection_exception and what is below it. */
+/** connection_exception, the class of the codes that begin with it. */
 const CONNECTION_CLASS = '08'
-/** What the driver says without a code when a connection broke, or when none was to be had in time. */
+/** Messages of the driver without a code: a connection broke, or none was available in time. */
 const AWAY_TEXT = /^(?:Connection terminated|Client (?:has encountered a connection error|was closed)|Query read timeout|timeout exceeded when trying to connect|timeout expired$)/
 const RETRY_AFTER_SECONDS = 2
 
@@ -23,20 +26,20 @@ function codeOf (err: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
-/** Whether a transaction was undone only because of another one, so that it may be tried again. */
+/** True if a transaction was rolled back only because of another one, so that it may be retried. */
 export const isCrossed = (err: unknown) => CROSSED.has(codeOf(err))
 
-/** Whether something was referred to that another request has deleted meanwhile. */
+/** True if a row that the statement refers to was deleted by another request meanwhile. */
 export const isGoneMeanwhile = (err: unknown) => codeOf(err) === FOREIGN_KEY
 
-/** Whether the database cannot be asked, or not by this connection any more. */
+/** True if the database is unreachable, or this connection is broken. */
 export function isAway (err: unknown): boolean {
   const code = codeOf(err)
   return AWAY.has(code) || (code.startsWith(CONNECTION_CLASS) && code.length === 5) ||
     (err instanceof Error && AWAY_TEXT.test(err.message))
 }
 
-/** What a client is told of a failure of the database that is nobody's bug; null for any other. */
+/** Returns the error that a client gets for a failure of the database that is not a bug; null for any other error. */
 export function explainDatabaseError (err: unknown): ApiError | null {
   const extra = { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: err }
   if (isGoneMeanwhile(err)) return conflict('Something that this request is about was deleted meanwhile; look what is left and try again')

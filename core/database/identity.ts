@@ -6,8 +6,8 @@ import { StartError } from '../errors.ts'
 import { errorCode } from '../files/fs-error.ts'
 
 /**
- * A data directory and its database carry the same UUID: the file `identity` and the row of `installation`. Several
- * machines on one database have it in each of their data directories; a backup of either half keeps it.
+ * A data directory and its database have the same UUID: in the file `identity` and in the row of `installation`.
+ * Several machines on one database have it in each of their data directories; a backup of either half contains it.
  */
 const FILE = 'identity'
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -15,9 +15,9 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 export interface Halves {
   dataDir: string
   pool: pg.Pool
-  /** Whether the directory holds uploads, and the database knows none of them. */
+  /** True if the directory contains uploads of which the database knows none. */
   isForeign (): Promise<boolean>
-  /** The command that makes the two belong together. */
+  /** The command that joins the two. */
   adoptCommand: string
 }
 
@@ -51,7 +51,7 @@ async function readDatabase (pool: pg.Pool): Promise<string | null> {
   return (await pool.query<{ identity: string }>('select identity from installation')).rows[0]?.identity ?? null
 }
 
-/** @returns what the database has in the end: another machine may have been faster */
+/** @returns the identity that the database has afterwards, because another machine may have written first */
 async function writeDatabase (pool: pg.Pool, identity: string): Promise<string> {
   await pool.query('insert into installation (identity) values ($1) on conflict do nothing', [identity])
   return await readDatabase(pool) ?? identity
@@ -63,9 +63,10 @@ const refused = ({ dataDir, adoptCommand }: Halves, reason: string) => new Start
   `now on: ${adoptCommand}`)
 
 /**
- * Sees to it that the data directory and the database belong together. One that has no identity yet takes the other's.
+ * Makes sure that the data directory and the database belong together. A half without an identity gets that of the
+ * other half.
  *
- * @throws StartError when they do not, with the way out.
+ * @throws StartError with the remedy if they do not belong together.
  */
 export async function requirePair (halves: Halves): Promise<void> {
   const { dataDir, pool } = halves
@@ -79,7 +80,7 @@ export async function requirePair (halves: Halves): Promise<void> {
 }
 
 /**
- * Makes the data directory that of this database, whatever either was before.
+ * Writes the identity of this database to the data directory, whatever it was before.
  *
  * @returns the identity that both have now
  */

@@ -1,4 +1,4 @@
-/** What JSON text can hold and PostgreSQL cannot: NUL, and halves of surrogate pairs. */
+/** Characters that JSON text may contain but PostgreSQL refuses: NUL, and halves of surrogate pairs. */
 const SUSPECT = /\\u(?:0000|d[89a-f])/i
 
 const cleanText = (text: string) => text.replaceAll('\0', '').toWellFormed()
@@ -10,13 +10,13 @@ function clean (value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [cleanText(key), clean(inner)]))
 }
 
-/** JSON that a `jsonb` column takes, whatever the names and texts in it hold. */
+/** Returns JSON that a `jsonb` column accepts, whatever names and texts the value contains. */
 export function toDatabaseJson (value: unknown): string {
   const json = JSON.stringify(value)
   return SUSPECT.test(json) ? JSON.stringify(clean(JSON.parse(json))) : json
 }
 
-/** A copy that a `jsonb` column takes as it is. */
+/** Returns a copy that a `jsonb` column stores without changes. */
 export function toStorable<T> (value: T): T {
   return JSON.parse(toDatabaseJson(value)) as T
 }

@@ -5,12 +5,13 @@ import { type RequestTime, outOfTime, timeOfRequest } from './request-time.ts'
 type Callback = Parameters<pg.Pool['connect']>[0]
 type Connect = (callback: Callback) => void
 
-/** Connections that the database said are ending: the driver takes them for good until they are closed. */
+/** Connections that the database announced to end; the driver treats them as usable until they are closed. */
 const ending = new WeakSet<pg.PoolClient>()
 
 /**
- * Counts how long a connection is held, and ends it when its request has no time left: so does the statement under way,
- * and the database undoes it. One that ended goes back, also when whoever has it only gives back those that answer.
+ * Counts how long a connection is in use, and ends it when its request has no time left. The running statement then
+ * fails, and the database rolls it back. An ended connection is released to the pool here, because its user may only
+ * release connections that still respond.
  */
 function mind (client: pg.PoolClient, time: RequestTime | undefined): void {
   const giveBack = client.release.bind(client)
@@ -29,7 +30,7 @@ function mind (client: pg.PoolClient, time: RequestTime | undefined): void {
   }
 }
 
-/** Waits for a connection no longer than there is time. */
+/** Waits for a connection no longer than the request's time allows. */
 function connectInTime (connect: Connect, time: RequestTime | undefined, callback: Callback): void {
   const refuse = () => { callback(outOfTime(), undefined, () => {}) }
   if (time !== undefined && time.leftMs <= 0) {
@@ -44,7 +45,7 @@ function connectInTime (connect: Connect, time: RequestTime | undefined, callbac
   })
   connect((err, client, release) => {
     if (isLate) {
-      // There is none, and nothing to give it back with, when the pool gave up as well.
+      // The pool also timed out: there is no connection to release.
       client?.release()
       return
     }
@@ -54,7 +55,7 @@ function connectInTime (connect: Connect, time: RequestTime | undefined, callbac
   })
 }
 
-/** Has a pool mind the time of requests, and its connections while they are in use. */
+/** Makes a pool enforce the time limit of requests and watch its connections while they are in use. */
 export function mindPool (pool: pg.Pool): void {
   const original = pool.connect.bind(pool)
   const connect: Connect = (callback) => { original(callback) }

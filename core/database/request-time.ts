@@ -5,22 +5,22 @@ import { OUT_OF_TIME } from './errors.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** How long the database may work for a request where that grows with the library; each statement stays short. */
+    /** How long the database may work for a request whose work grows with the library; each statement stays short. */
     databaseMs?: number
   }
   interface FastifyRequest { databaseTime: RequestTime }
 }
 
 /**
- * What one request may spend on the database: waiting for connections, and holding them. Limits of single waits add up,
- * and a request that is handed from one to the next would be open for longer than anybody waits.
+ * The time that one request may spend on the database: waiting for connections and holding them. Limits of single waits
+ * add up, so that without a total a request could stay open longer than any client waits.
  */
 export class RequestTime {
   #leftMs: number
   #since = 0
-  /** What is told when the time is spent; while there is any, time goes by. */
+  /** Callbacks for the end of the time. The time runs while there is any callback. */
   readonly #open = new Set<() => void>()
-  /** One for all of a request: most end with all of them still to come. */
+  /** One timer for the whole request, because most requests end long before it fires. */
   #timer: NodeJS.Timeout | undefined
 
   constructor (limitMs: number) {
@@ -31,13 +31,13 @@ export class RequestTime {
     return this.#open.size === 0 ? this.#leftMs : this.#leftMs - (performance.now() - this.#since)
   }
 
-  /** Nobody waits any more: what goes on has no end to keep. */
+  /** Removes the limit, because nobody waits for the response any more. */
   lift (): void {
     this.#leftMs = Infinity
     clearTimeout(this.#timer)
   }
 
-  /** Counts until the function that it returns is called; what goes on at once counts once. */
+  /** Counts time until the returned function is called; overlapping work counts once. */
   spend (onGone: () => void): () => void {
     if (this.#open.size === 0) this.#since = performance.now()
     this.#open.add(onGone)
@@ -47,7 +47,7 @@ export class RequestTime {
     }
   }
 
-  /** Looks again when all the time can have been spent at the soonest. */
+  /** Checks again at the earliest time when the limit can be reached. */
   #watch (): NodeJS.Timeout {
     return setTimeout(() => {
       this.#timer = undefined
@@ -60,19 +60,19 @@ export class RequestTime {
 
 const current = new AsyncLocalStorage<RequestTime | undefined>()
 
-/** Runs what has a limit of its own. */
+/** Runs work outside the time limit of the request, because it has its own limit. */
 export const apartFromRequest = <T>(work: () => T): T => current.run(undefined, work)
 
-/** Undefined beside requests. */
+/** Returns the time of the current request; undefined outside requests. */
 export const timeOfRequest = () => current.getStore()
 
 export const outOfTime = () => Object.assign(new Error('The request has spent its time on the database'), { code: OUT_OF_TIME })
 
-/** Gives every request of an app so much time with the database, unless its route says otherwise. */
+/** Limits the time with the database of every request of an app; a route may set another limit. */
 export function limitRequests (app: FastifyInstance, limitMs: number): void {
   bindToRequests(app, 'databaseTime', current, ({ routeOptions: { config } }, reply) => {
     const time = new RequestTime(config.databaseMs ?? limitMs)
-    // What goes on after the answer, timers included, is not the request's any more.
+    // Work that continues after the response, timers included, is not limited.
     reply.raw.once('close', () => { time.lift() })
     return time
   })

@@ -1,14 +1,14 @@
 import type pg from 'pg'
 
-/** A text that comes so often within a minute is planned once for each connection, and not each time. */
+/** A statement that comes this often within a minute is planned once per connection, not each time. */
 const TIMES_MIN = 5
 const MINUTE_MS = 60_000
-/** Each costs every connection some 50 kB in the database. */
+/** Each prepared statement costs every connection some 50 kB in the database. */
 const NAMES_MAX = 100
-/** Texts that are counted at a time. */
+/** The most statements that are counted at a time. */
 const COUNTED_MAX = 1_000
 
-/** Finds the name of a text; undefined for one that does not come often. */
+/** Creates a function that returns the name of a prepared statement; undefined for a statement that is not frequent. */
 export function createNames (now: () => number = Date.now) {
   const names = new Map<string, string>()
   const counts = new Map<string, number>()
@@ -35,8 +35,8 @@ export function createNames (now: () => number = Date.now) {
 }
 
 /**
- * Has the connections of a pool prepare the statements that come often, whoever sends them: most of what a short one
- * costs the database is its plan. Those without values, such as `begin`, stay as they are.
+ * Makes the connections of a pool prepare frequent statements, because planning is most of the cost of a short one.
+ * Statements without values, such as `begin`, are not prepared.
  */
 export function prepareStatements (pool: pg.Pool): void {
   const findName = createNames()

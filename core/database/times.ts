@@ -2,7 +2,7 @@ import { invalid } from '../errors.ts'
 
 const TIME = /^(\d{4}-\d{2}-(\d{2}))[Tt ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?) ?([Zz]|[+-]\d{2}:?\d{2})?$/
 
-/** A time in ISO 8601, UTC where it names no offset; null for anything else and for what is before 1970. */
+/** Parses a time in ISO 8601, as UTC if it has no offset; returns null for anything else and for times before 1970. */
 export function readTime (text: string): Date | null {
   const [, date, day, time, offset = 'Z'] = TIME.exec(text) ?? []
   if (date === undefined || new Date(`${date}T00:00:00Z`).getUTCDate() !== Number(day)) return null
@@ -11,7 +11,10 @@ export function readTime (text: string): Date | null {
   return read.getTime() >= 0 ? read : null
 }
 
-/** The same. @param loc where the text is in the request @throws ApiError INVALID for anything else */
+/**
+ * Parses a time as `readTime` does. @param loc the place of the text in the request @throws ApiError INVALID for
+ * anything else
+ */
 export function requireTime (text: string, loc: (string | number)[]): Date {
   const time = readTime(text)
   if (time === null) throw invalid(loc, 'Must be a time since 1970 in ISO 8601, such as 2026-01-31T20:15:00Z', text)

@@ -2,10 +2,10 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type pg from 'pg'
 import { isCrossed } from './errors.ts'
 
-/** Two requests that crossed each other this often are in the way of something else. */
+/** After this many conflicts with other transactions, the cause is probably something else. */
 const TRIES_MAX = 5
 
-/** Does again what was undone because of another transaction. */
+/** Retries work that was rolled back because of another transaction. */
 async function retry<T> (work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -25,7 +25,7 @@ async function once<T> (pool: pg.Pool, work: (client: pg.PoolClient) => Promise<
     await client.query('commit')
     return result
   } catch (err) {
-    // A connection that cannot even undo is closed, which undoes as well; what went wrong first is the reason.
+    // A connection that cannot roll back is closed, which rolls back as well; the first error is the reason.
     await client.query('rollback').catch((second: Error) => { broken = second })
     throw err
   } finally {
@@ -34,13 +34,16 @@ async function once<T> (pool: pg.Pool, work: (client: pg.PoolClient) => Promise<
 }
 
 /**
- * Runs `work` in one transaction, which is undone when it throws. It is run again when another transaction was in the
- * way, so it does nothing but talk to the database.
+ * Runs `work` in one transaction, which is rolled back if it throws. After a conflict with another transaction `work`
+ * runs again, so it must do nothing but use the database.
  */
 export const transaction = <T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> =>
   retry(() => once(pool, work))
 
-/** The same by the ORM. Within another transaction it is part of that one, which is then what is tried again. */
+/**
+ * Runs `work` in one transaction of the ORM. Within another transaction it becomes part of that one, which is then
+ * retried as a whole.
+ */
 export async function inTransaction<T> (em: EntityManager, work: (tx: EntityManager) => Promise<T>): Promise<T> {
   const run = () => em.transactional(work)
   return em.isInTransaction() ? await run() : await retry(run)

@@ -3,9 +3,12 @@ import type { PgBoss } from 'pg-boss'
 import manifest from 'pg-boss/package.json' with { type: 'json' }
 import { REQUEST_LIMITS } from '../database/database.ts'
 
-// The library is loaded where it is used: a web worker that nobody asks for a job needs none of it.
+// The library is loaded at first use, because a web worker that queues no job does not need it.
 
-/** What does jobs, on its own connections: two, and one that listens. Each is a process of the database that stays. */
+/**
+ * Creates the queue of a process that runs jobs, with its own connections: two, and one that listens. Each connection
+ * is a permanent process of the database.
+ */
 export async function createBoss (url: string): Promise<PgBoss> {
   const { PgBoss } = await import('pg-boss')
   return new PgBoss({
@@ -14,7 +17,7 @@ export async function createBoss (url: string): Promise<PgBoss> {
   })
 }
 
-/** What only asks for jobs, on the connections of requests and within their time. */
+/** Creates the queue of a process that only sends jobs. It uses the connections of requests and their time limits. */
 export async function createAskingBoss (pool: pg.Pool): Promise<PgBoss> {
   const { PgBoss } = await import('pg-boss')
   return new PgBoss({
@@ -25,7 +28,7 @@ export async function createAskingBoss (pool: pg.Pool): Promise<PgBoss> {
 
 async function isCurrent (url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url })
-  // A connection that is lost fails the statement under way as well; without a listener it would end the process.
+  // A lost connection also fails the running statement; without a listener the error would end the process.
   client.on('error', () => undefined)
   await client.connect()
   try {
@@ -38,7 +41,7 @@ async function isCurrent (url: string): Promise<boolean> {
   }
 }
 
-/** Brings the queue's tables to what this release of pg-boss works with. */
+/** Migrates the queue's tables to the schema of this release of pg-boss. */
 export async function migrateJobs (url: string, onError: (err: unknown) => void): Promise<void> {
   if (await isCurrent(url)) return
   const boss = await createBoss(url)

@@ -11,40 +11,38 @@ export interface JobOptions {
   priority?: number
   /** Seconds until the job may start. */
   delaySeconds?: number
-  /** The job's id; one that is there already is replaced. A UUID. */
+  /** The job's id, a UUID; an existing job with this id is replaced. */
   id?: string
-  /** Of the jobs of one group one runs at a time; the others wait, and hold up no other group. */
+  /** Jobs of one group run one at a time; waiting ones do not delay other groups. */
   group?: string
-  /**
-   * In a queue that is shared: a job of this key that waits or runs takes the new one's place, whoever asked for it.
-   */
+  /** In a shared queue: a waiting or running job with this key is used in place of the new one, whoever sent it. */
   key?: string
 }
 
 export interface QueueDefinition<Input extends object> {
-  /** Jobs of this queue that run at once in one worker. */
+  /** The number of jobs of this queue that one worker runs at once. */
   concurrency: number
-  /** Seconds one job may take before it counts as lost. */
+  /** Seconds after which a running job counts as lost. */
   timeoutSeconds: number
-  /** Whether whoever asks for what is under way joins it; each job then has a key. */
+  /** True if a new job joins an equal one that waits or runs; each job then has a key. */
   isShared?: boolean
   run (input: Input, signal: AbortSignal): Promise<object | null>
 }
 
-/** Durable jobs: kept in the database, done by the scan worker, whoever asked. */
+/** Durable jobs: stored in the database and run by the scan worker, whichever process sent them. */
 export interface Jobs {
   define<Input extends object> (name: string, definition: QueueDefinition<Input>): void
-  /** @returns the job's id, a UUID; that of the job it joins, if there is one. */
+  /** Queues a job. @returns the id of the job, a UUID, or of the job that it joins. */
   send (name: string, input: object, options?: JobOptions): Promise<string>
   /**
-   * Has the scan worker do something and waits for the answer. What was not begun by then is not done later.
+   * Sends a job to the scan worker and waits for its result. A job that did not begin in time is canceled.
    *
-   * @throws ApiError UNAVAILABLE when no worker answered within `timeoutMs`, and seconds after a worker died at it.
+   * @throws ApiError UNAVAILABLE if no worker answered within `timeoutMs`, and seconds after its worker died.
    */
   request (name: string, input: object, timeoutMs: number, options?: JobOptions): Promise<unknown>
-  /** Runs a job whenever the cron line (five fields, UTC) says so. */
+  /** Runs a job at the times of a cron line (five fields, UTC). */
   schedule (name: string, key: string, cron: string | null, input: object): Promise<void>
-  /** Whether this process does one now. */
+  /** True if this process runs a job now. */
   isBusy (): boolean
 }
 
@@ -52,18 +50,18 @@ declare module 'fastify' {
   interface FastifyInstance { jobs: Jobs }
 }
 
-/** The job that was asked for, or the one that it joined. */
+/** The job that was queued, or the one that it joined. */
 interface QueuedJob { id: string, isJoined: boolean }
 interface JobsOptions { url: string, works: boolean }
 
-/** Where a job has the request that queued it, beside its input. */
+/** The field of a job's data with the id of the request that queued it, beside the input. */
 const REQUEST_KEY = '$request'
-/** A job as it lies in the queue. */
+/** The data of a job as stored in the queue. */
 type Stored = Record<string, unknown> & { [REQUEST_KEY]?: string }
 
 const UNENDED_STATES: ReadonlySet<string> = new Set(['created', 'retry', 'active'])
 const PLACE_TRIES_MAX = 3
-/** A job is taken a moment before its worker holds it, and completed a moment after. */
+/** A job becomes active a moment before its worker holds its lock, and completed a moment after. */
 const UNHELD_MS = 3_000
 const LOOK_AT_HOLDER_MS = 1_000
 const POLL_MS = [20, 30, 50, 100, 200]
@@ -77,7 +75,7 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     const boss = works ? await createBoss(url) : await createAskingBoss(app.pg)
     boss.on('error', (err) => { app.log.error({ err }, 'job queue failed') })
     await boss.start()
-    // One after the other: they are more than there are connections, which nobody waits long for.
+    // One after the other, because there are more queues than connections, and the wait for a connection is short.
     for (const [name, queue] of queues) {
       await boss.createQueue(name, {
         notify: true, retryLimit: 0, expireInSeconds: Math.min(queue.timeoutSeconds + 60, 86_000),
@@ -87,7 +85,7 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     return boss
   }
 
-  /** Who only asks for jobs has it from the first one on. It outlives the request that brought that one. */
+  /** Opens the queue at first use. It outlives the request that opened it, so it runs outside of that request. */
   function useBoss (): Promise<PgBoss> {
     opened ??= asRequest(undefined, () => apartFromRequest(openBoss)).catch((err: unknown) => {
       opened = undefined
@@ -96,7 +94,10 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     return opened
   }
 
-  /** One job at a time. The next one is looked for at once: a backlog would else be taken up at the poll's pace. */
+  /**
+   * Runs one job at a time. The next job is fetched at once, because a backlog would otherwise advance at the polling
+   * interval.
+   */
   async function startSlot (boss: PgBoss, name: string, queue: QueueDefinition<never>): Promise<void> {
     const worker: string = await boss.work(name, {
       batchSize: 1, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 5, localGroupConcurrency: 1
@@ -113,7 +114,9 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     })
   }
 
-  /** The id of the job in the place of a new one: that was just queued under its id, or waits or runs under its key. */
+  /**
+   * Returns the id of the job in place of a new one: it was just queued under its id, or waits or runs under its key.
+   */
   async function findInPlace (name: string, { id, key }: JobOptions): Promise<string | undefined> {
     const boss = await useBoss()
     if (id !== undefined) return (await boss.findJobs(name, { id }))[0]?.id
@@ -122,7 +125,7 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     return jobs.find(({ state }) => UNENDED_STATES.has(state))?.id
   }
 
-  /** The request that queued a job which is about to be replaced: the new one goes on with its work. */
+  /** Returns the request that queued a job which is about to be replaced, because the new job continues its work. */
   async function findRequest (name: string, id: string | undefined): Promise<string | undefined> {
     if (id === undefined) return undefined
     const boss = await useBoss()
@@ -144,14 +147,14 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
         ...(options.delaySeconds === undefined ? {} : { startAfter: options.delaySeconds })
       })
       if (id !== null) return { id, isJoined: false }
-      // The one in the way may come to its end before it is found.
+      // The conflicting job may end before it is found.
       const other = await findInPlace(name, options)
       if (other !== undefined) return { id: other, isJoined: true }
     }
     throw new ApiError('UNAVAILABLE', `A job could not be queued in '${name}'; try again`)
   }
 
-  /** Tells whether the worker of a running job is gone. It is asked again and again. */
+  /** Creates a check whether the worker of a running job is gone. The check is called repeatedly. */
   function watchHolder (id: string): (state: string | undefined) => Promise<boolean> {
     let lookedAt = 0
     let unheldSince: number | null = null
@@ -175,7 +178,7 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     for (let tries = 0; ; tries++) {
       await sleep(POLL_MS[Math.min(tries, POLL_MS.length - 1)])
       const isLate = Date.now() >= deadline
-      // What ended at the last moment is not canceled any more, and its answer counts.
+      // A job that ended at the last moment is no longer canceled, and its result counts.
       if (isLate && !isJoined) await boss.cancel(name, id)
       const [job] = await boss.findJobs(name, { id })
       if (job?.state === 'completed') return job.output

@@ -11,28 +11,28 @@ export type Role = 'web' | 'worker'
 declare module 'fastify' {
   interface FastifyInstance {
     workers: {
-      /** This process, unique among all that ever ran. */
+      /** The id of this process, unique among all that ever ran. */
       id: string
-      /** Whether a process of that role is there and answering. */
+      /** True if a process of this role is alive. */
       isAlive (role: Role): Promise<boolean>
       /**
-       * Waits for a scan worker that is about to come: under `svc start` the first one, or one in place of another.
+       * Waits for a scan worker that is starting: under `svc start` the first one, or a replacement.
        *
-       * @throws ApiError UNAVAILABLE when there is none.
+       * @throws ApiError UNAVAILABLE if there is none.
        */
       requireScanWorker(): Promise<void>
-      /** The ids of all processes that are there. */
+      /** Returns the ids of all live processes. */
       listAlive (): Promise<string[]>
       /**
-       * Ends this process, to be started again: it lost what it cannot do without. A web worker answers what it can
-       * until the database is there again, and finishes what it has.
+       * Ends this process so that it is started again, because it lost a connection that it needs. A web worker serves
+       * what it can until the database is back, and finishes its requests.
        */
       restart (reason: Error): void
-      /** Whether a duty that only one process may have is this one's: the first to ask has it until it ends. */
+      /** True if this process has a duty that only one process may have: the first to claim it has it until it ends. */
       claim (duty: string): Promise<boolean>
-      /** Does a piece of work while every process can see by its key that somebody does it. */
+      /** Runs work under a key that all processes can see while it runs. */
       hold<T> (key: string, work: () => Promise<T>): Promise<T>
-      /** Whether a process that is there does the piece of work. */
+      /** True if a live process runs the work of this key. */
       isHeld (key: string): Promise<boolean>
       /** Calls `listener` for each notification on a channel of the database, as long as this process lives. */
       hear (channel: string, listener: (payload: string) => void): Promise<void>
@@ -44,40 +44,40 @@ const { connectionTimeoutMillis: CONNECT_MS } = REQUEST_LIMITS
 const BEAT_MS = 2_000
 const FINISH_MS = 5_000
 const LOOK_AGAIN_MS = 200
-/** What a scan worker that is started has at most to be there, on a slow machine. */
+/** The longest start of a scan worker, on a slow machine. */
 const COMES_MS = 15_000
 const NO_SCAN_WORKER = 'No scan worker is running. Start one with svc worker, or the whole server with svc start.'
 /** EX_TEMPFAIL of sysexits.h: it may work later. */
 const TEMPORARY = 75
-/** A process that holds its lock but was silent for this long hangs. */
+/** A process that holds its lock but was silent for this long counts as hung. */
 const SILENT_SECONDS = 20
-/** First half of the advisory locks that live processes hold: any number that is ours alone. */
+/** First half of the advisory locks that live processes hold: an arbitrary number reserved for this server. */
 const LOCK_CLASS = 736_413
 /** First half of the advisory locks of duties. */
 const DUTY_CLASS = 736_414
-/** First half of the advisory locks of pieces of work. */
+/** First half of the advisory locks of work in progress. */
 const WORK_CLASS = 736_415
 
 /**
- * A process is alive while its own database session holds its advisory lock (gone the moment the process dies) and its
- * row was touched lately (stale when it hangs).
+ * Selects live processes. A process is alive while its own database session holds its advisory lock (released the
+ * moment it dies) and its row was updated lately (stale if it hangs).
  */
 const ALIVE = `select w.id from workers w join pg_locks l on l.locktype = 'advisory' and l.classid = ${LOCK_CLASS}
   and l.objid = (hashtext(w.id)::bigint & 4294967295)::oid and l.granted
   and l.database = (select oid from pg_database where datname = current_database())
   where w.seen_at > now() - interval '${SILENT_SECONDS} seconds'`
 
-/** Waits until a database takes connections, however long that is. */
+/** Waits until a database accepts connections, however long it takes. */
 async function untilReachable (url: string): Promise<void> {
   for (;;) {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS })
-    client.on('error', () => { /* the next try tells */ })
+    client.on('error', () => { /* the next attempt reports it */ })
     try {
       await client.connect()
       await client.end()
       return
     } catch {
-      // Down, or still recovering.
+      // The database is down, or still recovering.
       await sleep(LOOK_AGAIN_MS)
     }
   }
@@ -86,7 +86,7 @@ async function untilReachable (url: string): Promise<void> {
 interface WorkersOptions {
   url: string
   role: Role
-  /** Whether something starts the processes that end again. */
+  /** True if a supervisor restarts processes that end. */
   isSupervised: boolean
 }
 
@@ -108,14 +108,14 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
     if (isClosing || isLeaving) return
     isLeaving = true
     app.log.fatal({ err }, 'the database connection was lost; this process ends and is started again')
-    // Its tasks are somebody else's from now on.
+    // From now on another process runs its tasks.
     if (role === 'worker') process.exit(TEMPORARY)
     untilReachable(url).then(finish).catch((failure: unknown) => {
       app.log.error({ err: failure }, 'the process did not close well')
     }).finally(() => { process.exit(TEMPORARY) })
   }
 
-  /** Requests that are not answered then are cut off. */
+  /** Closes the process. Requests that are not answered in time are cut off. */
   async function finish (): Promise<void> {
     setTimeout(() => { process.exit(TEMPORARY) }, FINISH_MS).unref()
     await app.close()
@@ -184,7 +184,7 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
   app.addHook('onClose', async () => {
     isClosing = true
     clearInterval(timer)
-    // One that failed before was never there, and a statement would wait for a connection for ever.
+    // A session that failed before was never connected, and a statement would wait for a connection for ever.
     if (!isConnected) return
     await session.query('delete from workers where id = $1', [id]).catch((err: unknown) => {
       app.log.debug({ err }, 'the worker row stays; its lock is gone all the same')
