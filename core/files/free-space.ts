@@ -3,10 +3,10 @@ import { dirname } from 'node:path'
 import { ApiError } from '../errors.ts'
 import { errorCode } from './fs-error.ts'
 
-/** What stays free on a disk for the database and the system, whatever is to be written. */
+/** Space that always stays free on a disk for the database and the system. */
 const RESERVE_BYTES = 1024 ** 3
 
-/** What is free on the disk of a folder, or of the one that it would be made in. */
+/** Returns the free bytes on the disk of a folder, or of its nearest existing parent. */
 export async function countFree (folder: string): Promise<number> {
   try {
     const { bavail, bsize } = await statfs(folder)
@@ -17,11 +17,11 @@ export async function countFree (folder: string): Promise<number> {
   }
 }
 
-/** How many bytes may still be written into a folder. */
+/** Returns how many bytes may still be written into a folder. */
 export const countRoom = async (folder: string): Promise<number> => await countFree(folder) - RESERVE_BYTES
 
 /**
- * To be asked by everything that writes files: uploads, artwork, exports, plugins, and what is kept to be faster.
+ * Checks the free space. All code that writes files must call it: uploads, artwork, exports, plugins, and caches.
  *
  * @throws ApiError NO_FREE_SPACE unless so many bytes fit into the folder and the reserve stays free.
  */

@@ -23,7 +23,7 @@ const DRIVE_LETTER = /^[a-z]:/i
 const DRIVE_PATH = /^[a-z]:[\\/]/i
 
 /**
- * A file name as a client sent it, fit to stand alone in a folder. Nothing is repaired: a bad name is refused.
+ * Returns a file name from a client if it is safe to use in a folder. Nothing is repaired: a bad name is refused.
  *
  * @throws {PathRefusedError}
  */
@@ -34,8 +34,8 @@ export function safeName (name: string): string {
 }
 
 /**
- * A relative path as stored data or a client gave it, with forward slashes and without empty parts and `.`.
- * Characters that a name on disk may hold, such as a line feed, stay allowed here.
+ * Returns a relative path from stored data or a client, with forward slashes and without empty parts and `.`.
+ * Characters that a name on disk may contain, such as a line feed, stay allowed.
  *
  * @throws {PathRefusedError}
  */
@@ -48,9 +48,9 @@ export function safeRelativePath (path: string): string {
 }
 
 /**
- * The absolute path, free of symbolic links, of something inside a folder; the last parts need not exist yet.
+ * Returns the absolute path, free of symbolic links, of an entry inside a folder; the last parts need not exist yet.
  *
- * @throws {PathRefusedError} when it would lie outside the folder, itself or through a symbolic link
+ * @throws {PathRefusedError} if the path is outside the folder, directly or through a symbolic link
  */
 export async function resolveInside (base: string, relativePath: string): Promise<string> {
   const root = await realpath(base)
@@ -62,11 +62,11 @@ export async function resolveInside (base: string, relativePath: string): Promis
 }
 
 /**
- * Opens a regular file inside a folder for reading; the caller closes the handle.
- * That the file lies inside is checked again on the open file, so a link swapped in meanwhile gains nothing.
+ * Opens a regular file inside a folder for reading; the caller closes the handle. The open file is checked again, so
+ * that a link swapped in meanwhile gains nothing.
  *
- * @throws {PathRefusedError} when it lies outside the folder or is no regular file
- * @throws the error of the file system when it is missing or unreadable
+ * @throws {PathRefusedError} if it is outside the folder or is no regular file
+ * @throws the error of the file system if it is missing or unreadable
  */
 export async function openInside (base: string, relativePath: string): Promise<FileHandle> {
   const root = await realpath(base)
@@ -87,17 +87,17 @@ export async function openInside (base: string, relativePath: string): Promise<F
 
 const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLONG'])
 
-/** Whether opening failed because there is nothing that may be opened, and not because the disk is at fault. */
+/** True if opening failed because there is nothing that may be opened, not because of a disk failure. */
 export const isNothingThere = (err: unknown): boolean => err instanceof PathRefusedError || ABSENT.has(errorCode(err))
 
-/** Whether a path is a folder or lies in it; both absolute and without symbolic links. */
+/** True if a path is a folder or lies in it; both absolute and without symbolic links. */
 export function isInside (folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
 }
 
 /**
- * Whether the way from a folder to a file holds no symbolic link and ends at just that file: the check where the
- * system does not tell the path of an open file.
+ * True if the path from a folder to a file contains no symbolic link and ends at exactly that file. Used on systems
+ * that do not report the path of an open file.
  */
 export async function isWalkedTo (root: string, path: string, opened: BigIntStats): Promise<boolean> {
   const parts = relative(root, path).split(sep)
@@ -110,7 +110,7 @@ export async function isWalkedTo (root: string, path: string, opened: BigIntStat
   return found.ino === opened.ino && found.dev === opened.dev
 }
 
-/** Null where there is no /proc to ask. */
+/** Returns null if there is no /proc. */
 async function isDescriptorInside (root: string, descriptor: number): Promise<boolean | null> {
   if (process.platform !== 'linux') return null
   try {
@@ -131,13 +131,15 @@ async function resolveExisting (target: string, value: string): Promise<string> 
   }
 }
 
-/** A dangling link counts as present: writing to it would create a file wherever it points. */
+/**
+ * Resolves a missing path. A dangling link counts as present, because writing to it would create a file at its target.
+ */
 async function resolveMissing (target: string, value: string): Promise<string> {
   if (await isPresent(target)) throw new PathRefusedError(value, 'it is a symbolic link to nothing')
   return join(await resolveExisting(dirname(target), value), basename(target))
 }
 
-/** Whether something has this path, be it a link to nothing. */
+/** True if an entry with this path exists, even a dangling link. */
 export async function isPresent (path: string): Promise<boolean> {
   try {
     await lstat(path)

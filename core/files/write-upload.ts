@@ -1,23 +1,23 @@
 import type { FileHandle } from 'node:fs/promises'
 import { requireFreeSpace } from './free-space.ts'
 
-/** How much is written until the free space is looked at again. */
+/** Bytes written between two checks of the free space. */
 const FREE_CHECK_BYTES = 64 * 1024 ** 2
 
 export interface UploadLimits {
-  /** The folder on whose disk it is written. */
+  /** The folder whose disk the file is written to. */
   folder: string
-  /** 0 means any. */
+  /** The most bytes; 0 means no limit. */
   maxBytes: number
-  /** What is thrown beyond that. */
+  /** Creates the error for larger content. */
   tooLarge: () => Error
 }
 
 /**
- * Writes what arrives to a new file, to the disk itself.
+ * Writes an upload to a new file and flushes it to the disk.
  *
- * @param see is shown every piece before it is written
- * @returns how many bytes there were
+ * @param see gets every piece before it is written
+ * @returns the number of bytes
  * @throws ApiError NO_FREE_SPACE
  */
 export async function writeUpload (
@@ -26,7 +26,7 @@ export async function writeUpload (
 ): Promise<number> {
   let size = 0
   let checked = 0
-  // Not everybody announces a length.
+  // Not every client announces a length.
   await requireFreeSpace(folder, 0)
   for await (const chunk of content) {
     size += chunk.length
