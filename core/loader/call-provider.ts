@@ -7,7 +7,7 @@ import { providerCalls } from './traces.ts'
 
 const DEFAULT_TIMEOUT_MS = 60_000
 
-/** What a plugin throws is shown to people, and it may quote what it was configured with. */
+/** Masks secrets in an error of a plugin, because users see the error and it may quote the plugin's settings. */
 function hideSecrets (err: unknown, secrets: readonly string[]): void {
   if (!(err instanceof Error)) return
   const { text } = createMask(secrets)
@@ -16,11 +16,11 @@ function hideSecrets (err: unknown, secrets: readonly string[]): void {
 }
 
 /**
- * Has a provider do something, for at most its time limit and not beyond the end of the scope.
+ * Calls a provider, within its time limit and the lifetime of the scope.
  *
- * @param work what is called; its context fits every definition
- * @param limitMs the limit, where it is not the provider's own
- * @throws what the work throws, without the provider's secrets · the reason of the scope's signal
+ * @param work the call; its context fits every definition
+ * @param limitMs replaces the provider's own limit
+ * @throws the errors of the work, without the provider's secrets · the reason of the scope's signal
  */
 export async function callProvider<Value> (
   { key, definition, limits, trust, context }: Loaded<ProviderDefinition>, scope: CallScope,
@@ -36,7 +36,7 @@ export async function callProvider<Value> (
     tell(null)
     return value
   } catch (err) {
-    // A caller that gave up says nothing about the provider.
+    // A call that its caller aborted says nothing about the provider.
     if (!scope.signal.aborted) tell(err)
     hideSecrets(err, trust.secrets)
     throw err

@@ -1,14 +1,14 @@
 import type { Context, Files, LinkMatch, Match, Preferences, ProviderContext } from '@svc/plugin-sdk'
 import type { Hold } from './limit-time.ts'
 
-/** What differs from call to call: a scan shares its memo among all ROMs. */
+/** Parameters that differ from call to call. A scan shares its memo among all ROMs. */
 export interface CallScope {
   signal: AbortSignal
   memo: Context['memo']
   preferences: Preferences
-  /** The library that is looked at; without it the first. */
+  /** The library to read; by default the first. */
   files?: Files
-  /** Whether the caller heeds rate limits for all calls of the plugin; else each request waits one out by itself. */
+  /** True if the caller handles rate limits for all calls of the plugin; else each request waits for its own. */
   heedsLimits?: boolean
   /** Stops the caller's clock while a request waits for its turn. */
   hold?: Hold

@@ -13,7 +13,7 @@ import type { LearntLimits } from './plugin-limits.ts'
 const TEXT_MAX_BYTES = 64 * 1024 * 1024
 const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
 
-/** A plugin's own corner of the table `plugin_cache`. */
+/** Creates the cache of one plugin, its rows of the table `plugin_cache`. */
 export function createCache (pool: pg.Pool, plugin: string): Cache {
   return {
     async get (key) {
@@ -34,7 +34,7 @@ export function createCache (pool: pg.Pool, plugin: string): Cache {
   }
 }
 
-/** Deletes what no plugin is given any more. */
+/** Deletes expired entries. */
 export async function dropExpiredCache (pool: pg.Pool): Promise<void> {
   await pool.query('delete from plugin_cache where expires_at <= now()')
 }
@@ -50,9 +50,9 @@ async function readBounded (path: string, maxBytes: number): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** A folder as plugins see it, such as the library: to read, and nothing outside. */
+/** Creates read-only access for plugins to a folder such as the library, and to nothing outside. */
 export function createFiles (rootDir: string): Files {
-  /** Where a path really leads and what is there; null when nothing is. */
+  /** Returns the real path and whether it is a folder; null if nothing exists there. */
   async function find (path: string): Promise<{ real: string, isFolder: boolean } | null> {
     const real = await resolveInside(rootDir, path)
     try {
@@ -72,7 +72,7 @@ export function createFiles (rootDir: string): Files {
       if (facts.isDirectory()) return [{ name, kind: 'folder', size: 0, mtime }]
       return facts.isFile() ? [{ name, kind: 'file', size: facts.size, mtime }] : []
     } catch {
-      // It vanished since the folder was listed, or is a broken link: not an entry.
+      // The entry vanished since the folder was listed, or is a broken link.
       return []
     }
   }
@@ -100,7 +100,7 @@ export function readPreferences (config: Config): Preferences {
   return { regions: config.scan.priority.region, languages: config.scan.priority.language, media: config.scan.media }
 }
 
-/** What stays the same for a plugin as long as the process runs. */
+/** The services of a plugin, which live as long as the process. */
 export interface PluginServices {
   config: unknown
   http: OutgoingClient

@@ -2,16 +2,16 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { FastifyBaseLogger } from 'fastify'
 import { METHODS, findMethod, withMethods } from './process/descriptor.ts'
 
-/** Names the plugin whose code runs here, and whatever that code left to run later. */
+/** The plugin whose code runs in this async context, including work that it started and did not await. */
 const running = new AsyncLocalStorage<string>()
 
-/** Runs a plugin's code so that an error that nobody waits for is known to be the plugin's. */
+/** Runs a plugin's code so that an unhandled error is attributed to the plugin. */
 export const runAs = <Value>(plugin: string, work: () => Value): Value => running.run(plugin, work)
 
 const isIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value
 
-/** Each piece is made by the plugin's code as well. */
+/** Wraps an iterable, because the plugin's code also produces each item. */
 function iterateAs (plugin: string, iterable: AsyncIterable<unknown>): AsyncIterable<unknown> {
   return {
     [Symbol.asyncIterator] () {
@@ -24,7 +24,7 @@ function iterateAs (plugin: string, iterable: AsyncIterable<unknown>): AsyncIter
   }
 }
 
-/** The same definition, whose functions run as the plugin's. */
+/** Returns a copy of the definition whose functions run in the plugin's async context. */
 export function ownCalls<Definition extends object> (plugin: string, definition: Definition): Definition {
   const paths = Object.keys(METHODS).filter((path) => findMethod(definition, path) !== undefined)
   return withMethods(definition, paths, (path) => (...args) => {
@@ -33,7 +33,7 @@ export function ownCalls<Definition extends object> (plugin: string, definition:
   })
 }
 
-/** Ends the process at an error that nobody caught, unless a plugin made it: that one costs no other's work. */
+/** Ends the process at an unhandled error, unless a plugin caused it: then all other work continues. */
 export function endAtOwnErrors (log: () => Pick<FastifyBaseLogger, 'error' | 'fatal'>, message: string): void {
   process.on('uncaughtException', (err) => {
     const plugin = running.getStore()

@@ -11,11 +11,11 @@ import type { PluginProcess } from './process/plugin-process.ts'
 import type { Definition } from './registry.ts'
 
 export interface Exported { kind: PluginKind, definition: Definition }
-/** What the plugin asks of its host: to be told of the end. */
+/** The part of the host that the plugin uses: a hook for the end. */
 export interface PluginHost { addHook (name: 'onClose', hook: () => Promise<void>): unknown }
 export type ImportedPlugin = Exported & ((host: PluginHost, options: HostOptions) => Promise<void>)
 
-/** What each kind must have; the rest of its definition is optional. */
+/** Members that each kind must have; the rest of its definition is optional. */
 const REQUIRED: Record<PluginKind, Record<string, 'function' | 'object' | 'string'>> = {
   provider: {},
   channel: { settings: 'object', deliver: 'function', describe: 'function' },
@@ -23,10 +23,10 @@ const REQUIRED: Record<PluginKind, Record<string, 'function' | 'object' | 'strin
 }
 const HOME_OF_DEFINES = 'its default export is not what defineProvider, defineChannel or defineExporter returns'
 
-/** The text of whatever was thrown. */
+/** Returns the text of any thrown value. */
 export const messageOf = (thrown: unknown) => thrown instanceof Error ? thrown.message : String(thrown)
 
-/** @throws LoadError saying what is wrong with the package or that its SDK range does not fit. */
+/** Reads the manifest of a package. @throws LoadError if the package is invalid or its SDK range does not fit. */
 export function readManifest (pack: PluginPackage): Manifest {
   if (pack.problem !== null) throw new LoadError('failed', pack.problem)
   if (pack.manifest === undefined) throw new LoadError('failed', 'its package.json has no "svc" key, so it is no plugin')
@@ -44,9 +44,9 @@ export function readManifest (pack: PluginPackage): Manifest {
 }
 
 /**
- * Runs the package's code in this process and takes its default export.
+ * Runs the package's code in this process and returns its default export.
  *
- * @throws LoadError when it cannot be loaded or is not what the manifest says.
+ * @throws LoadError if it cannot be loaded or does not match the manifest.
  */
 export async function importPlugin (
   pack: PluginPackage & { entry: string }, manifest: Manifest, timeoutMs: number
@@ -65,9 +65,9 @@ export async function importPlugin (
 }
 
 /**
- * Has the package's code run in a process of its own, which is called by what is returned.
+ * Runs the package's code in its own process, and returns a definition whose functions call that process.
  *
- * @throws LoadError when it cannot be loaded or is not what the manifest says.
+ * @throws LoadError if it cannot be loaded or does not match the manifest.
  */
 export async function importApart (pack: PluginPackage, manifest: Manifest, process: PluginProcess): Promise<Exported> {
   try {
@@ -80,9 +80,9 @@ export async function importApart (pack: PluginPackage, manifest: Manifest, proc
 }
 
 /**
- * The plugin that a description is of.
+ * Returns the plugin of a descriptor.
  *
- * @throws LoadError when it is not what the manifest says.
+ * @throws LoadError if it does not match the manifest.
  */
 export function readDescriptor (
   descriptor: Descriptor, manifest: Manifest, callOf: (method: string) => (...args: unknown[]) => unknown
@@ -108,7 +108,7 @@ function checkPlugin (plugin: Exported, manifest: Manifest): void {
   if (plugin.kind === 'provider') checkProvider(parts)
 }
 
-/** @throws LoadError for a provider that cannot be asked, or whose answers could not be stored. */
+/** @throws LoadError for a provider without lookups, or whose matches could not be stored. */
 function checkProvider (parts: ReadonlyMap<string, unknown>): void {
   if (typeof parts.get('identify') !== 'function' && typeof parts.get('getById') !== 'function') {
     throw new LoadError('failed', "its definition lacks the function 'identify', and 'getById' as well; every provider has one of them")

@@ -7,8 +7,8 @@ const NIGHTLY = '0 4 * * *'
 export interface IndexSchedule { enabled: boolean, cron: string }
 
 /**
- * When a plugin's local index is built anew: `plugins.<key>.refresh_cron`, which switches it on, or the variables
- * `ENABLE_SCHEDULED_UPDATE_<KEY>_METADATA` and `SCHEDULED_UPDATE_<KEY>_METADATA_CRON`, which win.
+ * Returns when a plugin's local index is rebuilt: `plugins.<key>.refresh_cron`, which enables it. The variables
+ * `ENABLE_SCHEDULED_UPDATE_<KEY>_METADATA` and `SCHEDULED_UPDATE_<KEY>_METADATA_CRON` take precedence.
  */
 export function readIndexSchedule (
   key: string, config: Pick<Config, 'plugins'>, env: Environment = settingsEnvironment()

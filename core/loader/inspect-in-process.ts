@@ -9,7 +9,7 @@ import type { Inspection } from './inspect.ts'
 import type { PluginPackage } from './packages.ts'
 import { bootsMs } from './process/plugin-process.ts'
 
-/** Settings travel here: an environment is read by others too. */
+/** The order for the process. It contains the settings, because other users may read the environment of a process. */
 export interface InspectOrder {
   settings: Environment
   works: boolean
@@ -23,16 +23,16 @@ const FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning
 const INSPECT_MS = 30_000
 
 export interface InspectOptions {
-  /** Whether they are set up too. */
+  /** True if the plugins are also set up. */
   works: boolean
   packages: PluginPackage[]
   settings?: Environment
 }
 
 /**
- * What these packages are, found out by a process of its own.
+ * Inspects packages in a separate process.
  *
- * @throws StartError when that takes too long.
+ * @throws StartError if that takes too long.
  */
 export async function inspectApart (
   { works, packages, settings = settingsEnvironment() }: InspectOptions

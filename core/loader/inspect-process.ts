@@ -3,7 +3,7 @@ import { useSettings } from '../config/environment.ts'
 import type { InspectOrder, InspectNews } from './inspect-in-process.ts'
 import { inspectPlugins } from './inspect.ts'
 
-/** Entry of the process that looks at plugins for one that runs none of their code. */
+/** Entry of the process that inspects plugins for a process that runs none of their code. */
 function report (news: InspectNews): void {
   process.send?.(news, undefined, undefined, () => { process.exit(0) })
 }

@@ -12,7 +12,7 @@ import { USER_AGENT } from './services.ts'
 
 export interface Inspection { descriptions: Description[], records: PluginRecord[] }
 
-/** What a plugin keeps, for as long as it is looked at. */
+/** Creates a cache in memory for the duration of the inspection. */
 function createMemoryCache (): Cache {
   const entries = new Map<string, { value: unknown, expiresAt: number }>()
   return {
@@ -26,9 +26,9 @@ function createMemoryCache (): Cache {
 }
 
 /**
- * What these packages are, without a server or a database. Runs their code where a scan worker does.
+ * Inspects packages without a server or a database. Runs their code as a scan worker does.
  *
- * @param works whether they are set up too
+ * @param works true to set them up too
  */
 export async function inspectPlugins (
   config: Config, works: boolean, packages: PluginPackage[]

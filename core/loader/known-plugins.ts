@@ -6,7 +6,7 @@ import { type PluginPackage, listPluginPackages } from './packages.ts'
 import type { Description } from './registry.ts'
 import { PLUGINS_CHANGED, fingerprintOf, readSnapshot, storeDescriptions, storeReports } from './snapshot.ts'
 
-/** What the packages are: as it is stored, else as a process of its own finds out. */
+/** Returns the descriptions of the packages: the stored ones, or else those of an inspection in a separate process. */
 async function findDescriptions (
   app: FastifyInstance, packages: PluginPackage[], fingerprint: string
 ): Promise<readonly Description[]> {
@@ -24,10 +24,10 @@ async function findDescriptions (
   }
 }
 
-/** In a process that runs plugins: what becomes of them is stored for the others. */
+/** Stores the state of plugins, in the process that runs them, for all other processes. */
 async function tellOthers (app: FastifyInstance, fingerprint: string): Promise<void> {
   await storeDescriptions(app.pg, fingerprint, app.registry.descriptions)
-  /** One after the other, so that the last word is the last. */
+  /** One write after the other, because the last state must win. */
   let storing: Promise<void> = Promise.resolve()
   const store = () => {
     storing = storing.then(() => storeReports(app.pg, fingerprint, app.workers.id, app.registry.report()))
@@ -39,14 +39,14 @@ async function tellOthers (app: FastifyInstance, fingerprint: string): Promise<v
   app.addHook('onClose', () => storing)
 }
 
-/** In a process that runs none: what a scan worker that is there found out counts. */
+/** Loads the state of plugins, in a process that runs none. Only reports of a live scan worker count. */
 async function hearFromWorker (app: FastifyInstance, fingerprint: string): Promise<void> {
   async function adopt (): Promise<void> {
     const snapshot = await readSnapshot(app.pg, fingerprint)
     if (snapshot === null || snapshot.worker === null) return
     if ((await app.workers.listAlive()).includes(snapshot.worker)) app.registry.adopt(snapshot.reports)
   }
-  /** One after the other: what was read earlier must not take the place of what was read later. */
+  /** One read after the other, because an older state must not replace a newer one. */
   let adopting: Promise<void> = Promise.resolve()
   app.addHook('onReady', async () => {
     await app.workers.hear(PLUGINS_CHANGED, (changed) => {
@@ -60,8 +60,9 @@ async function hearFromWorker (app: FastifyInstance, fingerprint: string): Promi
 }
 
 /**
- * All plugins: run in the scan worker, and known by what is stored of them everywhere else. Not done while the
- * application registers this: many processes may take longer to start than a part of it is given.
+ * Opens the registry of all plugins. The scan worker runs them; all other processes use the stored descriptions. It is
+ * not opened during the registration of app plugins, because many processes may take longer to start than that time
+ * limit.
  */
 export async function openRegistry (app: FastifyInstance, options: LoaderOptions) {
   const { config, works } = options

@@ -1,28 +1,31 @@
 import { onAbort } from '../on-abort.ts'
 
-/** Stops the clock of a time limit until what it returns is called; with several holds, until the last is. */
+/**
+ * Stops the clock of a time limit until the returned function is called; with several holds, until the last one is
+ * released.
+ */
 export type Hold = () => () => void
 
-/** A plugin's work took longer than it may. */
+/** A plugin exceeded its time limit. */
 export class TimeLimitError extends Error {
   override readonly name = 'TimeLimitError'
 }
 
 /**
- * Runs a plugin's work for at most `ms` milliseconds and not beyond the end of `outer`. A plugin that ignores its
- * signal must not hold its caller: its answer is no longer waited for.
+ * Runs a plugin's work for at most `ms` milliseconds and no longer than `outer`. A plugin that ignores its signal must
+ * not block its caller, so its result is then no longer awaited.
  *
- * @param late what is said when the time is over, followed by how long that was
- * @throws TimeLimitError with `late`, the reason of `outer`, and what the work throws
+ * @param late the beginning of the message on timeout; the limit follows
+ * @throws TimeLimitError with `late`, the reason of `outer`, and the errors of the work
  */
 export async function limitTime<T> (
   late: string, ms: number, outer: AbortSignal, work: (signal: AbortSignal, hold: Hold) => Promise<T>
 ): Promise<T> {
   outer.throwIfAborted()
-  // Not AbortSignal.any: a long-lived signal, such as that of a scan, would remember every call made under it.
+  // AbortSignal.any is not used: a long-lived signal, such as that of a scan, would keep every call made under it.
   const ending = new AbortController()
   const { promise, reject } = Promise.withResolvers<never>()
-  promise.catch(() => { /* seen by the race below, or no longer of interest */ })
+  promise.catch(() => { /* the race below rejects with it, or has already ended */ })
   const end = (reason: unknown) => {
     reject(reason)
     ending.abort(reason)
@@ -37,10 +40,10 @@ export async function limitTime<T> (
   }
 }
 
-/** Nothing ends it but its time. */
+/** A signal that never aborts. */
 export const NEVER = new AbortController().signal
 
-/** One timer, however often the clock stands still: it is set again when it ran out before its time. */
+/** Creates a clock with one timer, even if it is often stopped: a timer that fires too early is set again. */
 function createClock (ms: number, onEnd: () => void) {
   let endsAt = performance.now() + ms
   let heldAt = 0

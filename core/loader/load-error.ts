@@ -1,7 +1,7 @@
 import { NEVER, TimeLimitError, limitTime } from './limit-time.ts'
 import type { PluginStatus } from './registry.ts'
 
-/** Why a plugin is left out, as its owner reads it. */
+/** The reason for which a plugin was skipped, in words for the operator. */
 export class LoadError extends Error {
   readonly status: PluginStatus
 
@@ -11,7 +11,7 @@ export class LoadError extends Error {
   }
 }
 
-/** @throws LoadError when `work` does not end in time. */
+/** Limits the time of a loading step. @throws LoadError if `work` does not end in time. */
 export async function limitLoading<T> (what: string, timeoutMs: number, work: () => Promise<T>): Promise<T> {
   try {
     return await limitTime(`${what} does not end within`, timeoutMs, NEVER, work)

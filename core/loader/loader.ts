@@ -21,27 +21,27 @@ import { type Definition, type Description, type Loaded, type PluginRecord, type
 export interface LoaderOptions {
   config: Config
   packages?: PluginPackage[]
-  /** Whether plugins are set up to work here; else only their schemas and status are wanted. */
+  /** True if plugins are set up to work here; else only their schemas and status are needed. */
   works: boolean
-  /** What each package is, in their order: no plugin's code is run to find out. */
+  /** The description of each package, in their order. With them, no plugin's code runs. */
   descriptions?: readonly Description[] | undefined
-  /** Milliseconds all plugins together may take to load, again to set up, and again to close. */
+  /** Milliseconds that all plugins together may take to load, again to set up, and again to close. */
   startTimeoutMs?: number
-  /** How patient the host is with plugins in processes of their own. */
+  /** Timeouts for plugins in their own processes. */
   patience?: Pick<PluginProcessOptions, 'pingMs' | 'restartMs'>
-  /** What a plugin is handed. */
+  /** Creates the services of a plugin. */
   createServices (kind: PluginKind, key: string, wanted: WantedServices): PluginServices
 }
 
 /** Loading and setting up, one after the other, must fit into the limit of the application's own start. */
 const START_TIMEOUT_MS = 5_000
 
-/** A plugin on its way: what is known of it so far, and why it goes no further. */
+/** A plugin that is being loaded: its parts so far, and the reason why it failed. */
 interface Candidate {
   pack: PluginPackage
   manifest: Manifest | null
   plugin: Exported | ImportedPlugin | null
-  /** Where it runs, when that is not here. */
+  /** The process that runs the plugin; null if it runs in this one. */
   process: PluginProcess | null
   services: PluginServices | null
   limits: Limits
@@ -88,27 +88,27 @@ function toDescription ({ plugin, failure }: Candidate): Description {
   }
 }
 
-/** A channel's limits are about deliveries, which the host paces by itself. */
+/** Returns a provider's limits. The host itself limits the deliveries of channels. */
 async function limitsOf ({ kind, definition }: Exported, config: unknown): Promise<Limits> {
   const { limits = {} } = kind === 'provider' ? definition as ProviderDefinition : {}
   if (typeof limits !== 'function') return limits
-  // Of a plugin in a process of its own it is a promise.
+  // For a plugin in its own process the result is a promise.
   return await Promise.resolve(limits(config as never))
 }
 
-/** A step of one plugin: what goes wrong there is its failure alone. */
+/** Runs one step of one plugin; an error fails only this plugin. */
 async function attempt (candidate: Candidate, step: () => Promise<void> | void): Promise<void> {
   if (candidate.failure !== null) return
   try {
     await step()
   } catch (err) {
     candidate.failure = err instanceof LoadError ? err : new LoadError('failed', messageOf(err))
-    // What cannot be used needs no process.
+    // A failed plugin needs no process.
     candidate.process?.end()
   }
 }
 
-/** Registers with the host, so that the plugin is closed with it, in a context of its own. */
+/** Registers a plugin with the host in its own context, so that it is closed with the host. */
 function register (app: FastifyInstance, name: string, closers: (() => Promise<void>)[], timeoutMs: number): void {
   app.register(async (instance) => {
     instance.addHook('onClose', async () => {
@@ -125,7 +125,7 @@ const refuseCall = () => () => { throw new Error('Plugins are called in the scan
 export async function loadPlugins (app: FastifyInstance, options: LoaderOptions): Promise<Registry> {
   const { config, works, descriptions, startTimeoutMs = START_TIMEOUT_MS } = options
   const { registry, define, describe, add, setDown } = createRegistry()
-  /** The first of two plugins with one key wins. */
+  /** Keys in use; the first of two plugins with one key wins. */
   const taken = new Map<string, string>()
   const ordered: ProviderDefinition[] = []
   const packages = options.packages ?? listPluginPackages(config.data_dir)
@@ -178,14 +178,14 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     }
     if (settings.status !== 'ready') throw new LoadError(settings.status, settings.reason)
     const { value, secrets, origins, folders } = settings
-    // Of a plugin in a process of its own it is a promise; where its code is not run, nobody can say.
+    // For a plugin in its own process the result is a promise. Without the plugin's code it is unknown.
     const missing = descriptions === undefined ? await Promise.resolve(definition.missing?.(value)) : undefined
     if (missing !== undefined) throw new LoadError('disabled', `set ${missing}`)
     const mask = createMask(secrets)
     candidate.mask = (text) => mask.text(text)
     candidate.trust = { secrets, origins }
     candidate.folders = folders
-    // The pace of requests, which are made where plugins work.
+    // Limits apply to requests, which are sent only by processes that run plugins.
     if (works) candidate.limits = await limitsOf(plugin, value)
     const index = 'index' in definition ? definition.index : undefined
     const services: PluginServices = options.createServices(kind, definition.key, {
@@ -201,7 +201,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     if (kind === 'exporter') followSettings(services, definition, config)
   }
 
-  /** Only among those that can be asked: the one that closes a circle is left out, in load order. */
+  /** Orders the available providers. The one that closes a cycle is skipped, in load order. */
   function putInOrder ({ plugin }: Candidate): void {
     if (plugin?.kind !== 'provider') return
     const definition = plugin.definition as ProviderDefinition
@@ -225,7 +225,8 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
       })
     }
     const host = { addHook: (_name: 'onClose', hook: () => Promise<void>) => closers.push(hook) }
-    // Registered before it is set up: one that takes too long may still end, and must be closed then.
+    // Registered before the set-up, because a set-up that exceeds its time may still finish, and the plugin must then
+    // be closed.
     register(app, pack.name, closers, startTimeoutMs)
     async function start (): Promise<void> {
       if (process === null) {
@@ -257,7 +258,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     }
   }
 
-  // All at once, so that several plugins that hang cost no more time than one.
+  // All at once, because then several hanging plugins cost no more time than one.
   await Promise.all(candidates.map((candidate, place) =>
     attempt(candidate, () => importOne(candidate, descriptions?.[place]))))
   for (const candidate of candidates) describe(toDescription(candidate))
@@ -281,7 +282,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
   return registry
 }
 
-/** Gives the owner's packages this server's SDK. */
+/** Links this server's SDK into the folder of community plugins. */
 export function linkSdkFor (app: FastifyInstance, dataDir: string): void {
   try {
     linkSdk(dataDir)

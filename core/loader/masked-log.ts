@@ -1,7 +1,7 @@
 import type { Logger } from '@svc/plugin-sdk'
 import { type Mask, createMask } from '../http/mask.ts'
 
-/** Deeper than this nothing is logged. */
+/** The deepest level of objects that is logged. */
 const DEPTH_MAX = 6
 
 function maskError (err: Error, mask: Mask, depth: number): Error {
@@ -21,7 +21,7 @@ function maskValue (value: unknown, mask: Mask, depth: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, maskValue(each, mask, depth + 1)]))
 }
 
-/** A log that shows none of the plugin's secrets, whatever the plugin writes. */
+/** Creates a log that masks the plugin's secrets in everything that the plugin writes. */
 export function createMaskedLog (log: Logger, secrets: readonly string[]): Logger {
   const mask = createMask(secrets)
   const masked = (fields: object) => maskValue(fields, mask, 0) as object

@@ -1,6 +1,6 @@
 import type { Context } from '@svc/plugin-sdk'
 
-/** Runs `create` once per key and shares the promise; a rejection is not kept. */
+/** Creates a memo that runs `create` once per key and shares the promise; a rejection is not cached. */
 export function createMemo (): Context['memo'] {
   const promises = new Map<string, Promise<unknown>>()
   return async function memo<T> (key: string, create: () => Promise<T>): Promise<T> {

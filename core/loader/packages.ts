@@ -4,24 +4,24 @@ import { dirname, join } from 'node:path'
 import { SERVER_DIR } from '../server-dir.ts'
 import { isPackageName, listDependencyNames } from './dependencies.ts'
 
-/** A folder that may hold a plugin. */
+/** A folder that may contain a plugin. */
 export interface PluginPackage {
   folder: string
   name: string
   version: string | null
-  /** The `svc` key of its package.json, unchecked; undefined when there is none. */
+  /** The `svc` key of its package.json, unchecked; undefined if there is none. */
   manifest: unknown
-  /** The file to import; null when package.json names none that exists. */
+  /** The file to import; null if package.json names none that exists. */
   entry: string | null
   origin: 'built-in' | 'community'
-  /** Why the package itself cannot be read; null when it can. */
+  /** The reason why the package cannot be read; null if it can. */
   problem: string | null
 }
 
-/** Plugins import it, and are given the server's own. */
+/** The SDK package. Plugins that import it get the server's own copy. */
 const SDK = '@svc/plugin-sdk'
 export const BUILT_IN_FOLDERS = ['providers', 'channels', 'exporters']
-/** Our own packages are run from their sources; those npm installed are plain JavaScript. */
+/** Built-in packages run from their sources; packages from npm are plain JavaScript. */
 const CONDITIONS = { 'built-in': ['svc:source', 'import', 'default'], community: ['import', 'node', 'default'] }
 
 function pickCondition (target: unknown, conditions: readonly string[]): string | null {
@@ -75,7 +75,9 @@ function listBuiltIn (serverDir: string): PluginPackage[] {
   })
 }
 
-/** The packages that the owner installed: those that `plugins/package.json` in the data directory depends on. */
+/**
+ * Returns the packages that the operator installed: the dependencies of `plugins/package.json` in the data directory.
+ */
 function listCommunity (pluginsDir: string): PluginPackage[] {
   const file = join(pluginsDir, 'package.json')
   if (!existsSync(file)) return []
@@ -84,7 +86,7 @@ function listCommunity (pluginsDir: string): PluginPackage[] {
   if (names instanceof Error) {
     return [{ ...absent, folder: pluginsDir, name: file, problem: `it cannot be read: ${names.message}. Correct or delete it` }]
   }
-  // Where npm was run by hand, it may have been installed beside them.
+  // The SDK may be among them if npm was run by hand.
   return names.filter((name) => name !== SDK).map((name) => {
     const folder = join(pluginsDir, 'node_modules', name)
     return existsSync(folder)
@@ -93,7 +95,7 @@ function listCommunity (pluginsDir: string): PluginPackage[] {
   })
 }
 
-/** The names a package.json depends on, or why that cannot be told. */
+/** Returns the names that a package.json depends on, or the error of reading it. */
 function readDependencies (file: string): string[] | Error {
   try {
     const json: unknown = JSON.parse(readFileSync(file, 'utf8'))
@@ -104,14 +106,17 @@ function readDependencies (file: string): string[] | Error {
   }
 }
 
-/** Everything that may be a plugin: our own first, by folder name, then the owner's in the order they were added. */
+/**
+ * Returns all packages that may be plugins: the built-in ones by folder name, then community ones in the order of
+ * installation.
+ */
 export function listPluginPackages (dataDir: string, serverDir = SERVER_DIR): PluginPackage[] {
   return [...listBuiltIn(serverDir), ...listCommunity(join(dataDir, 'plugins'))]
 }
 
 /**
- * Makes `import '@svc/plugin-sdk'` in the owner's packages mean this server's SDK: a plugin that brought another copy
- * would throw errors of other classes.
+ * Makes `import '@svc/plugin-sdk'` in community packages load this server's SDK. A plugin with its own copy would throw
+ * errors of other classes.
  */
 export function linkSdk (dataDir: string, serverDir = SERVER_DIR): void {
   const modules = join(dataDir, 'plugins', 'node_modules')
@@ -124,7 +129,7 @@ export function linkSdk (dataDir: string, serverDir = SERVER_DIR): void {
   try {
     symlinkSync(sdk, link, 'junction')
   } catch (err) {
-    // All processes of the server start at once: another one may just have made it.
+    // All processes of the server start at once, so another one may just have created the link.
     if (!isLinkTo(link, sdk)) throw err
   }
 }

@@ -9,12 +9,12 @@ import { type Environment, settingsEnvironment } from '../config/environment.ts'
 import { errorCode } from '../files/fs-error.ts'
 import { isMail, isShared, mayRead } from './plugin-variables.ts'
 
-/** A plugin's configuration after its schema was applied. */
+/** The configuration of a plugin after its schema was applied. */
 export type PluginConfig =
   { status: 'ready', value: Record<string, unknown>, secrets: string[], origins: string[], folders: Record<string, string> } |
   { status: 'disabled' | 'failed', reason: string }
 
-/** What is asked of a plugin's definition here. */
+/** The part of a plugin's definition that its configuration needs. */
 interface ConfiguredPlugin { key: string, name: string, config?: TSchema | undefined }
 
 const sectionOf = (parent: unknown, key: string): Record<string, unknown> => {
@@ -22,14 +22,17 @@ const sectionOf = (parent: unknown, key: string): Record<string, unknown> => {
   return typeof section === 'object' && section !== null ? section as Record<string, unknown> : {}
 }
 
-/** Where a value is set, for messages. */
+/** Returns the name of a setting for messages: its variable, or its path in config.yml. */
 const nameOf = (key: string, property: string, schema: TSchema, place: string) =>
   typeof schema.env === 'string' ? schema.env : `${place}.${key}.${property} in config.yml`
 
-/** Exporters are configured where the frontends' settings always were: in `scan.<key>`. */
+/**
+ * Returns the section for a kind of plugin. Exporters are configured in `scan.<key>`, the established place of
+ * frontends' settings.
+ */
 const placeOf = (kind: string) => kind === 'exporter' ? 'scan' : 'plugins'
 
-/** What the server itself was set to by the variable of that name, in `config.yml` or by the variable. */
+/** Returns the server's own setting with a variable of that name, from `config.yml` or the variable. */
 function readShared (name: string, config: Config): unknown {
   const shared = listSettings(ConfigSchema).find(({ env }) => env === name)
   return shared === undefined ? undefined : getAt(config, shared.path)
@@ -40,7 +43,7 @@ const readVariable = (schema: TSchema, env: Environment): unknown => {
   return text === undefined || text === '' ? undefined : coerceText(text, schema)
 }
 
-/** What the owner set for the plugin, in `config.yml` or by its variables. */
+/** Collects the settings that the operator set for the plugin, in `config.yml` or by its variables. */
 function collectOwn (kind: string, key: string, properties: Record<string, TSchema>, config: Config, env: Environment) {
   const values = structuredClone(sectionOf(config[placeOf(kind)], key))
   if (kind === 'exporter') delete values.export
@@ -51,7 +54,10 @@ function collectOwn (kind: string, key: string, properties: Record<string, TSche
   return values
 }
 
-/** Settings that the plugin shares with the server: the variable, else the plugin's section, else the server's. */
+/**
+ * Collects the settings that the plugin shares with the server: the variable, else the plugin's section, else the
+ * server's.
+ */
 function collectShared (
   own: Record<string, unknown>, properties: Record<string, TSchema>, config: Config, env: Environment
 ) {
@@ -62,7 +68,10 @@ function collectShared (
   }))
 }
 
-/** The settings that make up a plugin's account, named as they are set: its secrets, and what has no default. */
+/**
+ * Returns the settings of a plugin's account, as the operator sets them: its secrets, and required settings without a
+ * default.
+ */
 export function nameCredentials (kind: string, key: string, schema: TSchema | undefined): string[] {
   const properties = Object.entries((schema?.properties ?? {}) as Record<string, TSchema>)
   const required: unknown[] = Array.isArray(schema?.required) ? schema.required : []
@@ -72,15 +81,15 @@ export function nameCredentials (kind: string, key: string, schema: TSchema | un
 }
 
 /**
- * Addresses that the owner set for this plugin are trusted by exact host and port. A default of the schema is the
- * plugin's choice, and a value that the plugin shares with the server was set for the server.
+ * Returns the addresses that the operator set for this plugin; they are trusted by exact host and port. A default of
+ * the schema is the plugin's choice, and a shared value was set for the server, so neither is trusted.
  */
 function findOrigins (values: Record<string, unknown>): string[] {
   return Object.values(values).flatMap((value) =>
     typeof value === 'string' && /^https?:\/\//.test(value) && URL.canParse(value) ? [originOf(value)] : [])
 }
 
-/** Why the variables that a plugin names are refused, or undefined. */
+/** Returns the reason why the variables of a plugin are refused, or undefined. */
 function refuseVariables (
   kind: string, plugin: ConfiguredPlugin, properties: Record<string, TSchema>
 ): string | undefined {
@@ -98,14 +107,14 @@ function refuseVariables (
 
 const isFolder = (schema: TSchema) => schema.folder === true
 
-/** Only the owner says what may be read: a folder that is no text, or has a default, is a mistake of the plugin. */
+/** Refuses a folder setting that is no text or has a default, because only the operator decides what may be read. */
 function refuseFolderSchemas (properties: Record<string, TSchema>): string | undefined {
   const refused = Object.entries(properties)
     .find(([, schema]) => isFolder(schema) && (!TypeGuard.IsString(schema) || 'default' in schema))
   return refused && `its setting ${refused[0]} is a folder, so it must be a text without a default`
 }
 
-/** The folders that the owner named, by property. */
+/** Returns the folders that the operator set, by property. */
 function findFolders (properties: Record<string, TSchema>, values: Record<string, unknown>): Record<string, string> {
   return Object.fromEntries(Object.entries(properties).flatMap(([property, schema]) => {
     const path = values[property]
@@ -113,7 +122,7 @@ function findFolders (properties: Record<string, TSchema>, values: Record<string
   }))
 }
 
-/** Why a folder cannot be read, or undefined. */
+/** Returns the reason why a folder cannot be read, or undefined. */
 function refuseFolder (path: string): string | undefined {
   if (!isAbsolute(path)) return 'is no complete path; begin at the root of the disk'
   try {
@@ -177,7 +186,7 @@ export function readPluginConfig (
   return { status: 'ready', value: filled, secrets, origins: findOrigins(own), folders }
 }
 
-/** Has an exporter's settings follow `config.yml`, as its section does. What does not fit leaves them as they were. */
+/** Makes an exporter's settings follow its section of `config.yml`. Invalid content leaves the settings unchanged. */
 export function followSettings (services: { config: unknown }, exporter: ConfiguredPlugin, config: Config): void {
   let settings = services.config
   Object.defineProperty(services, 'config', {

@@ -3,25 +3,27 @@ import type pg from 'pg'
 import type { CallScope } from './call-scope.ts'
 import { transaction } from '../database/transaction.ts'
 
-/** What the plugin gives for its index, in batches. */
+/** Returns the entries of the plugin's index, in batches. */
 export type BuildIndex = (scope: CallScope) => AsyncIterable<readonly IndexEntry[]>
 
 export interface HostIndex extends Index {
-  /** Builds it anew and swaps it for the one before, unless nothing came. @returns how many entries came */
+  /** Builds a new index and replaces the former one, unless it is empty. @returns the number of entries */
   rebuild (scope: CallScope): Promise<number>
 }
 
-/** Rows that go to the database together. */
+/** The most rows of one insert. */
 const ROWS_MAX = 5_000
-/** PostgreSQL keeps at most a third of a page of 8 KiB in an index. */
+/** PostgreSQL allows at most a third of a page of 8 KiB per index entry. */
 const KEY_MAX_CHARACTERS = 600
-/** Stands between the texts that are sent together: JSON has none, and one long text is read faster than an array. */
+/**
+ * Separates texts that are sent together. JSON does not contain it, and one long text is parsed faster than an array.
+ */
 const SEPARATOR = '\x01'
-/** Keys that are asked for at once; those of the lookups that wait meanwhile are asked for together. */
+/** The most keys of one query. Lookups that wait meanwhile share the next query. */
 const KEYS_MAX = 1_000
-/** Swaps that may come between looking up a name and asking, one after the other. */
+/** The most table swaps in a row between finding the table's name and the query. */
 const SWAPS_MAX = 20
-/** The table was swapped for a newer one between looking up its name and asking it. */
+/** The table was replaced by a newer one between finding its name and the query. */
 const UNDEFINED_TABLE = '42P01'
 
 const tableOf = (generation: number) => `"plugin_index_${generation}"`
@@ -31,7 +33,7 @@ const isUsable = (key: string) => key.length <= KEY_MAX_CHARACTERS && !key.inclu
 type Rows = ReadonlyMap<string, readonly unknown[]>
 interface Waiting { keys: readonly string[], resolve (rows: Rows): void, reject (err: unknown): void }
 
-/** Of a plugin that declares none. */
+/** The index of a plugin that declares none. */
 export const NO_INDEX: HostIndex = {
   getMany: async () => { throw new Error('This plugin declares no index; add one to its definition to use ctx.index') },
   builtAt: async () => undefined,
@@ -39,16 +41,16 @@ export const NO_INDEX: HostIndex = {
 }
 
 /**
- * A plugin's local index: a table for each build, so that lookups go on while a new one is filled, and what a killed
- * build left is dropped by the next. Lookups that come while one is under way are asked together.
+ * A plugin's local index. Each build has its own table: lookups continue on the former one while the new one is filled,
+ * and the next build drops the table of a killed one. Lookups that arrive during a query share the next one.
  *
- * @param scopeOfFirst what the first build runs under, which begins when the index is first asked
+ * @param scopeOfFirst the scope of the first build, which starts at the first lookup
  */
 export function createIndex (
   pool: pg.Pool, plugin: string, build: BuildIndex, scopeOfFirst: () => CallScope
 ): HostIndex {
   let building: Promise<number> | null = null
-  /** The table that was last found to be the current one. */
+  /** The table that was current at the last lookup. */
   let table: string | null = null
   const waiting: Waiting[] = []
   let isAsking = false
@@ -68,7 +70,7 @@ export function createIndex (
     [first, keys, values, SEPARATOR])
   }
 
-  /** While some rows are written the plugin brings the next ones. */
+  /** Fills a table. While some rows are written, the plugin prepares the next ones. */
   async function fill (into: string, scope: CallScope): Promise<number> {
     let count = 0
     let rows: IndexEntry[] = []
@@ -81,7 +83,7 @@ export function createIndex (
     async function flush (): Promise<void> {
       await writing
       writing = write(into, rows, count)
-      // Waited for before the next one, which throws its error then.
+      // Awaited before the next write, which then throws its error.
       writing.catch(() => {})
       count += rows.length
       rows = []
@@ -165,7 +167,7 @@ export function createIndex (
     }
   }
 
-  /** Of those that wait, as many as may be asked for together. */
+  /** Takes as many waiting lookups as fit into one query. */
   function takeBatch (): Waiting[] {
     let keys = 0
     const end = waiting.findIndex((one) => (keys += one.keys.length) > KEYS_MAX)

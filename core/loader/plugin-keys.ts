@@ -4,24 +4,24 @@ import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { StartError } from '../errors.ts'
 
-/** What a plugin takes under `plugins.<key>`; the properties are not known of one that does not load. */
+/** The settings of a plugin under `plugins.<key>`; the properties are unknown if the plugin failed to load. */
 export interface PluginSection {
   key: string
   properties: Readonly<Record<string, TSchema>> | undefined
 }
 
-/** What every section may hold besides: the switch, and when its index is built anew and its users' progress read. */
+/** Settings that every section may contain: the switch, and the schedules of its index and of its users' progress. */
 const OF_EVERY_PLUGIN = ['enabled', 'refresh_cron', 'progress_cron', 'progress_sync']
-/** Below this, a name is rather another one than a typing error. */
+/** Below this similarity, a name is more likely a different one than a typing error. */
 const LIKENESS = 0.8
 
 const nearest = (name: string, names: Iterable<string>) =>
   findBestTitle(name, [...names], { threshold: LIKENESS })?.title
 
 /**
- * The sections under `plugins` that no plugin has, such as those of plugins that were removed.
+ * Returns the sections under `plugins` that no plugin has, such as those of removed plugins.
  *
- * @throws StartError for one whose key, or for a property whose name, is most likely a typing error.
+ * @throws StartError for a key or a property that is most likely a typing error.
  */
 export function checkPluginKeys (config: Pick<Config, 'plugins' | 'data_dir'>, sections: readonly PluginSection[]): string[] {
   const file = join(config.data_dir, 'config.yml')
@@ -38,7 +38,7 @@ export function checkPluginKeys (config: Pick<Config, 'plugins' | 'data_dir'>, s
   return unknown
 }
 
-/** Plugins of several kinds may share a key, and so a section. */
+/** Checks the properties of a section. Plugins of several kinds may share a key, and so a section. */
 function checkProperties (place: string, names: string[], sections: readonly PluginSection[], file: string): void {
   if (sections.length === 0 || sections.some(({ properties }) => properties === undefined)) return
   const known = new Set([...OF_EVERY_PLUGIN, ...sections.flatMap(({ properties }) => Object.keys(properties ?? {}))])

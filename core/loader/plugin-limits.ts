@@ -5,24 +5,24 @@ import type pg from 'pg'
 import { toDatabaseJson } from '../database/json.ts'
 import type { RateLimit } from '../http/rate-limit.ts'
 
-/** What a plugin's service told of its pace and of what is left of its allowances. */
+/** The rate limits and allowances that a plugin's service reported. */
 export interface LearntLimits {
-  /** Null when the service told of none: the declared pace counts. */
+  /** Null if the service reported none: the declared limits apply. */
   pace (): RateLimit | null
-  /** Those that have not come back yet. */
+  /** Allowances that have not been reset yet. */
   allowances (): Allowance[]
-  /** The spent allowance that comes back last; null while there is something left of each. */
+  /** The spent allowance with the latest reset; null while none is spent. */
   spent (): Allowance | null
   learnPace (pace: RateLimit): void
-  /** @throws TypeError for an allowance that is none */
+  /** @throws TypeError for an invalid allowance */
   learnAllowance (allowance: Allowance): void
 }
 
 interface Learnt { pace: RateLimit | null, allowances: Record<string, Allowance> }
 
-/** An allowance changes with every answer; a row need not. One that is spent is written at once. */
+/** An allowance changes with every response, so writes are delayed. A spent one is written at once. */
 const WRITE_DELAY_MS = 1_000
-/** The latest moment that a date can be. */
+/** The latest time that a Date can hold. */
 const LATEST_MS = 8.64e15
 
 const AllowanceSchema = Type.Object({
@@ -34,7 +34,7 @@ const AllowanceSchema = Type.Object({
 
 export const NOTHING_LEARNT: Learnt = { pace: null, allowances: {} }
 
-/** @param onChange told what is to be kept, and whether that is urgent */
+/** @param onChange receives the state to store, and whether that is urgent */
 export function createLearntLimits (
   known: Learnt, onChange: (learnt: Learnt, isUrgent: boolean) => void = () => {}, now: () => number = Date.now
 ): LearntLimits {
@@ -48,7 +48,7 @@ export function createLearntLimits (
   return {
     pace: () => pace,
     allowances: current,
-    // Asked before each call, and most services tell of none.
+    // Called before each call; most services report no allowance.
     spent: () => byName.size === 0
       ? null
       : current().filter(({ remaining }) => remaining <= 0)
@@ -70,7 +70,7 @@ export function createLearntLimits (
   }
 }
 
-/** Keeps what plugins learn in the table `plugin_limits`, so that it counts after a restart too. */
+/** Stores learnt limits in the table `plugin_limits`, so that they apply after a restart. */
 export async function createLimitsStore (pool: pg.Pool, onError: (err: unknown) => void) {
   const { rows } = await pool.query<{ plugin: string, limits: RateLimit | null, allowances: Learnt['allowances'] }>(
     'select plugin, limits, allowances from plugin_limits')
@@ -89,7 +89,7 @@ export async function createLimitsStore (pool: pg.Pool, onError: (err: unknown) 
     [toDatabaseJson(learnt)])
   }
 
-  /** One write after the other: an older state must never take the place of a newer one. */
+  /** One write after the other, because an older state must never replace a newer one. */
   function flush (): Promise<void> {
     if (timer !== null) clearTimeout(timer)
     timer = null
@@ -104,7 +104,7 @@ export async function createLimitsStore (pool: pg.Pool, onError: (err: unknown) 
         if (isUrgent) void flush()
         else timer ??= setTimeout(() => { void flush() }, WRITE_DELAY_MS).unref()
       }),
-    /** Writes what is not written yet. */
+    /** Writes everything that is not written yet. */
     flush
   }
 }

@@ -1,18 +1,18 @@
 import type { ProviderDefinition } from '@svc/plugin-sdk'
 
-/** What of a provider says when it is asked. */
+/** The parts of a provider that determine its order. */
 export type OrderedProvider = Pick<ProviderDefinition, 'key' | 'links' | 'after' | 'when'>
 
-/** Whether a provider is asked about every ROM, whatever the others found. */
+/** True if a provider is asked about every ROM, whatever the others found. */
 export const isAlwaysAsked = ({ when = 'always' }: OrderedProvider): boolean => when === 'always'
 
-/** Whether `later` waits for what `earlier` says about a ROM. */
+/** True if `later` waits for the result of `earlier`. */
 function precedes (earlier: OrderedProvider, later: OrderedProvider): boolean {
   if (earlier.links?.includes(later.key) === true || later.after?.includes(earlier.key) === true) return true
   return isAlwaysAsked(earlier) && !isAlwaysAsked(later)
 }
 
-/** The keys on a way from one provider to another, both included; null when none leads there. */
+/** Returns the keys on a path from one provider to another, both included; null if there is none. */
 function findWay (places: readonly OrderedProvider[], from: OrderedProvider, to: OrderedProvider, passed = new Set<string>()): string[] | null {
   if (precedes(from, to)) return [from.key, to.key]
   passed.add(from.key)
@@ -24,12 +24,14 @@ function findWay (places: readonly OrderedProvider[], from: OrderedProvider, to:
   return null
 }
 
-/** A provider that would wait for itself: the keys of the circle that it closes, itself first and last; else null. */
+/**
+ * Returns the keys of the cycle that an added provider closes, with its own key first and last; null if it closes none.
+ */
 export function findCircle (places: readonly OrderedProvider[], added: OrderedProvider): string[] | null {
   return findWay([...places, added], added, added)
 }
 
-/** For each provider all that it waits for, through others too. */
+/** Returns for each provider all providers that it waits for, directly or through others. */
 export function listPredecessors (places: readonly OrderedProvider[]): ReadonlyMap<string, ReadonlySet<string>> {
   const before = new Map<string, Set<string>>()
   function collect (place: OrderedProvider): Set<string> {

@@ -8,7 +8,7 @@ import type { Descriptor } from './process/descriptor.ts'
 
 export type PluginStatus = 'active' | 'disabled' | 'unsupported' | 'failed'
 
-/** What is known of a plugin, whether or not it could be loaded. */
+/** The public data of a plugin, loaded or not. */
 export interface PluginRecord {
   kind: PluginKind | null
   key: string
@@ -16,26 +16,26 @@ export interface PluginRecord {
   package: string
   version: string | null
   status: PluginStatus
-  /** Why it is not active; null when it is. */
+  /** The reason why it is not active; null if it is. */
   reason: string | null
-  /** Whether it came with the server or was added by its owner. */
+  /** Built-in plugins come with the server; the operator adds community plugins. */
   origin: 'built-in' | 'community'
 }
 
-/** What became of a plugin where it runs. */
+/** The state of a plugin in the process that runs it. */
 export interface PluginReport {
   record: PluginRecord
-  /** Whether it may be called, though it may be down just now. */
+  /** True if it may be called, even if it is down just now. */
   is_offered: boolean
 }
 
-/** What a package is, whatever the configuration says: its plugin, or why it has none. */
+/** The content of a package, independent of the configuration: its plugin, or the reason why it has none. */
 export interface Description {
   descriptor: Descriptor | null
   failure: { status: PluginStatus, reason: string } | null
 }
 
-/** What the owner's configuration of a plugin means for its requests. */
+/** The secrets and trusted addresses in the operator's configuration of a plugin. */
 export interface Trust {
   /** Values masked in its logs. */
   secrets: readonly string[]
@@ -48,51 +48,51 @@ export interface Loaded<Definition> {
   key: string
   definition: Definition
   trust: Trust
-  /** A provider's, for the configuration it has; empty for the other kinds. */
+  /** The limits of a provider with its configuration; empty for other kinds. */
   limits: Limits
   /** Paths of the folders that its configuration names, by property. */
   folders: Readonly<Record<string, string>>
-  /** Its own way out, for what the host fetches on its behalf. */
+  /** Its own HTTP client, for requests of the host on its behalf. */
   http: Pick<OutgoingClient, 'withSignal'>
-  /** What its service told of its pace and allowances. */
+  /** The rate limits and allowances that its service reported. */
   learnt: LearntLimits
   context (scope: CallScope): ProviderContext
-  /** Builds its local index anew; null for a plugin without one. */
+  /** Rebuilds its local index; null for a plugin without one. */
   rebuildIndex: ((scope: CallScope) => Promise<number>) | null
 }
 
-/** All plugins by kind and key. Only active ones can be called; the others are there with their reason. */
+/** All plugins by kind and key. Only active ones can be called; the others are listed with their reason. */
 export interface Registry {
   providers: ReadonlyMap<string, Loaded<ProviderDefinition>>
   channels: ReadonlyMap<string, Loaded<ChannelDefinition>>
   exporters: ReadonlyMap<string, Loaded<ExporterDefinition>>
   /** Every plugin that was found, in load order. */
   records: readonly PluginRecord[]
-  /** Definitions of disabled plugins too: their schemas are part of the API document. */
+  /** Definitions, including those of disabled plugins, because their schemas are part of the API document. */
   definitions: readonly { kind: PluginKind, definition: Definition }[]
-  /** What each package is, in load order. */
+  /** The description of each package, in load order. */
   descriptions: readonly Description[]
-  /** What became of each plugin, in load order. */
+  /** Returns the state of each plugin, in load order. */
   report (): PluginReport[]
-  /** Takes over what the process found out that runs them: what it could not make work is not offered here. */
+  /** Applies the reports of the process that runs the plugins: plugins that failed there are not offered here. */
   adopt (reports: readonly PluginReport[]): void
-  /** Calls `listener` whenever a record changed. */
+  /** Calls `listener` after each change of a record. */
   onChange (listener: () => void): void
 }
 export type Definition = ProviderDefinition | ChannelDefinition | ExporterDefinition
 
-/** An empty one. Plugins are added while they load; their records change as long as the server runs. */
+/** Creates an empty registry. Plugins are added while they load; their records change as long as the server runs. */
 export function createRegistry () {
   const maps = { provider: new Map(), channel: new Map(), exporter: new Map() } as const
   const records: PluginRecord[] = []
   const definitions: { kind: PluginKind, definition: Definition }[] = []
   const descriptions: Description[] = []
-  /** By package and key: of one package there may be two. */
+  /** Loaded plugins by kind, key and package, because one package may appear twice. */
   const added = new Map<string, { kind: PluginKind, loaded: Loaded<Definition> }>()
   const listeners: (() => void)[] = []
   const idOf = ({ kind, key, package: name }: PluginRecord) => `${kind ?? ''} ${key} ${name}`
 
-  /** @returns whether that is news */
+  /** @returns true if the record changed */
   function update (record: PluginRecord, { status, reason }: Pick<PluginRecord, 'status' | 'reason'>): boolean {
     if (record.status === status && record.reason === reason) return false
     Object.assign(record, { status, reason })
@@ -128,14 +128,14 @@ export function createRegistry () {
     registry,
     define (plugin: { kind: PluginKind, definition: Definition }): void { definitions.push(plugin) },
     describe (description: Description): void { descriptions.push(description) },
-    /** @param loaded null for one that cannot be called */
+    /** @param loaded null for a plugin that cannot be called */
     add (record: PluginRecord, loaded: Loaded<Definition> | null): void {
       records.push(record)
       if (loaded === null || record.kind === null) return
       added.set(idOf(record), { kind: record.kind, loaded })
       maps[record.kind].set(record.key, loaded)
     },
-    /** Notes that an active plugin is down, or works again; it stays to be called. */
+    /** Records that an active plugin is down, or works again; it stays callable. */
     setDown (record: PluginRecord, reason: string | null): void {
       if (update(record, { status: reason === null ? 'active' : 'failed', reason })) tell()
     }

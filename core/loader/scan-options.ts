@@ -3,7 +3,7 @@ import { Value } from '@sinclair/typebox/value'
 
 type Options = Readonly<Record<string, unknown>>
 
-/** What of a scan's payload is meant for a provider, with the defaults of what is not in it. */
+/** Returns the options in a scan's payload that a provider declares, with their defaults. */
 export function readScanOptions (schema: TSchema | undefined, payload: Options = {}): Options {
   if (schema === undefined) return {}
   const names = Object.keys((schema.properties ?? {}) as Options)

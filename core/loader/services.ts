@@ -14,7 +14,7 @@ import { VERSION } from '../version.ts'
 
 export const USER_AGENT = `Svc/${VERSION}`
 
-/** What a plugin's configuration and limits say about its services. */
+/** The parts of a plugin's configuration and limits that determine its services. */
 export interface WantedServices {
   config: unknown
   /** Values masked in its logs. */
@@ -22,15 +22,15 @@ export interface WantedServices {
   /** `host:port` that may be a private address. */
   origins: string[]
   pace: RateLimit
-  /** The only hosts it may reach; undefined for all. */
+  /** The only hosts that it may reach; undefined for all. */
   hosts: readonly string[] | undefined
-  /** The folders it may read besides the library, by the property that names them. */
+  /** Folders that it may read besides the library, by the property that names them. */
   folders: Readonly<Record<string, string>>
-  /** Gives the entries of its local index; undefined when it declares none. */
+  /** Returns the entries of its local index; undefined if it declares none. */
   buildIndex: BuildIndex | undefined
 }
 
-/** How the running server equips a plugin. */
+/** Creates the services that the running server gives to plugins. */
 export async function createPluginServices (app: FastifyInstance, config: Config) {
   const files = createFiles(config.library_dir)
   const limits = await createLimitsStore(app.pg, (err) => {
@@ -51,7 +51,7 @@ export async function createPluginServices (app: FastifyInstance, config: Config
     const http = createHttpClient({
       name: key,
       userAgent: USER_AGENT,
-      // It masks what it writes by itself, and most of that is never written.
+      // The client gets the unmasked log, because it masks its own lines and most of them are never written.
       log: ownLog,
       secrets,
       trustedOrigins: origins,

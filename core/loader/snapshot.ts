@@ -7,12 +7,12 @@ import { VERSION } from '../version.ts'
 import type { PluginPackage } from './packages.ts'
 import type { Description, PluginReport } from './registry.ts'
 
-/** What a worker that ended, or is of another installation, left. */
+/** Days after which snapshots of ended workers and other installations are deleted. */
 const KEPT_DAYS = 30
-/** A channel of the database; its payload is the fingerprint of what changed. */
+/** A channel of the database; its payload is the fingerprint of the changed snapshot. */
 export const PLUGINS_CHANGED = 'svc_plugins'
 
-/** A package's own files, without what it depends on, each by what shows that it changed. */
+/** Returns a package's own files, without its dependencies, each with its size and time to detect changes. */
 function listFiles (folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)
@@ -23,7 +23,7 @@ function listFiles (folder: string): string[] {
   })
 }
 
-/** What is the same as long as the same packages are there, on this machine and for this server. */
+/** Returns a fingerprint that stays the same while the same packages are installed on this machine, for this server. */
 export function fingerprintOf (packages: readonly PluginPackage[]): string {
   const facts = packages.map((pack) => [pack, existsSync(pack.folder) ? listFiles(pack.folder).sort() : []])
   return createHash('sha256').update(JSON.stringify([VERSION, process.version, facts])).digest('hex')
@@ -31,7 +31,7 @@ export function fingerprintOf (packages: readonly PluginPackage[]): string {
 
 export interface Snapshot {
   descriptions: Description[]
-  /** The scan worker whose plugins `reports` tell of; null before there was one. */
+  /** The scan worker that wrote `reports`; null before there was one. */
   worker: string | null
   reports: PluginReport[]
 }
@@ -51,7 +51,7 @@ export async function storeDescriptions (
   await database.query(`delete from plugin_snapshots where stored_at < now() - interval '${KEPT_DAYS} days'`)
 }
 
-/** Says what became of the plugins in a scan worker, to whoever listens. */
+/** Stores the state of the plugins in a scan worker and notifies all processes. */
 export async function storeReports (
   pool: pg.Pool, fingerprint: string, worker: string, reports: readonly PluginReport[]
 ): Promise<void> {

@@ -1,5 +1,5 @@
-// Loaded before all else (--import), also in threads: the server's modules come without their types, as stripped.ts left them in the
-// folder this module is asked for with. What is not there, or is not what was written there, Node strips itself.
+// Loaded first (--import), also in threads. The server's modules come without their types, as strip-types.ts stored
+// them in the folder that this module's URL names. Node itself strips a file that is missing there or was changed.
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
@@ -26,7 +26,7 @@ function findStripped (url) {
 }
 
 const hooks = {
-  // Node would look at the disk for each, and for the package that it belongs to.
+  // Resolved here, because Node would read the disk for each module and for its package.
   resolve (specifier, context, next) {
     return specifier.startsWith('.') && specifier.endsWith('.ts') && isOurs(context.parentURL ?? '')
       ? { url: new URL(specifier, context.parentURL).href, format: 'module-typescript', shortCircuit: true }

@@ -10,22 +10,23 @@ import { SERVER_DIR } from '../server-dir.ts'
 import { runDir } from '../config/run-dir.ts'
 
 /**
- * The code without its types is kept between starts, for `strip-hook.js`: Node would load a compiler into every process
- * to remove them. It is in the data directory, where no other user can plant any. What V8 makes of it is not kept:
- * Node's store of that saves no time that counts, and each process keeps what it read of it, a sixth of its memory.
+ * The code without its types is stored between starts, for `strip-hook.js`, because Node would load a compiler into
+ * every process to remove them. It is in the data directory, where no other user can write. V8's compiled code is not
+ * stored: Node's compile cache saves no relevant time, and each process keeps what it read from it, a sixth of its
+ * memory.
  */
 const folderOf = (dataDir: string) => join(runDir(dataDir), 'stripped')
 const markOf = (dataDir: string) => join(folderOf(dataDir), 'complete')
 const HOOK = `--import=${pathToFileURL(join(SERVER_DIR, 'core', 'loader', 'strip-hook.js')).href}`
 const CODE_FOLDERS = ['core', 'plugins', 'sdk', ...BUILT_IN_FOLDERS]
-/** More than it ever takes. */
+/** More than the stripped code ever needs. */
 const STRIPPED_MAX_BYTES = 32 * 1024 ** 2
 
 const listSources = () => CODE_FOLDERS.flatMap((folder) =>
   readdirSync(join(SERVER_DIR, folder), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts')).map((path) => join(SERVER_DIR, folder, path)))
 
-/** The same as long as this Node would make the same of these files. */
+/** Returns a fingerprint that changes with the files and with the Node version. */
 function fingerprintOf (sources: readonly string[]): string {
   const states = sources.map((path) => {
     const { size, mtimeMs } = statSync(path)
@@ -44,10 +45,10 @@ function readMark (dataDir: string): string | null {
 }
 
 /**
- * Has the code ready for the processes that start from now on, unless it is told to end before. Only for the holder of
- * the lock.
+ * Stores the stripped code for processes that start later, unless it is aborted first. Only the holder of the lock may
+ * call it.
  *
- * @throws ApiError NO_FREE_SPACE when there is no room for it; they start without, only slower.
+ * @throws ApiError NO_FREE_SPACE if there is no space for it; processes then start without it, only slower.
  */
 export async function stripCode (dataDir: string, signal?: AbortSignal): Promise<void> {
   const sources = listSources()
@@ -61,16 +62,17 @@ export async function stripCode (dataDir: string, signal?: AbortSignal): Promise
     const source = readFileSync(path, 'utf8')
     const text = stripTypeScriptTypes(source)
     writeFileSync(join(folder, hash('sha256', source)), hash('sha256', text) + text)
-    // The database starts meanwhile. Files one after the other take half as long as through the pool of threads.
+    // Yields, because the database starts meanwhile. Reading files one after the other takes half as long as through
+    // the thread pool.
     await setImmediate()
     if (signal?.aborted === true) return
   }
   writeFileSync(markOf(dataDir), fingerprint)
 }
 
-/** The flag of processes that are to use it, if it is there. */
+/** Returns the flag for processes that shall use the stripped code, if it exists. */
 export const strippedFlags = (dataDir: string): string[] =>
   readMark(dataDir) === null ? [] : [`${HOOK}?${new URLSearchParams({ folder: folderOf(dataDir) }).toString()}`]
 
-/** The same flag as this process has. */
+/** Returns the flag for stripped code with which this process was started. */
 export const inheritedFlags = (): string[] => process.execArgv.filter((flag) => flag.startsWith(HOOK))

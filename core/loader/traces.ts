@@ -1,11 +1,11 @@
 import { channel } from 'node:diagnostics_channel'
 
-/** Something that this process does again and again, told to whoever measures it. */
+/** Creates a trace: an event that this process repeats, published to code that measures it. */
 function createTrace<Event extends object> (name: string) {
   const told = channel(`svc:${name}`)
   return {
     tell: (event: Event): void => { told.publish(event) },
-    /** @returns what ends that */
+    /** @returns a function that stops listening */
     hear (listener: (event: Event) => void): () => void {
       const onMessage = (event: unknown) => { listener(event as Event) }
       told.subscribe(onMessage)
@@ -14,11 +14,11 @@ function createTrace<Event extends object> (name: string) {
   }
 }
 
-/** How something went: what it failed with, or null. */
+/** The result of a traced action: its duration, and its error or null. */
 interface Ended { ms: number, failure: unknown }
 
-/** A call of a provider, waiting for its service included. */
+/** A call of a provider, including the time that it waits for its service. */
 export const providerCalls = createTrace<Ended & { provider: string }>('provider-call')
 
-/** A request to a plugin's service, once; the plugin is named by its kind and key. */
+/** A single request to a plugin's service; the plugin is named by its kind and key. */
 export const pluginRequests = createTrace<Ended & { plugin: string }>('plugin-request')

@@ -1,10 +1,10 @@
-/** Members of an object that a plugin may use; all of them when null. */
+/** Members of an object that a plugin may use; null allows all. */
 type Members = readonly string[] | null
 
-/** How files are opened for reading. */
+/** Functions of `fs` that read files. */
 const READING = ['access', 'constants', 'lstat', 'open', 'opendir', 'readFile', 'readdir', 'readlink', 'realpath', 'stat']
 
-/** `fs` without what writes, watches or takes descriptors of files that are not the plugin's. */
+/** Members of `fs`, without those that write, watch or take descriptors of other files than the plugin's. */
 const FS = [
   ...READING, 'F_OK', 'R_OK', 'W_OK', 'X_OK', 'Dir', 'Dirent', 'Stats', 'ReadStream', 'FileReadStream', 'accessSync', 'close',
   'closeSync', 'createReadStream', 'exists', 'existsSync', 'fstat', 'fstatSync', 'lstatSync', 'openSync', 'opendirSync', 'promises',
@@ -16,7 +16,7 @@ const OS = [
   'machine', 'platform', 'release', 'tmpdir', 'totalmem', 'type', 'uptime', 'version'
 ]
 
-/** What loads CommonJS, without hooks that would come before the server's own. */
+/** Members of `module` that load CommonJS, without hooks that would run before the server's own. */
 const MODULE = [
   'Module', 'SourceMap', '_cache', '_debug', '_extensions', '_findPath', '_initPaths', '_load', '_nodeModulePaths', '_pathCache',
   '_preloadModules', '_readPackage', '_resolveFilename', '_resolveLookupPaths', '_stat', 'builtinModules', 'constants',
@@ -24,7 +24,7 @@ const MODULE = [
   'prototype', 'wrap', 'wrapper'
 ]
 
-/** Hooks of this module see the handles that Node keeps for itself, the channel to the server among them. */
+/** Excludes `createHook`: its hooks see Node's internal handles, the channel to the server among them. */
 const ASYNC_HOOKS = ['AsyncLocalStorage', 'AsyncResource', 'executionAsyncId', 'triggerAsyncId']
 
 /**
@@ -69,7 +69,9 @@ export const MODULES: Readonly<Record<string, Members>> = {
   zlib: null
 }
 
-/** Members of `process`. The others send signals, load native code, change the user, or show handles and internals. */
+/**
+ * Members of `process`. The others send signals, load native code, change the user, or expose handles and internals.
+ */
 export const PROCESS = [
   '_events', '_eventsCount', '_exiting', '_fatalException', '_maxListeners', '_preload_modules', '_rawDebug', '_tickCallback', 'abort',
   'allowedNodeEnvironmentFlags', 'arch', 'argv', 'argv0', 'availableMemory', 'config', 'constrainedMemory', 'cpuUsage', 'cwd',

@@ -7,11 +7,11 @@ const HEADER_BYTES = 4
 
 export interface ChannelOptions {
   onMessage (message: unknown): void
-  /** The other end sent what is no message, or reads too slowly. */
+  /** Called if the other end sent an invalid message, or reads too slowly. */
   onFault (fault: Error): void
-  /** The longest message that is read. */
+  /** The longest message that is accepted. */
   maxBytes?: number
-  /** How much may wait for the other end to read it. */
+  /** The most bytes that may wait for the other end to read them. */
   backlogBytes?: number
 }
 
@@ -19,14 +19,14 @@ const inMiB = (bytes: number) => `${Math.round(bytes / 1024 ** 2)} MiB`
 
 /**
  * Messages over a stream: four bytes of length, then the structured clone. Node's own channel of child processes is not
- * used, because its receiver has no size limit, and some messages that a child can forge end the parent.
+ * used: its receiver has no size limit, and some messages that a child can forge end the parent.
  */
 export function createChannel (
   stream: Duplex, { onMessage, onFault, maxBytes = Infinity, backlogBytes = Infinity }: ChannelOptions
 ) {
   let chunks: Buffer[] = []
   let bytes = 0
-  /** Length of the message that arrives now; null before its header is there. */
+  /** Length of the message that is arriving; null before its header is complete. */
   let length: number | null = null
   let isFaulty = false
 
@@ -70,11 +70,11 @@ export function createChannel (
       deliver(body)
     }
   })
-  // A broken stream means that the other end is gone, which its exit or the end of the stream tells.
+  // A broken stream means that the other end is gone; its exit or the end of the stream reports it.
   stream.on('error', () => {})
 
   return {
-    /** @throws when the message cannot be cloned, such as one with a function */
+    /** @throws if the message cannot be cloned, such as one with a function */
     send (message: unknown, onSent?: () => void): void {
       const body = serialize(message)
       const header = Buffer.alloc(HEADER_BYTES)

@@ -4,7 +4,7 @@ import { GLOBALS, MODULES, PROCESS } from './allowed.ts'
 
 /** Streaming compilation of WebAssembly loads Node's HTTP client. */
 const WEBASSEMBLY_REFUSED = ['compileStreaming', 'instantiateStreaming']
-/** Crypto can load a library of the system. */
+/** These members of crypto can load a library of the system. */
 const CRYPTO_REFUSED = ['setEngine', 'setFips']
 const KEPT_METHODS_OF_PIPE = new Set(['constructor'])
 
@@ -23,7 +23,7 @@ function checkUrl (url: string): void {
     "the modules that sdk/README.md lists under 'Where it runs'")
 }
 
-/** Every way to a module of Node goes through these: import, import(), require and createRequire. */
+/** Refuses modules. Every way to a module of Node passes these hooks: import, import(), require and createRequire. */
 function refuseModules (): void {
   registerHooks({
     resolve (specifier, context, next) {
@@ -38,7 +38,7 @@ function refuseModules (): void {
   })
 }
 
-/** @throws when a member cannot be removed, because the plugin must not run then */
+/** @throws if a member cannot be removed, because the plugin must not run then */
 function remove (from: object, keys: readonly PropertyKey[], name: string): void {
   for (const key of keys) {
     if (!Reflect.deleteProperty(from, key)) throw new Error(`${name}.${String(key)} cannot be taken from plugins by this Node`)
@@ -50,7 +50,10 @@ function keepOnly (members: readonly PropertyKey[], of: object, name: string): v
   remove(of, Reflect.ownKeys(of).filter((key) => typeof key === 'string' && !kept.has(key)), name)
 }
 
-/** A plugin that gets hold of the channel, such as by a patched prototype, could make sockets of the same classes. */
+/**
+ * Removes the methods of the socket, because a plugin that reaches the channel, such as by a patched prototype, could
+ * create sockets of the same classes.
+ */
 function stripSocket (channel: Socket): void {
   const handle: unknown = Reflect.get(channel, '_handle')
   if (typeof handle !== 'object' || handle === null) throw new Error('The channel to the server has no handle')
@@ -59,7 +62,7 @@ function stripSocket (channel: Socket): void {
   remove(Object.getPrototypeOf(channel) as object, ['connect'], 'Socket')
 }
 
-/** Node's HTTP client makes the agent that opens connections unless there is one. */
+/** Sets an inert agent, because Node's HTTP client otherwise creates one that opens connections. */
 function refuseAgent (): void {
   for (const version of [1, 2, 3]) {
     Object.defineProperty(globalThis, Symbol.for(`undici.globalDispatcher.${version}`), { value: Object.freeze({}) })
@@ -67,12 +70,12 @@ function refuseAgent (): void {
 }
 
 /**
- * Takes from this process what the plugin must not reach, once the process has all it needs itself. Node's permission
- * model closes files, programs, threads and native code; this closes what the model leaves open: the network, signals,
- * the debugger and Node's internals. It cannot be undone.
+ * Removes everything from this process that the plugin must not reach, once the process itself has all it needs. Node's
+ * permission model closes files, programs, threads and native code. This closes the rest: the network, signals, the
+ * debugger and Node's internals. It cannot be undone.
  */
 export function confine (channel: Socket): void {
-  // Node makes the streams at their first use, with functions of fs that are gone by then.
+  // Node creates the streams at first use, with functions of fs that are removed below.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   const builtin = (name: string) => process.getBuiltinModule(name) as object
   for (const [name, members] of Object.entries(MODULES)) {

@@ -10,7 +10,7 @@ function filesOf (ctx: ProviderContext, folder: string | null): Files {
   return files
 }
 
-/** What a plugin's process may ask of the context that a call of it came with; see `createRemoteContext`. */
+/** Calls that a plugin's process may make on the context of one of its calls; see `createRemoteContext`. */
 const CALLS: Readonly<Record<string, ContextCall>> = {
   'http.request': async ({ http }, ...[url, options]: Parameters<typeof http.request>) => {
     const { status, headers, bytes, isReused } = await http.request(url, options)
@@ -38,7 +38,7 @@ const CALLS: Readonly<Record<string, ContextCall>> = {
   report: ({ report }, ...args: Parameters<typeof report>) => { report(...args) }
 }
 
-/** Whether something of a context may only be asked while its call is under way. */
+/** True if a method of a context may only be called while its own call is running. */
 export const isOfOneCall = (method: string) => method.startsWith('http.') || method === 'report'
 
 export function askContext (ctx: ProviderContext, method: string, args: readonly unknown[]): unknown {

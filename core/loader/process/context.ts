@@ -5,7 +5,7 @@ import { createMask } from '../../http/mask.ts'
 import { type GivenAnswer, toResponse } from '../../http/response.ts'
 import type { Peer } from './peer.ts'
 
-/** What a context is made of that travels with a call. */
+/** The parts of a context that are sent with a call. */
 export interface CallFacts {
   /** The number of the memo that calls of one scan share. */
   memo: number
@@ -13,24 +13,24 @@ export interface CallFacts {
   preferences: Preferences
   options: unknown
   found: ReadonlyMap<string, Match | LinkMatch>
-  /** The folders outside the library that are set. */
+  /** The names of the configured folders outside the library. */
   folders: readonly string[]
 }
 
 interface Call {
-  /** The number under which the host keeps the real context. */
+  /** The number under which the host stores the real context. */
   scope: number
   signal: AbortSignal
   memo: ProviderContext['memo']
   facts: CallFacts
 }
 
-/** Begins when it is read, as the host's own do. */
+/** Opens the iterable when it is first read, as the host's own do. */
 async function * readLazily<Item> (open: () => Promise<unknown>): AsyncGenerator<Item> {
   yield * await open() as AsyncIterable<Item>
 }
 
-/** In the plugin's process: the context of one call, whose real one is the host's. */
+/** Creates the context of one call in the plugin's process; the real context is in the host. */
 export function createRemoteContext (peer: Peer, { scope, signal, memo, facts }: Call): ProviderContext {
   const { config, preferences, options, found } = facts
   const ask = (method: string, ...args: unknown[]) => peer.call(method, args, { scope })

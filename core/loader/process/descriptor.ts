@@ -5,16 +5,16 @@ export interface Descriptor {
   kind: PluginKind
   /** The definition without its functions; see `pack`. */
   data: Record<string, unknown>
-  /** The functions that the definition has, by their path. */
+  /** The paths of the functions that the definition has. */
   methods: string[]
 }
 
-/** What of a definition is a function, whether or not each plugin has it. */
+/** The members of a definition that are functions, optional ones included. */
 type MethodOf<Definition> = {
   [Key in keyof Definition]-?: NonNullable<Definition[Key]> extends (...args: never[]) => unknown ? Key : never
 }[keyof Definition]
 
-/** All functions of the contract, those that data may stand for included. */
+/** All functions of the contract, including those that may also be plain data. */
 type Method = MethodOf<ProviderDefinition> | MethodOf<ChannelDefinition> | MethodOf<ExporterDefinition> |
   'index.build' | 'limits'
 
@@ -44,14 +44,14 @@ const CONTEXT_PLACES: Record<Method, number | null> = {
   close: null
 }
 
-/** Where the context is among the arguments of each method that the host may call; null for one without. */
+/** The position of the context among the arguments of each method that the host may call; null if there is none. */
 export const METHODS: Readonly<Record<string, number | null>> = CONTEXT_PLACES
 
-/** Schemas carry what kind they are under symbols, which JSON leaves out. */
+/** Schemas store their kind under symbols, which JSON drops. */
 const SYMBOL = /^~(TypeBox\.\w+)$/
 const symbolName = (symbol: symbol) => `~${symbol.description ?? ''}`
 
-/** Data as JSON holds it, symbols of schemas included. */
+/** Returns data that JSON can hold, symbols of schemas included. */
 export function pack (value: unknown): unknown {
   if (Array.isArray(value)) return (value as unknown[]).map(pack)
   if (typeof value !== 'object' || value === null) return value
@@ -64,7 +64,7 @@ export function pack (value: unknown): unknown {
   return Object.fromEntries(all)
 }
 
-/** What `pack` was given. */
+/** Reverses `pack`. */
 export function unpack (value: unknown): unknown {
   if (Array.isArray(value)) return (value as unknown[]).map(unpack)
   if (typeof value !== 'object' || value === null) return value
@@ -78,7 +78,7 @@ export function unpack (value: unknown): unknown {
   return unpacked
 }
 
-/** A function of a definition by its path, bound to what it belongs to. */
+/** Returns a function of a definition by its path, bound to its object. */
 export function findMethod (definition: object, path: string): ((...args: unknown[]) => unknown) | undefined {
   const [first = '', second] = path.split('.')
   const outer: unknown = Reflect.get(definition, first)
@@ -96,12 +96,12 @@ export function describePlugin (kind: PluginKind, definition: object): Descripto
   }
 }
 
-/** The definition again, whose functions are those of `callOf`. */
+/** Rebuilds a definition whose functions are those of `callOf`. */
 export const rebuildDefinition = (
   { data, methods }: Descriptor, callOf: (method: string) => (...args: unknown[]) => unknown
 ): Record<string, unknown> => withMethods(unpack(data) as Record<string, unknown>, methods, callOf)
 
-/** A copy of a definition in which the functions at these paths are those of `callOf`. */
+/** Returns a copy of a definition in which the functions at these paths are those of `callOf`. */
 export function withMethods<Definition extends object> (
   definition: Definition, paths: readonly string[], callOf: (method: string) => (...args: unknown[]) => unknown
 ): Definition {

@@ -8,19 +8,19 @@ import type { Message } from './messages.ts'
 import { type Incoming, createPeer } from './peer.ts'
 
 /**
- * Entry of the process that one plugin of the community runs in; its argument is the largest memory in MiB. It may read
- * the plugin and what that imports, and nothing else; `confine` takes the rest away before the plugin's code loads.
+ * Entry of the process that runs one community plugin; its argument is the largest memory in MiB. It may read the
+ * plugin and its imports, and nothing else; `confine` removes all other access before the plugin's code loads.
  */
 const MEMORY_WATCH_MS = 250
 const OUT_OF_MEMORY = 90
-/** Scans that may be under way at once, and what else is asked meanwhile. */
+/** The most scans and other calls at once. */
 const MEMOS_MAX = 32
 const [, , memoryMiB] = process.argv
 
 let definition: object = {}
 const memos = new Map<number, ReturnType<typeof createMemo>>()
 
-/** What was given to a scope goes with it, or when many newer ones are there. */
+/** Returns the memo of a scope; the oldest one is dropped when there are too many. */
 function memoOf (id: number): ReturnType<typeof createMemo> {
   const memo = memos.get(id) ?? createMemo()
   memos.delete(id)
@@ -30,7 +30,7 @@ function memoOf (id: number): ReturnType<typeof createMemo> {
   return memo
 }
 
-/** Null when the module's default export is no plugin. */
+/** Returns null if the module's default export is no plugin. */
 async function load (url: string): Promise<Descriptor | null> {
   const { default: plugin } = await import(url) as { default?: unknown }
   if (typeof plugin !== 'function' || !('kind' in plugin) || !('definition' in plugin)) return null
@@ -62,9 +62,9 @@ const channel = createChannel(stream, {
 })
 const peer = createPeer({ send: (message) => { channel.send(message) }, serve })
 
-// The host is gone.
+// The host has ended.
 stream.once('close', () => { exit(0) })
-// Ctrl-C in a terminal reaches every process; the host decides.
+// Ctrl-C in a terminal reaches every process; the host decides when this one ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 process.on('uncaughtException', (err: unknown) => {
   const message = err instanceof Error ? err.message : String(err)

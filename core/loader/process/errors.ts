@@ -6,11 +6,11 @@ import {
 
 const Maybe = <Schema extends TSchema>(schema: Schema) => Type.Optional(Type.Union([schema, Type.Undefined()]))
 
-/** An error on its way to another process. */
+/** An error in the form that is sent to another process. */
 export const ErrorFieldsSchema = Type.Object({
   name: Type.String(),
   message: Type.String(),
-  /** The number under which the end that threw it first keeps it, and which end that is. */
+  /** The number under which the end that first threw the error stores it, and the id of that end. */
   ref: Type.Union([Type.Object({ owner: Type.String(), number: Type.Number() }), Type.Null()]),
   retryAfterMs: Maybe(Type.Number()),
   status: Maybe(Type.Number()),
@@ -19,7 +19,7 @@ export const ErrorFieldsSchema = Type.Object({
 })
 export type ErrorFields = Static<typeof ErrorFieldsSchema>
 
-/** Errors that may come back: far more than are ever on their way. */
+/** The most errors stored for their return: far more than are ever in transit. */
 const KEPT_MAX = 256
 
 const REBUILD: Readonly<Record<string, (fields: ErrorFields) => Error>> = {
@@ -49,7 +49,7 @@ function describe (thrown: unknown): Omit<ErrorFields, 'ref'> {
   }
 }
 
-/** Turns errors into what can be sent and back. One that comes back to where it was thrown is the same error again. */
+/** Converts errors for sending and back. An error that returns to its origin is the original object again. */
 export function createErrorBook () {
   const owner = crypto.randomUUID()
   const kept = new Map<number, unknown>()

@@ -5,7 +5,7 @@ import { SERVER_DIR } from '../../server-dir.ts'
 import { isPackageName, listDependencyNames } from '../dependencies.ts'
 import type { PluginPackage } from '../packages.ts'
 
-/** What the script in the process consists of. */
+/** The files of the script that runs in the process. */
 const SCRIPT = ['core/loader/process', 'core/loader/memo.ts', 'core/http/mask.ts', 'core/http/response.ts', 'package.json']
 const SDK = '@svc/plugin-sdk'
 
@@ -14,12 +14,12 @@ async function readDependencies (folder: string): Promise<string[]> {
     const json: unknown = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
     return listDependencyNames(json as Record<string, unknown>).filter(isPackageName)
   } catch {
-    // The import fails and tells the owner.
+    // The import fails later and reports the error.
     return []
   }
 }
 
-/** Where Node finds a package that is imported from a folder; null when it does not. */
+/** Returns the folder in which Node finds a package imported from a folder; null if there is none. */
 function findPackage (name: string, from: string): string | null {
   for (let folder = from; ; folder = dirname(folder)) {
     const found = join(folder, 'node_modules', name)
@@ -31,7 +31,7 @@ function findPackage (name: string, from: string): string | null {
 const isInside = (path: string, folders: readonly string[]) =>
   folders.some((folder) => path === folder || path.startsWith(folder + sep))
 
-/** @param homes folders that dependencies may lie in, besides that of the plugin itself */
+/** @param homes folders that may contain dependencies, besides that of the plugin itself */
 async function collect (folder: string, homes: readonly string[], known: Set<string>): Promise<void> {
   const real = await realpath(folder)
   known.add(folder)
@@ -44,7 +44,7 @@ async function collect (folder: string, homes: readonly string[], known: Set<str
   }
 }
 
-/** The `node_modules` that npm installed the plugin into, beside its dependencies; null for a folder elsewhere. */
+/** Returns the `node_modules` that contains the plugin and its dependencies; null for a folder elsewhere. */
 function findModules (folder: string): string | null {
   const parts = folder.split(sep)
   const place = parts.lastIndexOf('node_modules')
@@ -52,8 +52,9 @@ function findModules (folder: string): string | null {
 }
 
 /**
- * Paths that the process of a plugin may read: the plugin, its dependencies, the SDK, and the script of the process. A
- * dependency counts where npm installs one: below the plugin's folder, beside it, or in the server's `node_modules`.
+ * Returns the paths that the process of a plugin may read: the plugin, its dependencies, the SDK, and the script of the
+ * process. A dependency counts if npm installed it: in the plugin's folder, beside it, or in the server's
+ * `node_modules`.
  */
 export async function listReadable (pack: PluginPackage): Promise<string[]> {
   const sdk = await realpath(join(SERVER_DIR, 'node_modules', SDK))

@@ -1,24 +1,24 @@
 import { createErrorBook } from './errors.ts'
 import type { Message } from './messages.ts'
 
-/** One call that the other end makes. */
+/** A call from the other end. */
 export interface Incoming {
   method: string
   args: readonly unknown[]
-  /** The call of this end's on behalf of which it is made; 0 for none. */
+  /** The call of this end for which it is made; 0 for none. */
   scope: number
-  /** The call's own number, which calls back name as their scope. */
+  /** The number of the call; calls back use it as their scope. */
   id: number
   signal: AbortSignal
 }
 
 export interface PeerOptions {
   send (message: Message): void
-  /** Answers a call; an async iterable is read by the other end piece by piece. */
+  /** Answers a call; the other end reads an async iterable item by item. */
   serve (call: Incoming): unknown
-  /** The other end no longer answers a call that was aborted; it may be stuck. */
+  /** Called if the other end does not answer an aborted call; it may hang. */
   onAbort? (): void
-  /** How many calls of the other end are answered at once, with the streams that it has open. */
+  /** The most calls of the other end that run at once, including the streams that it has open. */
   callsMax?: number
 }
 
@@ -40,8 +40,8 @@ const mapValues = (record: Record<string, unknown>, change: (inner: unknown) => 
   Object.fromEntries(Object.entries(record).map(([key, inner]) => [key, change(inner)]))
 
 /**
- * One end of a channel between two processes: both call each other, calls are aborted, errors keep their classes, and
- * what is long travels as it is asked for.
+ * Creates one end of a channel between two processes. Both ends can call each other and abort calls; errors keep their
+ * classes, and long data is sent on demand.
  */
 export function createPeer ({ send, serve, onAbort, callsMax = Infinity }: PeerOptions) {
   const errors = createErrorBook()
@@ -57,7 +57,7 @@ export function createPeer ({ send, serve, onAbort, callsMax = Infinity }: PeerO
     return { $stream: id }
   }
 
-  /** Iterables stay here and are named instead: alone, or as a property of what is sent. */
+  /** Replaces iterables, alone or as a property, by a reference; they stay in this process. */
   function encode (value: unknown): unknown {
     if (isIterable(value)) return registerStream(value)
     return isRecordWith(value, isIterable) ? mapValues(value, encode) : value
@@ -108,7 +108,7 @@ export function createPeer ({ send, serve, onAbort, callsMax = Infinity }: PeerO
     const end = () => { served.delete(id) }
     try {
       const value = await run({ id, method, args, scope, signal: controller.signal })
-      // A call that answers with a stream lasts until that was read.
+      // A call that returns a stream lasts until the stream was read.
       send({ type: 'result', id, value: isIterable(value) ? registerStream(value, end) : encode(value) })
       if (!isIterable(value)) end()
     } catch (err) {
@@ -119,7 +119,7 @@ export function createPeer ({ send, serve, onAbort, callsMax = Infinity }: PeerO
     }
   }
 
-  /** @throws what the other end throws, or the reason of `signal` */
+  /** Calls the other end. @throws its error, or the reason of `signal` */
   function call (
     method: string, args: readonly unknown[], { signal, scope = 0, onId }:
     { signal?: AbortSignal | undefined, scope?: number, onId?: (id: number) => void } = {}
@@ -156,8 +156,8 @@ export function createPeer ({ send, serve, onAbort, callsMax = Infinity }: PeerO
         void answer(message)
         break
       case 'tell':
-        // Nobody hears what goes wrong with it.
-        run({ ...message, id: 0, signal: NEVER }).catch(() => { /* nobody waits for it */ })
+        // The sender does not wait for a response.
+        run({ ...message, id: 0, signal: NEVER }).catch(() => { /* no caller waits for it */ })
         break
       case 'abort':
         served.get(message.id)?.abort(errors.toError(message.reason))
@@ -174,12 +174,12 @@ export function createPeer ({ send, serve, onAbort, callsMax = Infinity }: PeerO
     call,
     tell,
     receive,
-    /** The other end is gone: nothing is answered any more. */
+    /** Fails everything that is open, because the other end is gone. */
     fail (reason: Error): void {
       for (const { reject } of waiting.values()) reject(reason)
       for (const controller of served.values()) controller.abort(reason)
       for (const { iterator } of iterators.values()) {
-        iterator.return?.().catch(() => { /* nobody reads it */ })
+        iterator.return?.().catch(() => { /* no reader is left */ })
       }
       iterators.clear()
     }

@@ -23,31 +23,31 @@ import { NODE_LEVEL, canConfine } from './node-level.ts'
 import { type Incoming, type Peer, createPeer } from './peer.ts'
 
 const ENTRY = join(SERVER_DIR, 'core', 'loader', 'process', 'entry.ts')
-/** Of the heap, and of everything together. */
+/** The limit of the heap, and of all memory together. */
 const HEAP_MIB = 256
 const MEMORY_MIB = 512
 const MEMORY_WATCH_MS = 250
 /** The longest message of a plugin: an exporter's file, a batch of an index. */
 const MESSAGE_MAX_BYTES = 32 * 1024 ** 2
-/** Of answers that a plugin asked for and does not read. */
+/** The most bytes of responses that a plugin requested and does not read. */
 const BACKLOG_MAX_BYTES = 128 * 1024 ** 2
-/** What a plugin may ask of its contexts at once: far more than a scan needs. */
+/** The most calls of a plugin on its contexts at once: far more than a scan needs. */
 const CALLS_MAX = 1_000
 const FLAGS = ['--permission', '--no-experimental-sqlite', DISABLE_DEBUGGER, '--conditions=svc:source',
   '--disable-warning=ExperimentalWarning', '--max-semi-space-size=4', `--max-old-space-size=${HEAP_MIB}`]
-/** A machine that starts many of them is slow: the plugin's own time begins afterwards. */
+/** A machine that starts many processes is slow, so the plugin's own time begins after the boot. */
 const BOOT_MS = 30_000
 const BOOTS_AT_ONCE = 2
-/** What the starts of so many may take together. */
+/** Returns how long the starts of so many processes may take together. */
 export const bootsMs = (count: number) => Math.ceil(count / BOOTS_AT_ONCE) * BOOT_MS
 const PING_MS = 5_000
-/** Of methods that only look at their arguments. */
+/** The timeout of methods that only check their arguments. */
 const QUICK_MS = 5_000
-/** A process that lived this long is restarted as if it had never ended. */
+/** A process that lived this long is restarted without backoff. */
 const STEADY_MS = 60_000
 const OUT_OF_MEMORY = 90
 
-/** Dates are read as they are in the server; all else that is set there is none of a plugin's business. */
+/** The time zone is the same as in the server; a plugin gets no other variable. */
 const environment = () => process.env.TZ === undefined ? {} : { TZ: process.env.TZ }
 
 const boots = new PQueue({ concurrency: BOOTS_AT_ONCE })
@@ -55,29 +55,29 @@ const boots = new PQueue({ concurrency: BOOTS_AT_ONCE })
 export interface PluginProcessOptions {
   pack: PluginPackage & { entry: string }
   log: Pick<Logger, 'warn' | 'info'>
-  /** Hears why it is down, and null when it works again. */
+  /** Called with the reason when the process is down, and with null when it works again. */
   onChange? (reason: string | null): void
-  /** How long importing it may take. */
+  /** The time limit of the import. */
   importMs: number
-  /** How long it may be silent, at most, that was asked whether it still answers. */
+  /** The longest time without a reply to a ping. */
   pingMs?: number | undefined
-  /** How long it stays ended. */
+  /** Returns how long the process stays down after so many deaths. */
   restartMs?: ((deaths: number) => number) | undefined
 }
 
 interface Running { child: ChildProcess, peer: Peer, startedAt: number }
 
-/** What a call was made with: its context, and what runs code on behalf of its caller. */
+/** The context of a call, and a function that runs code in the async context of its caller. */
 interface Scope { ctx: ProviderContext, run: ReturnType<typeof AsyncLocalStorage.snapshot> }
 
-/** By the number of the call. */
+/** Scopes by the number of their call. */
 type Scopes = Map<number, Scope>
 
 const OVER_MEMORY = `it took more than ${MEMORY_MIB} MiB of memory`
 
 /**
- * The memory of a process, on Linux. Each process watches its own memory too, but code that never pauses prevents that.
- * https://man7.org/linux/man-pages/man5/proc_pid_status.5.html
+ * Returns the memory of a process, on Linux. Each process also watches its own memory, but code that never pauses
+ * prevents that. https://man7.org/linux/man-pages/man5/proc_pid_status.5.html
  */
 function readMemory (pid: number): number | undefined {
   if (process.platform !== 'linux') return undefined
@@ -96,16 +96,16 @@ function explainExit (code: number | null, signal: NodeJS.Signals | null): strin
   return `it ended with ${signal ?? `code ${code}`}`
 }
 
-/** The process that one plugin runs in: started again when it ends, ended when it hangs. */
+/** Creates the process of one plugin. It is restarted when it ends, and killed when it hangs. */
 export function createPluginProcess (options: PluginProcessOptions) {
   const { pack, log, importMs, onChange = () => {}, pingMs = PING_MS, restartMs = restartDelay } = options
   const scopes: Scopes = new Map()
   const memos = new WeakMap<ProviderContext['memo'], number>()
   let lastMemo = 0
   let running: Running | null = null
-  /** Gives a context for setting it up; null until that was asked for. */
+  /** Creates a context for the set-up; null until the set-up was requested. */
   let openContext: (() => ProviderContext) | null = null
-  /** The one it was last set up with, whose lasting parts work at any time. */
+  /** The context of the last set-up; its permanent parts work at any time. */
   let lasting: ProviderContext | null = null
   let downBecause = 'it was not started'
   let lastWords: string | null = null
@@ -158,13 +158,13 @@ export function createPluginProcess (options: PluginProcessOptions) {
       callsMax: CALLS_MAX
     })
     const started: Running = { child, peer, startedAt: performance.now() }
-    // What cannot be started has no exit.
+    // A process that cannot be started emits no exit.
     child.on('error', (err) => {
       child.kill('SIGKILL')
       ready.reject(err)
     })
     const watch = setInterval(() => { watchMemory(child) }, MEMORY_WATCH_MS).unref()
-    // Not at its exit: what it sent last may not have been read by then.
+    // Uses 'close', because at 'exit' its last messages may not have been read yet.
     child.once('close', (code, signal) => {
       clearInterval(watch)
       const reason = endReasons.get(child) ?? lastWords ?? explainExit(code, signal)
@@ -185,7 +185,7 @@ export function createPluginProcess (options: PluginProcessOptions) {
     scheduleRestart()
   }
 
-  /** Why processes were ended from here. */
+  /** The reasons for which this host killed processes. */
   const endReasons = new WeakMap<ChildProcess, string>()
 
   function endBecause (child: ChildProcess, reason: string): void {
@@ -197,7 +197,7 @@ export function createPluginProcess (options: PluginProcessOptions) {
     if (child.pid !== undefined && (readMemory(child.pid) ?? 0) > MEMORY_MIB * 1024 ** 2) endBecause(child, OVER_MEMORY)
   }
 
-  /** Ends it when it does not answer a question that needs no thought. */
+  /** Kills the process if it does not answer a ping. */
   async function ping (asked: Running): Promise<void> {
     if (isPinging) return
     isPinging = true
@@ -226,7 +226,7 @@ export function createPluginProcess (options: PluginProcessOptions) {
     } catch (err) {
       if (isClosed) return
       downBecause = err instanceof Error ? err.message : String(err)
-      // One that ended by itself is on its way already.
+      // A process that ended by itself is already being restarted.
       if (running === null) return
       const { child } = running
       running = null
@@ -260,7 +260,7 @@ export function createPluginProcess (options: PluginProcessOptions) {
     return { peer: running.peer, args: typeof at === 'number' && ctx !== undefined ? args.with(at, factsOf(ctx)) : args, ctx }
   }
 
-  /** Begins a call; the process may ask its context until `end`. */
+  /** Begins a call; the process may use its context until `end`. */
   function begin (method: string, given: readonly unknown[]): { answer: Promise<unknown>, end: () => void } {
     const { peer, args, ctx } = open(method, given)
     let scope = 0
@@ -281,7 +281,7 @@ export function createPluginProcess (options: PluginProcessOptions) {
     }
   }
 
-  /** The same for a method that gives its answer piece by piece: its context lasts until the last was read. */
+  /** Calls a method that answers item by item; its context lasts until the last item was read. */
   async function * stream (method: string, given: readonly unknown[]): AsyncGenerator<unknown> {
     const { answer, end } = begin(method, given)
     try {
@@ -304,16 +304,16 @@ export function createPluginProcess (options: PluginProcessOptions) {
   }
 
   return {
-    /** Starts it and has it import the plugin. @returns null when the package exports no plugin */
+    /** Starts the process, which imports the plugin. @returns null if the package exports no plugin */
     load,
-    /** Sets the plugin up, now and whenever it is started again. @param create gives a context to do it with */
+    /** Sets the plugin up, now and after each restart. @param create creates the context for it */
     async setUp (create: () => ProviderContext): Promise<void> {
       openContext = create
       await prepare()
     },
     /** Calls a method of the plugin's definition. @throws ServiceDownError while the process is down */
     call: (method: string) => (...args: unknown[]): unknown => method === 'index.build' ? stream(method, args) : call(method, args),
-    /** Has the plugin close, and ends it. */
+    /** Closes the plugin and ends its process. */
     async close (): Promise<void> {
       isClosed = true
       clearTimeout(restart)
