@@ -3,7 +3,7 @@ import type { Allowance, Limits } from '@svc/plugin-sdk'
 import type { Description, PluginReport } from './loader/registry.ts'
 import { columns } from './database/columns.ts'
 
-/** A process that can do work, and when it last said so. */
+/** A process of the server, and the last time it reported that it is alive. */
 export const Worker = defineEntity({
   name: 'Worker',
   tableName: 'workers',
@@ -16,21 +16,21 @@ export const Worker = defineEntity({
 })
 export type Worker = InferEntity<typeof Worker>
 
-/** What this database is, and the data directory with it; at most one row. */
+/** The identity of this database and its data directory; at most one row. */
 export const Installation = defineEntity({
   name: 'Installation',
   tableName: 'installation',
   properties: {
     id: p.integer().autoincrement(false).default(1).primary(),
-    /** The same as in the file `identity` of the data directory. */
+    /** Equal to the file `identity` of the data directory. */
     identity: p.uuid(),
-    /** When the clean-up last looked at the uploads, by the clock of the database. */
+    /** The last time the clean-up checked the uploads, by the clock of the database. */
     looked_at: columns.time().nullable()
   }
 })
 export type Installation = InferEntity<typeof Installation>
 
-/** What a plugin keeps across restarts. */
+/** A value that a plugin stores across restarts. */
 export const PluginCacheEntry = defineEntity({
   name: 'PluginCacheEntry',
   tableName: 'plugin_cache',
@@ -52,13 +52,13 @@ export const PluginIndex = defineEntity({
   properties: {
     generation: p.integer().primary().autoincrement(),
     plugin: columns.text(),
-    /** Null while it is being filled. */
+    /** Null while the index is being filled. */
     built_at: columns.time().nullable()
   }
 })
 export type PluginIndex = InferEntity<typeof PluginIndex>
 
-/** What a plugin learnt of its service's pace, and what is left of its allowances. */
+/** The rate limits and allowances that a plugin learnt from its service. */
 export const PluginLimits = defineEntity({
   name: 'PluginLimits',
   tableName: 'plugin_limits',
@@ -70,15 +70,15 @@ export const PluginLimits = defineEntity({
 })
 export type PluginLimits = InferEntity<typeof PluginLimits>
 
-/** What the packages of one installation are, for processes that run none of their code. */
+/** Descriptions of the packages of one installation, for processes that run none of their code. */
 export const PluginSnapshot = defineEntity({
   name: 'PluginSnapshot',
   tableName: 'plugin_snapshots',
   properties: {
-    /** Of the packages and the server. */
+    /** The fingerprint of the packages and the server. */
     fingerprint: columns.text().primary(),
     descriptions: p.json<Description[]>(),
-    /** The scan worker that found out what is in `reports`. */
+    /** The scan worker that wrote `reports`. */
     worker: columns.text().nullable(),
     reports: p.json<PluginReport[]>().default('[]'),
     stored_at: columns.createdAt()

@@ -1,4 +1,4 @@
-/** Every failure a client can cause or meet, with its status. A code that is retired is never used again. */
+/** Every failure that a client can cause or meet, with its status. A retired code is never reused. */
 const TABLE = {
   NOT_AUTHENTICATED: [401, 'Not authenticated'],
   BAD_CREDENTIALS: [401, 'Incorrect username or password'],
@@ -27,16 +27,16 @@ const TABLE = {
 
 export type ErrorCode = keyof typeof TABLE
 
-/** One line of a 422 answer. */
+/** One entry of a 422 response. */
 export interface Violation { loc: (string | number)[], msg: string, type: string, input?: unknown }
 
-/** An expected failure. Anything else that is thrown is a bug and becomes a 500. */
+/** An expected failure. Any other thrown value is a bug and becomes a 500. */
 export class ApiError extends Error {
   readonly code: ErrorCode
   readonly statusCode: number
   readonly violations: Violation[] | null
   readonly retryAfterSeconds: number | null
-  /** What programs are told beside the message. */
+  /** Machine-readable details beside the message. */
   readonly fields: Readonly<Record<string, unknown>> | null
 
   constructor (code: ErrorCode, message?: string, extra: {
@@ -56,12 +56,12 @@ export const badRequest = (message: string) => new ApiError('BAD_REQUEST', messa
 export const conflict = (message: string) => new ApiError('CONFLICT', message)
 export const forbidden = (message?: string) => new ApiError('FORBIDDEN', message)
 
-/** A 422 that names one field. */
+/** Creates a 422 that names one field. */
 export function invalid (loc: (string | number)[], msg: string, input?: unknown, type = 'value_error'): ApiError {
   return new ApiError('INVALID', msg, { violations: [{ loc, msg, type, input }] })
 }
 
-/** A start that cannot go on; the message says what is wrong and what to do. Ends the process with `exitCode`. */
+/** A start that cannot continue; the message states the problem and the remedy. Ends the process with `exitCode`. */
 export class StartError extends Error {
   readonly exitCode: number
 

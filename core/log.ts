@@ -7,15 +7,15 @@ import { REQUEST_ID_FIELD, currentRequestId } from './request-id.ts'
 
 const require = createRequire(import.meta.url)
 
-/** Values never printed, wherever an object with such a field is logged. */
+/** Fields whose values are masked in every logged object. */
 const SECRET_FIELDS = ['authorization', 'cookie', 'password', 'secret', 'token', 'secret_key', 'client_secret', 'api_key']
 const SECRET_QUERY = /([?&](?:token|key|code|password|secret|state|[a-z_]*(?:token|secret|password))=)[^&]*/gi
 
-/** What PostgreSQL adds to an error: the values of whole rows, and the statement with its values. */
+/** Fields that PostgreSQL adds to an error: the values of whole rows, and the statement with its values. */
 const ROW_FIELDS = new Set(['detail', 'where', 'internalQuery', 'query', 'parameters', 'bindings'])
 const ROW_TEXT = /(?:Failing row contains|Key) \(.*\)[^\n]*/g
 
-/** An error as it is logged, without the data that the database repeats in it. */
+/** Returns an error for the log, without the data that the database repeats in it. */
 function toLoggedError (err: unknown): unknown {
   const logged: unknown = err instanceof Error ? stdSerializers.err(err) : err
   return withoutRows(logged, 0)
@@ -30,20 +30,23 @@ function withoutRows (value: unknown, depth: number): unknown {
 
 export const maskUrl = (url: string) => url.replace(SECRET_QUERY, '$1********')
 
-/** Told of each line that a logger writes, as JSON. It must not take long: whoever logs waits for it. */
+/** Receives each line that a logger writes, as JSON. It must be fast, because the logging code waits for it. */
 export type LineReader = (line: string) => void
 
 const READERS = Symbol('readers of the lines')
 
 const readersOf = (logger: object) => Reflect.get(logger, READERS) as Set<LineReader> | undefined
 
-/** Tells what a logger of {@link createLogger}, or one made of it, writes from now on. @returns what ends that */
+/**
+ * Passes all later lines of a logger of {@link createLogger}, or of one derived from it, to a reader. @returns a
+ * function that ends it
+ */
 export function readLines (logger: object, reader: LineReader): () => void {
   readersOf(logger)?.add(reader)
   return () => { readersOf(logger)?.delete(reader) }
 }
 
-/** Tells the readers of a logger a line that another process wrote. */
+/** Passes a line that another process wrote to the readers of a logger. */
 export function passLine (logger: object, line: string): void {
   for (const read of readersOf(logger) ?? []) read(line)
 }
@@ -51,8 +54,8 @@ export function passLine (logger: object, line: string): void {
 const REQUEST = Symbol('id of the request that it is of')
 
 /**
- * The logger of one request. A child of pino's own would be made for each request, and its fields searched for secrets
- * each time, whether anything is logged or not.
+ * Creates the logger of one request. A pino child for each request would search its fields for secrets each time,
+ * whether anything is logged or not.
  */
 export function createRequestLogger<L extends object> (logger: L, id: string): L {
   const own = Object.create(logger) as L
@@ -60,19 +63,19 @@ export function createRequestLogger<L extends object> (logger: L, id: string): L
   return own
 }
 
-/** Names the request on whose behalf a line is written. */
+/** Returns the id of the request that a line is written for. */
 function findRequest (logger: object): object {
   const id = (Reflect.get(logger, REQUEST) as string | undefined) ?? currentRequestId()
   return id === undefined ? {} : { [REQUEST_ID_FIELD]: id }
 }
 
-/** For a person who watches: without one, no process needs the library. */
+/** Creates a readable log for a terminal. The library is loaded here, because no other process needs it. */
 function createReadable (): DestinationStream {
   const pretty = require('pino-pretty') as typeof Pretty
   return pretty({ colorize: true, ignore: 'pid,hostname,name', translateTime: 'SYS:HH:MM:ss', sync: true })
 }
 
-/** JSON lines, or readable ones when a person watches. */
+/** Creates a logger of JSON lines, or of readable ones on a terminal. */
 export function createLogger (config: { server: Pick<Config['server'], 'log_level'> }, name: string, destination?: DestinationStream): Logger {
   const stream = destination ?? (process.stdout.isTTY
     ? createReadable()
@@ -96,6 +99,6 @@ export function createLogger (config: { server: Pick<Config['server'], 'log_leve
       }
     }
   }, stream)
-  // Those that are made of it have it too.
+  // Derived loggers inherit the readers.
   return Object.assign(logger, { [READERS]: new Set<LineReader>() })
 }

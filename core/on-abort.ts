@@ -10,10 +10,10 @@ function share (signal: AbortSignal): Shared {
 }
 
 /**
- * Calls back when a signal that many wait for ends: Node goes through all listeners of a signal whenever one is added
- * or removed, so here they have one together. Of a signal that ended already nobody hears.
+ * Calls back when a signal with many waiters aborts. Node walks all listeners of a signal whenever one is added or
+ * removed, so all callbacks share one listener here. A signal that has already aborted calls nothing.
  *
- * @returns what ends the waiting
+ * @returns a function that removes the callback
  */
 export function onAbort (signal: AbortSignal, callback: () => void): () => void {
   const entry = shared.get(signal) ?? share(signal)

@@ -1,6 +1,6 @@
 import { errorCode } from './files/fs-error.ts'
 
-/** Whether there is such a process. */
+/** True if a process with this id exists. */
 export function isAlive (pid: number): boolean {
   try {
     return process.kill(pid, 0)

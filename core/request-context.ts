@@ -1,7 +1,7 @@
 import type { AsyncLocalStorage } from 'node:async_hooks'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-/** Gives each request something of its own, which all code that runs for the request finds in `storage`. */
+/** Creates a value for each request, which all code that runs for the request finds in `storage`. */
 export function bindToRequests<Key extends keyof FastifyRequest> (
   app: FastifyInstance, key: Key, storage: AsyncLocalStorage<FastifyRequest[Key] | undefined>,
   begin: (request: FastifyRequest, reply: FastifyReply) => FastifyRequest[Key]
@@ -12,7 +12,7 @@ export function bindToRequests<Key extends keyof FastifyRequest> (
     request[key] = own
     storage.run(own, done)
   })
-  // A body arrives in the name of its connection, not in that of the request.
+  // The body arrives in the async context of the connection, not in that of the request.
   app.addHook('preValidation', ({ [key]: own }, _reply, done) => {
     if (storage.getStore() === own) done()
     else storage.run(own, done)

@@ -3,14 +3,17 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { bindToRequests } from './request-context.ts'
 
-/** By which proxies, clients and logs know a request. */
+/** The header by which proxies, clients and logs identify a request. */
 export const REQUEST_ID_HEADER = 'x-request-id'
-/** Where log lines have it; Fastify's own name for it. */
+/** The field of log lines with the request's id; Fastify's own name for it. */
 export const REQUEST_ID_FIELD = 'reqId'
-/** As proxies make them: UUIDs, hex, `Root=1-67891233-abcdef`. Nothing that means something to a terminal or a page. */
+/**
+ * The form in which proxies create ids: UUIDs, hex, `Root=1-67891233-abcdef`. Excludes characters with a meaning to a
+ * terminal or a page.
+ */
 const WELL_FORMED = /^[\w.:+/=@-]{1,128}$/
 
-/** The id for as long as code that runs for its request has it. */
+/** Holds the id while code runs for its request. */
 interface Holder { id: string | undefined }
 
 declare module 'fastify' {
@@ -19,16 +22,16 @@ declare module 'fastify' {
 
 const current = new AsyncLocalStorage<Holder | undefined>()
 
-/** The id that a request came with, or a new one. */
+/** Returns the id that a request came with, or a new one. */
 export function readRequestId ({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const given = headers[REQUEST_ID_HEADER]
   return typeof given === 'string' && WELL_FORMED.test(given) ? given : crypto.randomUUID()
 }
 
-/** The request on whose behalf the code that asks runs; undefined for none. */
+/** Returns the id of the request that the calling code runs for; undefined if there is none. */
 export const currentRequestId = (): string | undefined => current.getStore()?.id
 
-/** Runs work on behalf of a request that came to another process. What it leaves to run later is nobody's. */
+/** Runs work for a request that arrived in another process. Work that it leaves to run later has no request. */
 export async function asRequest<T> (id: string | undefined, work: () => Promise<T>): Promise<T> {
   const holder: Holder = { id }
   try {
@@ -38,12 +41,12 @@ export async function asRequest<T> (id: string | undefined, work: () => Promise<
   }
 }
 
-/** Tells each request's id in its answer, and to all code that runs for it. */
+/** Sends each request's id in its response, and makes it available to all code that runs for the request. */
 export function traceRequests (app: FastifyInstance): void {
   bindToRequests(app, 'idHolder', current, ({ id }, reply) => {
     const holder: Holder = { id }
     reply.header(REQUEST_ID_HEADER, id)
-    // Connections and timers that were begun meanwhile live on, and are not the request's any more.
+    // Connections and timers started meanwhile live on, but no longer belong to the request.
     reply.raw.once('finish', () => { holder.id = undefined })
     return holder
   })

@@ -1,10 +1,13 @@
-// All of semver would be three times as much, in every process.
+// Imported separately, because all of semver would use three times as much memory in every process.
 import gte from 'semver/functions/gte.js'
 
-/** The first with `shouldUpgradeCallback`: https://nodejs.org/api/http.html#httpcreateserveroptions-requestlistener */
+/**
+ * The first version with `shouldUpgradeCallback`:
+ * https://nodejs.org/api/http.html#httpcreateserveroptions-requestlistener
+ */
 const CHOOSES_UPGRADES = '24.9.0'
 
-/** What the server cannot do on this Node. */
+/** Returns warnings about features that do not work on this version of Node. */
 export function listRuntimeWarnings (version = process.versions.node): string[] {
   return gte(version, CHOOSES_UPGRADES)
     ? []

@@ -1,17 +1,20 @@
-/** So many pieces of work at once; the others wait, first come, first served. */
+/** Limits how many tasks run at once; the others wait in order of arrival. */
 export interface Semaphore {
-  /** For whatever comes next: what is under way goes on. */
+  /** Changes the limit for later tasks; running tasks continue. */
   setMost (most: number): void
   /**
-   * Has work wait for its turn.
+   * Runs work when a slot is free.
    *
-   * @param signal ends the waiting; not needed where what is under way ends with it, and then comes everybody's turn
-   * @throws the reason of the signal, and what the work throws
+   * @param signal ends the wait. Optional if the signal also ends the running work, because that frees the slots.
+   * @throws the reason of the signal, and the errors of the work
    */
   run<Value>(work: () => Promise<Value>, signal?: AbortSignal): Promise<Value>
 }
 
-/** Not a p-queue, whose events, identities and priorities cost as much as asking a source over HTTP does. */
+/**
+ * Creates a semaphore. p-queue is not used: its events, ids and priorities cost as much as an HTTP request to a
+ * provider.
+ */
 export function createSemaphore (most = Infinity): Semaphore {
   const waiting: (() => void)[] = []
   let taken = 0

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Where this server is installed: the folder of its package.json. */
+/** The folder where this server is installed, which contains its package.json. */
 export const SERVER_DIR = dirname(dirname(fileURLToPath(import.meta.url)))

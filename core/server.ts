@@ -22,25 +22,28 @@ export interface RoleOptions {
   role: Role
   databaseUrl: string
   logger: Logger
-  /** From 1 among the web workers of one supervisor; 0 otherwise. */
+  /** The number among the web workers of one supervisor, from 1; 0 otherwise. */
   workerNumber: number
-  /** A folder that only this user can read, where web workers of one machine reach each other. */
+  /** A folder that only this user can read, with the sockets that connect the web workers of one machine. */
   socketDir: string
-  /** Among the processes of one supervisor. */
+  /** The role among the processes of one supervisor. */
   place?: ProcessRole
-  /** In place of the configured one, which may be 0 for any. */
+  /** Replaces the configured port, which may be 0 for any. */
   port?: number
 }
 
 export interface RunningRole {
   app: App
-  /** Where it listens; null for the scan worker. */
+  /** The port on which it listens; null for the scan worker. */
   port: number | null
-  /** Takes nothing new, finishes what it has within a few seconds and uploads within those given, gives tasks back. */
+  /**
+   * Accepts no new work, finishes requests within a few seconds and uploads within the given time, and returns its
+   * tasks to the queue.
+   */
   close (uploadSeconds?: number): Promise<void>
 }
 
-/** Brings the server's tables and those of its job queue to the current schema; safe to run anywhere at any time. */
+/** Migrates the server's tables and those of its job queue to the current schema. Safe to run anywhere at any time. */
 export async function migrateDatabase (options: Upgrade): Promise<string[]> {
   const { config, databaseUrl: url, log } = options
   const applied = await migrate({
@@ -52,7 +55,7 @@ export async function migrateDatabase (options: Upgrade): Promise<string[]> {
 
 async function withPool<T> (url: string, work: (pool: pg.Pool) => Promise<T>): Promise<T> {
   const pool = new pg.Pool({ connectionString: url, max: 1 })
-  // Whoever asks next hears of a connection that is lost.
+  // A lost connection fails the next query.
   pool.on('error', () => undefined)
   try {
     return await work(pool)
@@ -62,9 +65,9 @@ async function withPool<T> (url: string, work: (pool: pg.Pool) => Promise<T>): P
 }
 
 /**
- * Brings the database to the current schema, for a server that is about to work with it and this data directory.
+ * Migrates the database to the current schema, for a server that is about to work with it and this data directory.
  *
- * @throws StartError when the two do not belong together.
+ * @throws StartError if the two do not belong together.
  */
 export async function prepareDatabase (options: Upgrade): Promise<void> {
   const { config, databaseUrl } = options
@@ -72,7 +75,7 @@ export async function prepareDatabase (options: Upgrade): Promise<void> {
   await withPool(databaseUrl, async (pool) => { for (const check of features.checks) await check(config, pool) })
 }
 
-/** Makes the data directory that of this database. @returns the identity that both have now */
+/** Writes the identity of this database to the data directory. @returns the identity that both have now */
 export async function adoptDatabase (options: Upgrade): Promise<string> {
   await migrateDatabase(options)
   return await withPool(options.databaseUrl, (pool) => adopt(options.config.data_dir, pool))
@@ -88,9 +91,9 @@ async function listen (app: App, host: string, port: number): Promise<number> {
 }
 
 /**
- * Runs one role in this process, on a database that is migrated already.
+ * Runs one role in this process, on a migrated database.
  *
- * @throws StartError when it cannot listen.
+ * @throws StartError if it cannot listen.
  */
 export async function startRole (options: RoleOptions): Promise<RunningRole> {
   const { config, role, databaseUrl, logger, workerNumber } = options

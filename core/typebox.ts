@@ -8,7 +8,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 export type App = FastifyInstance<RawServerDefault, RawRequestDefaultExpression, RawReplyDefaultExpression,
   FastifyBaseLogger, TypeBoxTypeProvider>
 
-/** A route module: inputs are typed by their schemas. */
+/** A route module; the types of its inputs come from their schemas. */
 export type Routes = FastifyPluginAsync<Record<never, never>, RawServerDefault, TypeBoxTypeProvider>
 
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
@@ -23,26 +23,26 @@ export function StringEnum<const T extends readonly string[]> (values: T, option
 /** ISO 8601 with offset, UTC. */
 export const DateTime = Type.String({ format: 'date-time' })
 
-/** The largest id a column holds; one beyond would be the database's error instead of ours. */
+/** The largest id that a column can hold; a larger one would be an error of the database instead of a 422. */
 export const ID_MAX = 2_147_483_647
 export const Id = Type.Integer({ minimum: 1, maximum: ID_MAX })
 export const idOf = (what: string) => Type.Integer({ minimum: 1, maximum: ID_MAX, description: `Id of ${what}` })
 export const IdParams = Type.Object({ id: idOf('what the path names, as lists have it') })
-/** How many rows one answer has at most, however many are asked for. */
+/** The most rows of one response, whatever limit is requested. */
 export const LIMIT_MAX = 10_000
 export const Limit = Type.Integer({ default: 50, minimum: 1, maximum: LIMIT_MAX, description: 'Most rows of the answer' })
 export const Offset = Type.Integer({ default: 0, minimum: 0, maximum: ID_MAX, description: 'Rows that are left out at the beginning' })
-/** What a file holds: of an answer, or of a part of a form. */
+/** The content of a file: of a response, or of a part of a form. */
 export const Bytes = Type.Unsafe<unknown>({ type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' })
-/** A body as a form that can hold a file as well, for the document. */
+/** Returns a body schema as a form with an additional file, for the API document. */
 export const withFile = (body: TSchema, part: string): TSchema =>
   ({ ...body, title: `${body.title}Form`, properties: { ...body.properties as TProperties, [part]: Bytes } })
 /** Text that may go to the database, which refuses NUL. */
 export const StoredText = (options: StringOptions = {}) => Type.String({ pattern: '^[^\\u0000]*$', ...options })
 
-/** What turns the direction of the text around it: names with it look like others. */
+/** Characters that change the direction of text: names with them look like other names. */
 export const BIDI_CONTROLS = '\\u061C\\u200E\\u200F\\u202A-\\u202E\\u2066-\\u2069'
-/** A name that somebody gives and others read. */
+/** A name that one person sets and others read. */
 export const NameText = (options: StringOptions = {}) =>
   Type.String({ pattern: `^[^\\u0000${BIDI_CONTROLS}]*$`, ...options })
 
@@ -59,8 +59,8 @@ export const ValidationErrorSchema = Type.Object({
 export type { Static }
 
 /**
- * A date, or milliseconds since 1970, as it stands on the wire: UTC with offset, six fraction digits only when there is
- * a fraction.
+ * Formats a date, or milliseconds since 1970, for the API: UTC with offset, and six fraction digits only if there is a
+ * fraction.
  */
 export function formatDate (date: Date | number): string
 export function formatDate (date: Date | number | null): string | null

@@ -75,11 +75,11 @@ export interface Download {
 }
 
 /**
- * The HTTP client with downloads.
+ * The HTTP client with downloads. Callers that send equal requests at once get the same `bytes`.
  *
  * @throws besides the errors of HttpClient: AddressRefusedError for an address that may not be reached · the reason of
  * the signal that aborted the work · TypeError for a mistake of the caller, such as an incomplete URL. A response that
- * is too large or wrongly encoded is a ServiceDownError. Callers that send equal requests at once get the same `bytes`.
+ * is too large or wrongly encoded is a ServiceDownError.
  */
 export interface DownloadingClient extends HttpClient {
   /**

@@ -1,6 +1,6 @@
 import type { MetricObjectWithValues, MetricValue } from 'prom-client'
 
-/** A metric with its values, as prom-client writes it to be added up with those of other processes. */
+/** A metric with its values, in the form in which prom-client aggregates processes. */
 export interface Measured {
   name: string
   help: string
@@ -9,25 +9,25 @@ export interface Measured {
   values: { value: number, labels: Readonly<Partial<Record<string, string | number>>>, metricName?: string }[]
 }
 
-/** What is to be known of each process of a server. */
+/** The metrics of one process of a server. */
 export interface ProcessMeasured {
   name: string
-  /** Whether it answered just now. */
+  /** True if the process answered the last query. */
   is_up: boolean
   measured: Measured[]
 }
 
-/** What all processes of a server measured, and the totals of those that ended. */
+/** The metrics of all processes of a server, and the totals of processes that ended. */
 export interface ServerMeasured { processes: ProcessMeasured[], former: Measured[] }
 
-/** As it travels between processes, whose channels carry no number that is none. */
+/** Converts metrics for the channel between processes, which carries no NaN or Infinity. */
 export const toMeasured = (all: readonly MetricObjectWithValues<MetricValue<string>>[]): Measured[] =>
   all.map(({ name, help, type, aggregator, values }) =>
     ({ name, help, type: String(type), aggregator, values: values.filter(({ value }) => Number.isFinite(value)) }))
 
 /**
- * What only ever grows, for the whole server: it must not fall when a process ends, or does not answer. What has the
- * name of a process begins anew with it.
+ * Returns the totals (counters and histograms) for the whole server, because they must not fall when a process ends or
+ * does not answer. Values with the label of a process are dropped, because they restart with it.
  */
 export const listTotals = (all: readonly Measured[]): Measured[] => all.flatMap((metric) => {
   if (metric.type !== 'counter' && metric.type !== 'histogram') return []

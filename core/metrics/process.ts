@@ -1,14 +1,17 @@
 import { type Measured, toMeasured } from './metric-snapshot.ts'
 
-/** Each look wakes the process up. */
+/** The interval of the event loop monitor; each check wakes the process up. */
 const LOOK_MS = 20
 
-/** Reads what Node tells of this process, under its name: memory, processor time, garbage, the event loop. */
+/**
+ * Returns a function that reads Node's metrics of this process under its name: memory, processor time, garbage
+ * collection, the event loop.
+ */
 export async function measureProcess (name: string): Promise<() => Promise<Measured[]>> {
   const { Registry, collectDefaultMetrics } = await import('prom-client')
   const registry = new Registry()
   registry.setDefaultLabels({ process: name })
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOK_MS })
-  // Nobody else has the same labels.
+  // No other process has the same labels, so the sum is exact.
   return async () => toMeasured(await registry.getMetricsAsJSON()).map((metric) => ({ ...metric, aggregator: 'sum' }))
 }
