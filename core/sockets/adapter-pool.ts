@@ -2,16 +2,17 @@ import pg from 'pg'
 
 type Callback = Parameters<pg.Pool['connect']>[0]
 
-/** What the adapter tells other processes of an event by. */
+/** The statement with which the adapter publishes an event to other processes. */
 const NOTIFY = 'SELECT pg_notify($1, $2)'
 const NOTIFY_ALL = 'select pg_notify(channel, payload) from unnest($1::text[], $2::text[]) as given (channel, payload)'
 
-/** Events that were published in one go, by their text: channels, and when they are sent. */
+/** Events published in one tick: channels by payload, and the promise of the statement. */
 interface Batch { channels: Map<string, string>, sent: Promise<unknown> }
 
 /**
- * The connections of a socket.io adapter, which forgets the one it listens on when it is closed before it has it, or
- * lost it, and then asks for another every other second; and which has a statement for each event.
+ * The connection pool of a socket.io adapter. It works around two behaviours of the adapter. It forgets its listening
+ * connection if it is closed before it has one or lost it, and then asks for another every two seconds. It also sends
+ * one statement for each event.
  */
 export class AdapterPool extends pg.Pool {
   readonly #listening = new Set<pg.PoolClient>()
@@ -20,7 +21,7 @@ export class AdapterPool extends pg.Pool {
 
   constructor (options: pg.PoolConfig) {
     super(options)
-    // Of its many forms, which a method of that name had to have all, the adapter uses this one.
+    // An assignment, because an overriding method would need all overloads, and the adapter uses only this one.
     Reflect.set(this, 'query', (text: string, values: string[] = []) => {
       const [channel = '', payload = ''] = values
       return text === NOTIFY ? this.#notify(channel, payload) : super.query(text, values)
@@ -32,12 +33,15 @@ export class AdapterPool extends pg.Pool {
   override connect (callback: Callback): void
   override connect (callback?: Callback): Promise<pg.PoolClient> | undefined {
     if (callback === undefined) return this.#listen()
-    // For a statement of the pool's own, which gives it back.
+    // For a statement of the pool itself, which releases the connection.
     super.connect(callback)
     return undefined
   }
 
-  /** Whoever asks while it closes waits for ever: a refusal is a reason to ask again, and would keep the process. */
+  /**
+   * Returns a connection to listen on. While the pool closes, the promise stays pending: after an error the adapter
+   * would try again and keep the process alive.
+   */
   async #listen (): Promise<pg.PoolClient> {
     if (!this.#isClosing) {
       const client = await super.connect()
@@ -45,17 +49,20 @@ export class AdapterPool extends pg.Pool {
       if (!this.#isClosing) return client
       this.#giveBack()
     }
-    return await new Promise(() => { /* nobody waits for it any more */ })
+    return await new Promise(() => { /* no caller waits for it any more */ })
   }
 
-  /** Of the same text twice in one statement, one would arrive. */
+  /**
+   * Publishes a payload. A payload that is already in the batch starts a new one, because PostgreSQL delivers equal
+   * notifications of one transaction once.
+   */
   #notify (channel: string, payload: string): Promise<unknown> {
     if (this.#batch === null || this.#batch.channels.has(payload)) this.#batch = this.#openBatch()
     this.#batch.channels.set(payload, channel)
     return this.#batch.sent
   }
 
-  /** Takes what is published before anything else can happen: nobody waits longer for it. */
+  /** Collects the events of the current tick, which adds no delay. */
   #openBatch (): Batch {
     const channels = new Map<string, string>()
     const sent = Promise.resolve().then(() => {
@@ -69,7 +76,7 @@ export class AdapterPool extends pg.Pool {
     for (const client of this.#listening) client.release()
   }
 
-  /** After the adapter. */
+  /** Closes the pool; the adapter must be closed before. */
   async close (): Promise<void> {
     this.#isClosing = true
     this.#giveBack()

@@ -9,20 +9,20 @@ type Json = Readonly<Record<string, unknown>>
 
 export interface AsyncapiOptions { config: Config, version: string }
 
-/** A place's name in the document, of which nothing but letters and digits may be part. */
+/** Returns a key for the document, which allows only letters and digits. */
 const toKey = (name: string) => name.replace(/[^A-Za-z0-9]+(\w)/g, (_match, first: string) => first.toUpperCase())
 const channelOf = (namespace: string) => toKey(namespace).toLowerCase().replace('/', '') || 'main'
 
-/** Schemas that routes share are referred to by their `$id`, `Name#`. */
+/** Converts a reference by `$id` (`Name#`), which shared schemas have, to one of the document. */
 const toReference = (ref: string) => /^\w+#$/.test(ref) ? `#/components/schemas/${ref.slice(0, -1)}` : ref
 
-/** As plain JSON, references to shared schemas as those of a document. */
+/** Returns plain JSON, with references to shared schemas in the form of the document. */
 const toDocument = (value: unknown): unknown => JSON.parse(JSON.stringify(value, (key, inner: unknown) =>
   key === '$ref' && typeof inner === 'string' ? toReference(inner) : inner))
 
 const REFERENCE = /"#\/components\/schemas\/([^"]+)"/g
 
-/** Those of `schemas` that `value` needs, directly or not. */
+/** Returns the schemas that `value` needs, directly or indirectly. */
 function pickSchemas (value: unknown, schemas: Json): Json {
   const needed = new Set<string>()
   function follow (part: unknown): void {
@@ -53,7 +53,7 @@ const ADDRESSES: Readonly<Record<string, string>> = {
   '/devices': 'What a device is told that connects with its own token, as `auth.token` of the handshake or as `Bearer`.'
 }
 
-/** Each event is a message of its channel, and an operation of the server: it sends or receives it. */
+/** Describes each event as a message of its channel and as an operation of the server, which sends or receives it. */
 function describeEvents (events: readonly ListedEvent[]) {
   const messages: Record<string, Json> = {}
   const channels: Record<string, { messages: Record<string, Json> } & Json> = {}
@@ -74,7 +74,7 @@ function describeEvents (events: readonly ListedEvent[]) {
   return { messages, channels, operations }
 }
 
-/** The document of the socket endpoints, beside that of the routes, whose schemas it shares. */
+/** Serves the document of the socket endpoints. It shares schemas with the OpenAPI document. */
 export default fp<AsyncapiOptions>(async (app, { config, version }) => {
   function describe (): Json {
     const { messages: given, channels, operations } = describeEvents(app.sockets.listEvents())

@@ -9,52 +9,52 @@ import { AdapterPool } from './adapter-pool.ts'
 import { MESSAGE_MAX_BYTES, type SocketPlace, checkSocketRequest } from './request.ts'
 import { type Connection, limitRate, limitSockets, limitWaiting } from './traffic.ts'
 
-/** socket.io's own figures of the served dialect. */
+/** socket.io's own values in the version that clients use. */
 const PING_INTERVAL_MS = 25_000
 const PING_TIMEOUT_MS = 60_000
 /**
- * How long a connection that polls stays when it is closed between two polls, so that its client hears of it. Who polls
- * later finds the session unknown, and connects again. The usual half minute holds up the end of the process, also for
- * clients that vanished.
+ * How long a polling connection stays open when it is closed between two polls, so that its client gets the message. A
+ * client that polls later gets an unknown session, and reconnects. The default of half a minute would delay the end of
+ * the process, even for clients that vanished.
  */
 const CLOSE_TIMEOUT_MS = 200
-/** PostgreSQL's limit for a notification is 8000 bytes, which must not be reached. */
+/** PostgreSQL's limit for a notification is 8000 bytes, and it must stay below. */
 const NOTIFICATION_MAX_BYTES = 7_900
 
-/** One that listens and one that publishes: over several, events would overtake each other. */
+/** One connection listens and one publishes; over several, events would overtake each other. */
 const CONNECTIONS = 2
 
 export interface EndpointOptions {
   config: Config
   place: SocketPlace
-  /** What its events between processes go by; no two endpoints have the same. */
+  /** The prefix of the channels for its events between processes, unique for each endpoint. */
   channel: string
-  /** Goes to the front of every session id, so that any worker can tell whose it is. */
+  /** The first part of every session id, by which any worker finds the session's owner. */
   workerNumber: number
   isAdmitted (request: IncomingMessage): Promise<boolean>
-  /** A connection was opened; nobody knows yet whose. */
+  /** Called when a connection was opened; its caller is not yet known. */
   connected (connection: Connection): void
 }
 
-/** An address of its own for sockets, with rooms that no other endpoint reaches. */
+/** An address for sockets, with its own rooms that no other endpoint reaches. */
 export interface Endpoint {
   io: Server
   place: SocketPlace
-  /** Takes clients from now on. */
+  /** Accepts clients from now on. */
   attach (): void
-  /** How many connections are open to this process. */
+  /** Returns the number of connections to this process. */
   countHere (): number
-  /** Closes them. Clients are not told to leave, which would keep them from coming back. */
+  /** Closes all connections. Clients get no disconnect packet, because that would keep them from reconnecting. */
   closeConnections (): Promise<void>
   close (): Promise<void>
 }
 
-/** What its events travel by from process to process. */
+/** Creates the pool that carries events between processes. */
 function createPool (app: FastifyInstance): AdapterPool {
   const pool = new AdapterPool({ connectionString: app.pg.options.connectionString, max: CONNECTIONS })
-  // What was sent meanwhile is lost: clients are to connect again, and look.
+  // Events sent meanwhile are lost, so clients must reconnect and load the current state.
   pool.on('connect', (client) => { client.on('error', (err) => { app.workers.restart(err) }) })
-  pool.on('error', () => { /* a connection's own error, which was told above */ })
+  pool.on('error', () => { /* the error of a connection, handled above */ })
   return pool
 }
 
@@ -80,7 +80,7 @@ export function createEndpoint (app: FastifyInstance, options: EndpointOptions):
     maxHttpBufferSize: MESSAGE_MAX_BYTES,
     serveClient: false,
     addTrailingSlash: false,
-    // It may be for another endpoint, which is still about to answer.
+    // The upgrade may be for another endpoint, which handles it later.
     destroyUpgrade: false,
     cors: ({ headers }, answer) => { answer(null, corsOptionsFor(headers.origin, config)) },
     allowRequest: (request, answer) => {
@@ -89,7 +89,7 @@ export function createEndpoint (app: FastifyInstance, options: EndpointOptions):
         answer(null, false)
       })
     },
-    // What is too large for a notification goes through a table, which takes longer: smaller events may overtake it.
+    // Payloads too large for a notification go through a table. That takes longer, so smaller events may overtake them.
     adapter: createAdapter(pool, {
       channelPrefix: channel,
       payloadThreshold: NOTIFICATION_MAX_BYTES,
@@ -114,7 +114,7 @@ export function createEndpoint (app: FastifyInstance, options: EndpointOptions):
       isAttached = true
       io.engine.use(checkSocketRequest)
       io.engine.on('connection', (connection: Connection) => {
-        // Before anything can end it: the time limit is taken when the transport begins to close.
+        // Set before anything can close the connection, because the transport reads the limit when it begins to close.
         Reflect.set(connection.transport, 'closeTimeout', CLOSE_TIMEOUT_MS)
         limitRate(connection)
         limitWaiting(connection)
@@ -125,7 +125,7 @@ export function createEndpoint (app: FastifyInstance, options: EndpointOptions):
     countHere: () => isAttached ? io.engine.clientsCount : 0,
     closeConnections: () => closeAll(listConnections()),
     async close () {
-      // An app that failed before is closed as well.
+      // The app may have failed before the endpoint was attached.
       if (isAttached) await io.close()
       else for (const { adapter } of io._nsps.values()) await adapter.close()
       await pool.close()

@@ -10,12 +10,12 @@ import { checkSocketRequest, isSocketUrl, readSocketBody } from './request.ts'
 import type { App } from '../typebox.ts'
 
 /**
- * A socket session lives in one web worker, and long polling sends its requests to whichever worker is free. The
- * session id begins with its worker's number and process number (core/sockets/sockets.ts), so that any other worker can
- * hand the request over to the owner, on a local socket named after both.
+ * A socket session lives in one web worker, but long polling sends its requests to any free worker. The session id
+ * begins with its worker's number and process id (core/sockets/sockets.ts). Any other worker can therefore forward a
+ * request to the owner, over a local socket named after both.
  *
- * Nothing is passed on as it came. The owner gets a request of ours, on a connection that carries no other: the method,
- * an address made anew, the few headers that the transports read, and a body that was read whole.
+ * No request is forwarded as received. The owner gets a new request on a separate connection: the method, a rebuilt
+ * URL, the few headers that the transports read, and the complete body.
  */
 const SESSION_OWNER = /^(\d{1,4})-([0-9a-z]{1,8})-/
 const QUERY = ['EIO', 'transport', 'sid']
@@ -24,30 +24,30 @@ const WEBSOCKET_HEADERS = ['sec-websocket-key', 'sec-websocket-version', 'sec-we
   'origin']
 const ANSWER_HEADERS = ['content-type', 'content-length', 'content-encoding', 'cache-control', 'vary',
   'access-control-allow-origin', 'access-control-allow-credentials']
-/** A header of this is the same for whoever reads it. */
+/** Header values with only these characters are the same for every parser. */
 const PLAIN_TEXT = /^[\t\x20-\x7e]*$/
-/** What engine.io itself answers for a session that is gone; the client then opens a new one. */
+/** engine.io's own response for an unknown session; the client then opens a new one. */
 const UNKNOWN_SESSION = JSON.stringify({ code: 1, message: 'Session ID unknown' })
 
 const ownerOf = (workerNumber: number, pid = process.pid) => `${workerNumber}-${pid.toString(36)}`
 
 const queryOf = (url: string) => new URLSearchParams(url.split('?', 2)[1] ?? '')
 
-/** Which worker a request is for: null when it opens a session or is none of ours. */
+/** Returns the worker that owns the session of a request; null if the request opens a session or is for no endpoint. */
 export function readOwner (url: string, path: string): string | null {
   if (!isSocketUrl(url, { path, bare: path })) return null
   const owner = SESSION_OWNER.exec(queryOf(url).get('sid') ?? '')
   return owner === null ? null : `${owner[1]}-${owner[2]}`
 }
 
-/** The address of a session's request with what the transports read of it. */
+/** Rebuilds the URL of a session's request from the parameters that the transports read. */
 export function rebuildUrl (url: string, path: string): string {
   const given = queryOf(url)
   const read = Object.fromEntries(QUERY.map((name) => [name, given.get(name) ?? '']))
   return `${path}/?${new URLSearchParams(read).toString()}`
 }
 
-/** Those of the headers that are in the list. */
+/** Returns the headers in the list. */
 export function pickHeaders (headers: IncomingHttpHeaders, names: readonly string[]): OutgoingHttpHeaders {
   return Object.fromEntries(names.flatMap((name) => {
     const value = headers[name]
@@ -60,22 +60,22 @@ function answerUnknown (response: ServerResponse): void {
   else response.writeHead(400, { 'content-type': 'application/json' }).end(UNKNOWN_SESSION)
 }
 
-/** A worker as another one reaches it. */
+/** A worker's local socket and the path of the endpoint. */
 interface Owner { socketPath: string, path: string }
 
-/** A request to the owner, on a connection of its own. */
+/** Creates a request to the owner on a separate connection. */
 function toOwner (request: IncomingMessage, { socketPath, path }: Owner, headers: OutgoingHttpHeaders) {
   const { method = 'GET', url = '' } = request
   return sendRequest({ agent: false, socketPath, method, path: rebuildUrl(url, path), headers })
 }
 
-/** Hands one polling request over and the answer back. */
+/** Forwards one polling request and returns the response. */
 function exchange (request: IncomingMessage, response: ServerResponse, owner: Owner, body: Buffer): void {
   const forwarded = toOwner(request, owner, {
     ...pickHeaders(request.headers, POLLING_HEADERS),
     ...(request.method === 'POST' ? { 'content-length': body.length } : {})
   })
-  // The client went away: the owner must not keep its answer for nobody.
+  // The client is gone, so the owner must not hold its response.
   response.once('close', () => { forwarded.destroy() })
   forwarded.on('response', (reply) => {
     response.writeHead(reply.statusCode ?? 502, pickHeaders(reply.headers, ANSWER_HEADERS))
@@ -106,7 +106,7 @@ function joinStreams (one: Duplex, other: Duplex): void {
   other.on('error', () => { one.destroy() }).on('close', () => { one.destroy() })
 }
 
-/** Hands a WebSocket over: both sides talk through this worker from then on. */
+/** Forwards a WebSocket; from then on both sides communicate through this worker. */
 function forwardUpgrade (request: IncomingMessage, socket: Duplex, head: Buffer, owner: Owner): void {
   const forwarded = toOwner(request, owner, {
     ...pickHeaders(request.headers, WEBSOCKET_HEADERS), connection: 'Upgrade', upgrade: 'websocket'
@@ -130,7 +130,7 @@ function forwardUpgrade (request: IncomingMessage, socket: Duplex, head: Buffer,
   forwarded.end()
 }
 
-/** Answers what other workers hand over, one exchange to a connection. */
+/** Creates the server for requests from other workers, with one exchange per connection. */
 function createOwnerServer (endpoints: readonly SocketServer[], own: string): HttpServer {
   const findEngine = ({ url = '' }: IncomingMessage) =>
     endpoints.find((endpoint) => readOwner(url, endpoint.path()) === own)?.engine
@@ -161,7 +161,7 @@ function listen (server: HttpServer, path: string): Promise<void> {
 
 type Listener = (...args: unknown[]) => void
 
-/** Lets `divert` have a look at each event first; what it does not take goes on to those who listened before. */
+/** Passes each event to `divert` first; events that it does not handle go to the former listeners. */
 function intercept (server: HttpServer, event: 'request' | 'upgrade', divert: (...args: never[]) => boolean): void {
   const before = server.listeners(event) as Listener[]
   server.removeAllListeners(event)
@@ -172,9 +172,9 @@ function intercept (server: HttpServer, event: 'request' | 'upgrade', divert: (.
 }
 
 /**
- * Makes long polling, and the step from it to a WebSocket, work with any number of web workers on one machine. To be
- * called before the app is ready. The folder must be closed to other users: whoever can open a socket there can talk in
- * any session.
+ * Makes long polling, and the upgrade to a WebSocket, work with any number of web workers on one machine. Call it
+ * before the app is ready. The folder must be closed to other users, because anyone who can open a socket there can act
+ * in any session.
  */
 export async function forwardForeignSessions (app: App, folder: string, workerNumber: number): Promise<void> {
   const own = ownerOf(workerNumber)
@@ -196,7 +196,7 @@ export async function forwardForeignSessions (app: App, folder: string, workerNu
     if (process.platform !== 'win32') rmSync(socketPath, { force: true })
     await listen(server, socketPath)
     intercept(app.server, 'request', (request: IncomingMessage, response: ServerResponse) => {
-      // Whether another site's page may ask is known to every worker.
+      // Every worker can answer a CORS preflight itself.
       const owner = request.method === 'OPTIONS' ? null : findOwner(request)
       if (owner === null) return false
       checkSocketRequest(request, response, () => { forwardRequest(request, response, owner) })

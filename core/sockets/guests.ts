@@ -2,10 +2,10 @@ import type { Socket } from 'socket.io'
 
 type Connection = Socket['conn']
 
-/** Connections of one network to one web worker that nobody has signed in on. */
+/** The most guest connections from one network to one web worker. */
 const CONNECTIONS_MAX = 200
 
-/** Counts the connections of those who are not signed in, by network. */
+/** Counts the connections of guests by network. */
 export function createGuestCount (max = CONNECTIONS_MAX) {
   const counts = new Map<string, number>()
   const networks = new Map<Connection, string>()
@@ -21,7 +21,7 @@ export function createGuestCount (max = CONNECTIONS_MAX) {
 
   return {
     hasRoom: (network: string) => (counts.get(network) ?? 0) < max,
-    /** A connection is a guest's until `remove` says otherwise, or it closes. */
+    /** Counts a connection as a guest's until `remove` is called or it closes. */
     add (connection: Connection, network: string): void {
       networks.set(connection, network)
       counts.set(network, (counts.get(network) ?? 0) + 1)

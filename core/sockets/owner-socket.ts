@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-/** The local socket of one web worker. */
+/** Returns the path of a web worker's local socket. */
 export function ownerSocket (folder: string, owner: string): string {
   return process.platform === 'win32'
     ? `\\\\.\\pipe\\svc-${Buffer.from(folder).toString('base64url').slice(-60)}-${owner}`

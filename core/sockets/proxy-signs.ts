@@ -1,15 +1,15 @@
 import type { Server } from 'socket.io'
 
-/** What requests show to be wrong on their way here. */
+/** Problems of the proxy configuration that requests reveal. */
 export type SignKind = 'origin_refused' | 'upgrade_missing' | 'clients_trusted'
 
-/** Something that was seen, and of whom: an origin, or the address of a proxy or visitor. */
+/** A detected problem and its subject: an origin, or the address of a proxy or visitor. */
 export interface Sign { kind: SignKind, subject: string, seen_at: string }
 
 export interface Signs {
-  /** @returns whether no process has seen it before, so that it is worth a line in the log */
+  /** Records a problem. @returns true if no process has seen it before and it should be logged */
   note (kind: SignKind, subject: string): boolean
-  /** It is in order now. */
+  /** Removes a problem that is solved. */
   clear (kind: SignKind, subject: string): void
   list (): Sign[]
 }
@@ -20,11 +20,11 @@ declare module 'fastify' {
 
 const SEEN_EVENT = 'svc:sign'
 const CLEARED_EVENT = 'svc:sign-cleared'
-/** Anybody can make up origins. */
+/** The most problems of one kind, because anybody can send any origin. */
 const MAX_OF_A_KIND = 20
 const SUBJECT_MAX_LENGTH = 200
 
-/** What one process sees is known to all that run at that time. */
+/** Creates the list of problems. What one process detects is published to all running processes. */
 export function createSigns (io: Server): Signs {
   const seen = new Map<string, Sign>()
   const keyOf = ({ kind, subject }: Pick<Sign, 'kind' | 'subject'>) => `${kind} ${subject}`

@@ -1,11 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { NO_HOST, lacksHost } from '../web/framework-errors.ts'
 
-/** Where browsers and devices open sockets, below the path of the base URL. */
+/** The path of sockets for browsers and devices, below the path of the base URL. */
 export const SOCKET_PATH = '/ws/socket.io'
-/** What one message, and so the body of one polling request, may have: socket.io's figure of the served dialect. */
+/**
+ * The most bytes of one message, and so of the body of a polling request: socket.io's value in the version that clients
+ * use.
+ */
 export const MESSAGE_MAX_BYTES = 1_000_000
-/** With CORS, OPTIONS is answered before it comes to this. */
+/** OPTIONS requests of CORS are answered before this check. */
 const METHODS = ['GET', 'POST']
 
 interface Fault { status: 400 | 405 | 413, detail: string }
@@ -14,30 +17,30 @@ function hasBody ({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-/** Where an endpoint is served: below the path of the base URL, and without that, which a proxy may have cut. */
+/** The path of an endpoint: below the path of the base URL, and without that path, because a proxy may have cut it. */
 export interface SocketPlace { readonly path: string, readonly bare: string }
 
-/** Whether a request is for an endpoint, which is served with and without a slash at its end. */
+/** True if a request is for an endpoint, with or without a trailing slash. */
 export function isSocketUrl (url: string, { path, bare }: SocketPlace): boolean {
   if (!url.startsWith(path) && !url.startsWith(bare)) return false
   const [pathname = ''] = url.split('?', 1)
   return [path, bare].includes(pathname.replace(/\/$/, ''))
 }
 
-/** Gives a request for sockets the path of the base URL back that a proxy cut off: engine.io looks for it. */
+/** Restores the path of the base URL that a proxy cut off, because engine.io compares with the full path. */
 export function restorePrefix (request: IncomingMessage, { path, bare }: SocketPlace): void {
   const { url = '' } = request
   if (!url.startsWith(path)) request.url = path + url.slice(bare.length)
 }
 
-/** Whether a request means to become a WebSocket and arrived without saying so: a proxy took that away. */
+/** True if a request is for a WebSocket but has no upgrade header, because a proxy removed the header. */
 export function lacksUpgrade ({ url = '', headers }: IncomingMessage): boolean {
   return headers.upgrade === undefined && new URLSearchParams(url.split('?', 2)[1]).get('transport') === 'websocket'
 }
 
 /**
- * Whether a request may leave HTTP. Clients also offer protocols that are served nowhere, such as h2c, and expect a
- * plain answer: https://www.rfc-editor.org/rfc/rfc9110#section-7.8
+ * True if a request may upgrade to a WebSocket. Clients also offer protocols that are not supported, such as h2c, and
+ * expect a plain response: https://www.rfc-editor.org/rfc/rfc9110#section-7.8
  */
 export function isSocketUpgrade (request: IncomingMessage, place: SocketPlace): boolean {
   return request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket' && !hasBody(request) &&
@@ -60,7 +63,8 @@ const TOO_LARGE: Fault = { status: 413, detail: `The request is larger than ${ME
 
 function refuse (response: ServerResponse, { status, detail }: Fault): void {
   const body = JSON.stringify({ detail })
-  // What is left of the request is not read: nothing may follow it. An upgrade's response has no chained methods.
+  // The connection is closed, because the rest of the request is not read. An upgrade's response has no chained
+  // methods.
   response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
@@ -70,7 +74,7 @@ function refuse (response: ServerResponse, { status, detail }: Fault): void {
   response.end(body)
 }
 
-/** Lets through what the transports send, and nothing else; in the form of an engine.io middleware. */
+/** Accepts only requests that the transports send; an engine.io middleware. */
 export function checkSocketRequest (request: IncomingMessage, response: ServerResponse, next: () => void): void {
   const fault = findFault(request)
   if (fault === null) next()
@@ -78,13 +82,15 @@ export function checkSocketRequest (request: IncomingMessage, response: ServerRe
 }
 
 /**
- * @returns a polling request's body; null when it was too large and is refused already
- * @throws Error when the client went away
+ * Reads the body of a polling request.
+ *
+ * @returns the body; null if it was too large and has been refused
+ * @throws Error if the client disconnected
  */
 export async function readSocketBody (request: IncomingMessage, response: ServerResponse): Promise<Buffer | null> {
   const chunks: Buffer[] = []
   let bytes = 0
-  // Kept open, for the refusal has to go out on the same connection.
+  // Keeps the request open, because the refusal must be sent on the same connection.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     bytes += chunk.length
     if (bytes > MESSAGE_MAX_BYTES) {

@@ -17,24 +17,24 @@ import { type SocketOwner, END_CHANNEL, readEnd } from './end-sockets.ts'
 import { limitSockets } from './traffic.ts'
 import { asRequest } from '../request-id.ts'
 
-/** Server to client: event → payload. Each feature adds its own. */
+/** Events from server to client with their payload. Each feature adds its own. */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type
 export interface ServerEvents {}
 
-/** What the document says of an event: its payload's type is that of the schema. */
+/** The description of an event for the document; the schema determines the payload's type. */
 export interface EventDescription<Payload> { summary: string, schema: TSchema & { static: Payload } }
 
-/** Some of the events of a map. */
+/** Descriptions of some events of a map. */
 export type EventDescriptions<Events> = { readonly [Name in keyof Events]?: EventDescription<Events[Name]> }
 
-/** An event as the document lists it. */
+/** An event in the document. */
 export interface ListedEvent {
   namespace: string
   name: string
   from: 'server' | 'client'
   summary: string
   schema: TSchema
-  /** What a client needs that sends it. */
+  /** Scopes that a client needs to send it. */
   scopes: readonly Scope[]
 }
 
@@ -42,21 +42,24 @@ export interface ClientEvent<Payload> {
   summary: string
   scopes: readonly Scope[]
   schema: TSchema
-  /** Answers a sender that may not, or whose payload is wrong. */
+  /** Replies to a sender without the scopes, or with an invalid payload. */
   refuse (socket: Socket, reason: string): void
   handle (payload: Payload, caller: Caller, socket: Socket): Promise<void>
 }
 
-/** An event with what checks its payloads and fills their defaults in. */
+/** An event with the reader that checks payloads and applies defaults. */
 type ReadEvent = ClientEvent<never> & { read: ReturnType<typeof createReader> }
 
-/** A further namespace of the main endpoint. */
+/** Options of an additional namespace of the main endpoint. */
 export interface NamespaceOptions {
-  /** The word with which everybody is refused; null to let in those whom `identify` knows. */
+  /** The error with which every socket is refused; null to accept those that `identify` knows. */
   refusal: string | null
-  /** Whose a socket is; null for nobody, who is refused as `unauthorized`. Asked again for as long as it is open. */
+  /**
+   * Returns the caller of a socket; a socket without one is refused as `unauthorized`. Called again as long as the
+   * socket is open.
+   */
   identify (socket: Socket): Promise<Caller | null>
-  /** A socket was let in and can be found. */
+  /** Called when a socket was accepted and can be found. */
   connected (socket: Socket, caller: Caller): void
 }
 
@@ -65,46 +68,46 @@ export type Publish<Events> = <Name extends keyof Events & string>(
 ) => void
 
 export interface Sockets {
-  /** To every socket when `room` is null; once to each socket that is in one of several rooms. */
+  /** Publishes to every socket if `room` is null; once to each socket that is in one of several rooms. */
   publish<Name extends keyof ServerEvents> (
     room: string | readonly string[] | null, event: Name, payload: ServerEvents[Name]
   ): void
-  /** How many connections are open to all other processes and this one. Rejects when one of them does not answer. */
+  /** Returns the number of connections to all processes. Rejects if one of them does not answer. */
   countConnections (): Promise<number>
-  /** Disconnects what an ended session, token, device or account has open, at every endpoint and in every process. */
+  /** Disconnects the sockets of an ended session, token, device or account, at every endpoint and in every process. */
   end (who: SocketOwner): void
-  /** Lets a user's open sockets into the administrators' room, or puts them out of it. */
+  /** Adds a user's open sockets to the administrators' room, or removes them. */
   setAdmin (userId: number, isAdmin: boolean): void
-  /** Declares an event clients may send on the main endpoint. */
+  /** Declares an event that clients may send on the main endpoint. */
   on<Payload> (event: string, definition: ClientEvent<Payload>): void
-  /** Says for the document what the server sends. */
+  /** Describes events of the server for the document. */
   describe<Events = ServerEvents>(events: EventDescriptions<Events>, namespace?: string): void
-  /** All that travels, in the order in which features declare it. */
+  /** Returns all events, in the order in which features declare them. */
   listEvents (): ListedEvent[]
   /**
-   * Opens a namespace beside the one that browsers use.
+   * Opens a namespace beside the one for browsers.
    *
-   * @returns what sends its events
+   * @returns a function that publishes its events
    */
   openNamespace<Events> (name: string, options: NamespaceOptions): Publish<Events>
   /**
-   * Opens an endpoint beside the main one, whose events and rooms are its own. Guests get in as well; whoever has a
-   * login session is sent away when that ends.
+   * Opens an endpoint beside the main one, with its own events and rooms. It also accepts guests; a socket with a login
+   * session is disconnected when the session ends.
    *
    * @param path below that of the base URL
    */
   openEndpoint (path: string, connected: (socket: Socket) => void): Server
-  /** Who opened a socket by a login session, asked anew; null for a guest, and once that has ended. */
+  /** Authenticates a socket's login session again; returns null for a guest and after the session has ended. */
   identify (socket: Socket): Promise<Caller | null>
-  /** The network that a socket comes from, behind proxies that are trusted. */
+  /** Returns the network of a socket's client, behind trusted proxies. */
   networkOf (socket: Socket): string
-  /** The endpoint of browsers and devices. */
+  /** The endpoint for browsers and devices. */
   main: Server
-  /** Looks at a request that just came: at its address, and at what a proxy did to it. */
+  /** Checks a new request for problems of the proxy: its address and its headers. */
   examine (request: IncomingMessage): void
-  /** Each endpoint's own HTTP side, for requests that another worker hands over. */
+  /** Returns the HTTP side of each endpoint, for requests that another worker forwards. */
   listEndpoints (): readonly Server[]
-  /** Whether a request may leave HTTP: see {@link isSocketUpgrade}. */
+  /** True if a request may upgrade: see {@link isSocketUpgrade}. */
   isUpgrade (request: IncomingMessage): boolean
 }
 
@@ -117,12 +120,12 @@ const COUNT_EVENT = 'svc:count'
 export const ownerRoom = ({ kind, id }: SocketOwner) => `${kind}:${id}`
 export const userRoom = (userId: number) => `user:${userId}`
 export const ADMIN_ROOM = 'admin'
-/** Every socket with an account. */
+/** The room of every socket with an account. */
 export const SIGNED_IN_ROOM = 'signed-in'
 
 type Identify = (socket: Socket) => Promise<Caller | null>
 
-/** By which the sockets of a login session are found when they are to end. */
+/** Returns the rooms by which the sockets of a login session are found when it ends. */
 function ownerRooms ({ id, session_id: session }: Caller): string[] {
   return [userRoom(id), ...(session === null ? [] : [ownerRoom({ kind: 'session', id: session })])]
 }
@@ -144,18 +147,18 @@ const CHECK_INTERVAL_MS = 30_000
 
 export interface SocketsOptions {
   config: Config
-  /** Whether clients connect here; the scan worker only publishes. */
+  /** True if clients connect to this process; the scan worker only publishes. */
   accepts: boolean
-  /** Goes to the front of every session id, so that any worker can tell whose it is. */
+  /** The first part of every session id, by which any worker finds the session's owner. */
   workerNumber: number
 }
 
-/** Whether a page of this origin may open a socket: our own host, or one that the configuration names. */
+/** True if a page of this origin may open a socket: our own host, or a configured one. */
 function isAllowedOrigin (request: IncomingMessage, config: Config): boolean {
   const { origin, cookie } = request.headers
   if (origin === undefined) return true
   const trust = trustOf(origin, config)
-  // A browser that sends cookies acts for its user, which only a site that was chosen may make it do.
+  // A browser that sends cookies acts for its user, so only configured sites may use it.
   if (trust === 'named' || (trust === 'any' && cookie === undefined)) return true
   try {
     return new URL(origin).host === request.headers.host || origin === new URL(config.server.base_url).origin
@@ -167,7 +170,7 @@ function isAllowedOrigin (request: IncomingMessage, config: Config): boolean {
 export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber }) => {
   const events = new Map<string, ReadEvent>()
   const sent: ListedEvent[] = []
-  /** Sockets of login sessions and tokens in this process, and how to tell whether each may stay. */
+  /** The sockets of login sessions and tokens in this process, with the function that identifies each. */
   const bound = new Map<Socket, Identify>()
   const identify = (socket: Socket) => app.auth.identifyHandshake(socket.request)
   const warn = (err: unknown) => { app.log.warn({ err }, 'socket could not be identified') }
@@ -177,7 +180,7 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
   const networkOfRequest = (request: IncomingMessage) => networkOf(addressOf(request))
   const endpoints: Endpoint[] = []
 
-  /** @param channel what its events between processes go by */
+  /** @param channel the prefix of the channels for its events between processes */
   function addEndpoint (path: string, channel: string): Endpoint {
     const endpoint = createEndpoint(app, {
       config,
@@ -195,7 +198,7 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
   const signs = createSigns(io)
   app.decorate('signs', signs)
 
-  /** Who is signed in gets in however many guests of the same network are there. */
+  /** Admits a connection. Callers with a credential are admitted even if their network has too many guests. */
   async function isAdmitted (request: IncomingMessage): Promise<boolean> {
     if (!isAllowedOrigin(request, config)) {
       noteOrigin(request.headers.origin ?? '')
@@ -227,7 +230,7 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     }
   }
 
-  /** One event of a socket after the other: what ends something must not overtake what starts it. */
+  /** Handles the events of a socket one after the other, because a stop event must not overtake its start event. */
   function listen (socket: Socket): void {
     let turn = Promise.resolve()
     for (const [name, event] of events) {
@@ -239,7 +242,7 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
 
   async function receive (name: string, event: ReadEvent, payload: unknown, socket: Socket): Promise<void> {
     try {
-      // Asked anew at each event: the session may have ended since the handshake.
+      // Authenticated at each event, because the session may have ended since the handshake.
       const caller = await identify(socket)
       if (caller === null || event.scopes.some((scope) => !caller.scopes.has(scope))) {
         event.refuse(socket, 'You are not authorized to do this')
@@ -255,14 +258,14 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     }
   }
 
-  /** Binds a socket to what opened it; one whose session or token ended meanwhile is sent away. */
+  /** Binds a socket to its credential, and disconnects it if its session or token ended meanwhile. */
   async function bind (socket: Socket, rooms: string[], who: Identify): Promise<void> {
     if (!socket.connected) return
     socket.on('disconnect', () => { bound.delete(socket) })
     bound.set(socket, who)
     guests.remove(socket.conn)
     await socket.join(rooms)
-    // It may have ended before the socket could be found by its room.
+    // The credential may have ended before the socket could be found by its room.
     await check([socket, who])
   }
 
@@ -277,7 +280,10 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     if (caller !== null) await bind(socket, roomsOf(caller), identify)
   }
 
-  /** Nobody knows whose a socket is: its client is to connect again, which it does when only the connection ends. */
+  /**
+   * Closes the connection of a socket that could not be identified. Its client then reconnects, which it would not do
+   * after a disconnect packet.
+   */
   function giveUp (socket: Socket, err: unknown): void {
     warn(err)
     socket.conn.close()
@@ -290,7 +296,7 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
 
   const namespaces = [io.of('/')]
 
-  /** Lets in whom a namespace knows. */
+  /** Accepts sockets whose caller the namespace knows. */
   function guard (namespace: Namespace, { refusal, identify: who, connected }: NamespaceOptions): void {
     const admitted = new WeakMap<Socket, Caller>()
 
@@ -320,7 +326,7 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
   }
 
   let checking: Promise<void> | null = null
-  // Sessions and tokens also end by running out, which nobody announces.
+  // Sessions and tokens also expire, which is not announced.
   const sweep = setInterval(() => {
     checking ??= checkAll().finally(() => { checking = null })
   }, CHECK_INTERVAL_MS)
@@ -330,7 +336,7 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     examine,
     networkOf: (socket) => networkOfRequest(socket.request),
     publish (room, event, payload) {
-      // To no room at all would be to everybody.
+      // An empty list of rooms would publish to everybody.
       if (Array.isArray(room) && room.length === 0) return
       const target = room === null ? io : io.to(typeof room === 'string' ? room : [...room])
       target.emit(event, payload)
@@ -381,7 +387,7 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     ]
   } satisfies Sockets)
 
-  /** Disconnects what somebody has open in this process. */
+  /** Disconnects the sockets of an owner in this process. */
   function endHere (who: SocketOwner): void {
     for (const namespace of namespaces) namespace.local.in(ownerRoom(who)).disconnectSockets(true)
   }
@@ -395,7 +401,7 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     })
     for (const endpoint of endpoints) endpoint.attach()
     for (const event of ['request', 'upgrade'] as const) app.server.prependListener(event, examine)
-    // A Node that knows no shouldUpgradeCallback hands over whatever offers another protocol.
+    // A Node version without shouldUpgradeCallback passes every upgrade here, also to other protocols.
     app.server.on('upgrade', (request: IncomingMessage, socket: Duplex) => {
       if (findEndpoint(request) === undefined) socket.destroy()
     })

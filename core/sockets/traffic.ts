@@ -4,16 +4,16 @@ import { MESSAGE_MAX_BYTES } from './request.ts'
 export type Connection = Socket['conn']
 
 const PACKETS_PER_SECOND = 100
-/** A message may have attachments, and some messages may come at once. */
+/** A message may have attachments, and several messages may arrive at once. */
 const BYTES_PER_SECOND = 8 * MESSAGE_MAX_BYTES
-/** What may wait for a client that reads too slowly. */
+/** The most bytes that wait for a slow client. */
 const WAITING_MAX_BYTES = 16 * MESSAGE_MAX_BYTES
 const SECOND_MS = 1_000
 
 const bytesOf = ({ data }: { data?: unknown }): number =>
   typeof data === 'string' || Buffer.isBuffer(data) ? data.length : 0
 
-/** Closes a connection that sends more; whatever it opened closes with it. Opening a namespace takes a packet too. */
+/** Closes a connection that exceeds the rate, with all its sockets. Opening a namespace also needs a packet. */
 export function limitRate (connection: Connection): void {
   let [packets, bytes, since] = [0, 0, Date.now()]
   connection.on('packet', (packet: { data?: unknown }) => {
@@ -25,7 +25,7 @@ export function limitRate (connection: Connection): void {
   })
 }
 
-/** Closes a connection whose client does not take what is sent to it. */
+/** Closes a connection whose client reads too slowly. */
 export function limitWaiting (connection: Connection): void {
   let bytes = 0
   connection.on('packetCreate', (packet: { data?: unknown }) => {
@@ -35,7 +35,7 @@ export function limitWaiting (connection: Connection): void {
   connection.on('flush', () => { bytes = 0 })
 }
 
-/** A connection has one socket of a namespace at a time; clients never open a second one. */
+/** Limits a connection to one socket per namespace at a time; regular clients never open a second one. */
 export function limitSockets (namespace: Namespace): void {
   const open = new WeakMap<Connection, Socket>()
   namespace.on('connection', (socket) => {
