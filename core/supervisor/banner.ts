@@ -9,7 +9,7 @@ type Plugin = ReadyNews['plugins'][number]
 
 const EVERYWHERE = new Set(['0.0.0.0', '::', '[::]', ''])
 
-/** The address to open: the configured one when it names a host, else this machine's. */
+/** Returns the URL to open: the configured one if it names a host, else that of this machine. */
 export function listenUrl (config: Config, port: number): string {
   const { host } = config.server
   const name = EVERYWHERE.has(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host
@@ -18,7 +18,7 @@ export function listenUrl (config: Config, port: number): string {
 
 const quote = (text: string) => /^[\w./:\\@-]+$/.test(text) ? text : `"${text}"`
 
-/** How this installation's command line is called from the folder we are in. */
+/** Returns the command of this installation's command line, relative to the current folder. */
 export function commandLine (config: Config, ...args: string[]): string {
   const script = join(SERVER_DIR, 'core', 'svc.js')
   const near = relative(process.cwd(), script)
@@ -29,7 +29,10 @@ export function commandLine (config: Config, ...args: string[]): string {
 
 const nameOf = ({ kind, key }: Plugin) => `${kind ?? 'package'} ${key}`
 
-/** Those that nobody has set up yet are many and no trouble: why each is off is told on demand. */
+/**
+ * Describes the plugins for the banner. Disabled ones are many and no problem, so their reasons are shown only on
+ * demand.
+ */
 function describePlugins (config: Config, plugins: readonly Plugin[]): string[] {
   const { active = [], disabled = [], ...others } = Object.groupBy(plugins, ({ status }) => status)
   const lines = [`${active.length} active${active.length === 0 ? '' : `: ${active.map(nameOf).join(', ')}`}`]
@@ -49,7 +52,7 @@ export interface BannerFacts {
   plugins: readonly Plugin[]
 }
 
-/** What an owner wants to know once the server is up. */
+/** Returns the information for the operator once the server is up. */
 export function renderBanner ({ config, port, isEmbedded, setupCode, plugins }: BannerFacts): string {
   const shared = shareableBaseUrl(config)
   const url = listenUrl(config, port)

@@ -13,17 +13,17 @@ import { closeMs } from './drain.ts'
 /** Entry of the processes that `svc start` runs; the first argument is the role. */
 const role = process.argv[2] === 'worker' ? 'worker' : 'web'
 
-/** Until the settings come with the order, as chatty as by default. */
+/** Has the default log level until the order with the settings arrives. */
 let log = createLogger({ server: { log_level: 'info' } }, `svc-${role}`)
-// Begun before the order comes: the modules load while the database starts.
+// Imported before the order arrives, because the modules can load while the database starts.
 const modules = import('../server.ts')
 let running: RunningRole | null = null
 let isStopping = false
 let databaseUrl: string | null = null
 let databasePid: number | null = null
-/** Whether the supervisor was killed. */
+/** True if the supervisor was killed. */
 let isAbandoned = false
-/** As long as the settings are not known, no upload is under way. */
+/** No upload can be running before the settings are known. */
 let drainSeconds = 0
 
 function report (news: News): Promise<void> {
@@ -96,7 +96,7 @@ function obey (order: StartOrder): void {
   databasePid = order.database_pid
   databaseUrl = order.database_url
   if (isFirst) start(order).catch(fail)
-  // The database runs elsewhere now; whoever is started in place of this process finds it. No upload can be stored.
+  // The database runs elsewhere now; the replacement of this process connects to it. Uploads cannot be stored any more.
   if (isElsewhere) endWell(0)
 }
 
@@ -114,7 +114,7 @@ process.on('message', (message) => {
     obey(message)
   }
 })
-// Ctrl-C in a terminal reaches every process; the supervisor alone decides.
+// Ctrl-C in a terminal reaches every process; only the supervisor decides.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => { endWell() })
 process.on('disconnect', () => {

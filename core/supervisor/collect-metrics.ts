@@ -1,22 +1,22 @@
 import { type Measured, type ServerMeasured, type ProcessMeasured, listTotals, toMeasured } from '../metrics/metric-snapshot.ts'
 import { measureProcess } from '../metrics/process.ts'
 
-/** A process that takes longer counts with what it said last. */
+/** The timeout of a process; afterwards its last metrics are used. */
 export const ANSWER_MS = 2_000
 const OWN_NAME = 'supervisor'
 
-/** A place in which a process is, perhaps. */
+/** A slot whose process may be running. */
 interface Source { name: string, readMeasured (ms: number): Promise<Measured[] | null> }
 
-/** Adds up totals of processes that ended. */
+/** Sums up the totals of ended processes. */
 async function addUp (all: readonly Measured[][]): Promise<Measured[]> {
   const { AggregatorRegistry } = await import('prom-client')
   return toMeasured(await AggregatorRegistry.aggregate([...all]).getMetricsAsJSON())
 }
 
-/** Knows what all processes measured, for whichever of them is asked. */
+/** Collects the metrics of all processes, for any process that requests them. */
 export function createMeasures (listSources: () => readonly Source[]) {
-  /** What each that is there said last. */
+  /** The last metrics of each slot. */
   const last = new Map<string, Measured[]>()
   let former: Promise<Measured[]> = Promise.resolve([])
   let own: ReturnType<typeof measureProcess> | undefined
@@ -40,7 +40,7 @@ export function createMeasures (listSources: () => readonly Source[]) {
       return { processes, former: await former }
     },
 
-    /** A process ended: what it counted stays. */
+    /** Keeps the totals of a process that ended. */
     bury (name: string): void {
       const gone = listTotals(last.get(name) ?? [])
       last.delete(name)

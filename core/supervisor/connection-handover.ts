@@ -1,12 +1,15 @@
 import type { ChildProcess } from 'node:child_process'
 
 interface Handle { close (): void }
-/** What node:cluster and a worker tell each other. */
+/** A message between node:cluster and a worker. */
 interface ClusterMessage { cmd: 'NODE_CLUSTER', act?: string, seq?: number, ack?: number, key?: string, accepted?: boolean }
-/** Who takes the connections of one address. Once the last has left, nothing is handed on; later ones begin anew. */
+/**
+ * The workers that accept connections of one address. When the last one has left, connections are no longer passed on;
+ * later workers form a new set.
+ */
 type Takers = Set<ChildProcess>
 
-/** What a worker answered last is read by then: a connection that it gave back is another's. */
+/** The wait for the last replies of a worker, because a connection that it returned goes to another one. */
 const LAST_WORDS_MS = 100
 
 const takersByKey = new Map<string, Takers>()
@@ -29,8 +32,8 @@ function leave (key: string, child: ChildProcess): void {
 }
 
 /**
- * A worker's channel that ends while a connection is on its way through it never says so: node:cluster, which listens
- * for nothing else once the process has ended, would count on that worker for ever.
+ * Emits a missing 'disconnect'. A worker's channel that ends while it carries a connection never emits it. node:cluster
+ * listens to no other event after the exit and would wait for that worker for ever.
  */
 function tellOfEnd (child: ChildProcess): void {
   let isTold = false
@@ -39,16 +42,16 @@ function tellOfEnd (child: ChildProcess): void {
 }
 
 /**
- * Closes the connections that a web worker was handed and never took, because it died, or because it closed meanwhile
- * and nobody else is there. node:cluster keeps its own copy of each until a worker takes it: the client would wait for
- * ever.
+ * Closes the connections that were sent to a web worker and that it never accepted, because it died, or because it
+ * closed while no other worker existed. node:cluster keeps a copy of each until a worker accepts it, so the client
+ * would wait for ever.
  */
 export function closeUntaken (child: ChildProcess): void {
   const open = new Map<number, { handle: Handle, takers: Takers }>()
 
   function noteSent ({ act, seq, ack, key }: ClusterMessage, handle: unknown): void {
     if (key === undefined) return
-    // The answer to a worker that wants to listen.
+    // The reply to a worker that wants to listen.
     if (ack !== undefined) findTakers(key).add(child)
     if (act === 'newconn' && seq !== undefined && isHandle(handle)) open.set(seq, { handle, takers: findTakers(key) })
   }
@@ -58,7 +61,7 @@ export function closeUntaken (child: ChildProcess): void {
     const handed = ack === undefined ? undefined : open.get(ack)
     if (ack === undefined || handed === undefined) return
     open.delete(ack)
-    // Otherwise node:cluster hands it to one of them.
+    // Otherwise node:cluster passes it to one of the others.
     if (accepted !== true && handed.takers.size === 0) handed.handle.close()
   }
 

@@ -6,36 +6,36 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '../postgres/embedd
 import { StartError } from '../errors.ts'
 
 export interface Database {
-  /** Whether it runs in the data directory, as a process of ours. */
+  /** True if it runs in the data directory, as a child process. */
   isEmbedded: boolean
   url: string
-  /** The process of the embedded one; null for one elsewhere. */
+  /** The process id of the embedded database; null for an external one. */
   pid: number | null
   stop (): Promise<void>
-  /** Ends it without waiting for anything; the next start recovers it. */
+  /** Kills it without waiting; the next start recovers it. */
   kill (): void
 }
 
 export interface DatabaseEvents {
   onLost (): void
-  /** It runs again, perhaps elsewhere. */
+  /** Called when it runs again, perhaps at another URL. */
   onRestored (url: string): void
-  /** It ended and cannot be started again. */
+  /** Called when it ended and cannot be started again. */
   onHopeless (reason: string): void
 }
 
-/** Connections of one process for its identity, its jobs, LISTEN and long reads, besides its two pools. */
+/** Connections of one process for its liveness lock, its jobs, LISTEN and long reads, besides its two pools. */
 const EXTRA_CONNECTIONS = 12
-/** For commands, backups and people, and the three that PostgreSQL reserves for a superuser. */
+/** Connections for commands, backups and people, and the three that PostgreSQL reserves for a superuser. */
 const SPARE_CONNECTIONS = 18
 const RESTART_DELAYS_MS = [0, 1_000, 5_000, 15_000]
-/** A server that lived this long did not die of its start. */
+/** A server that lived this long started successfully. */
 const STEADY_MS = 60_000
 const DEATHS_MAX = 5
-/** Severities an owner should see: https://www.postgresql.org/docs/current/runtime-config-logging.html */
+/** Severities for the operator: https://www.postgresql.org/docs/current/runtime-config-logging.html */
 const SEVERE = /\b(?:FATAL|PANIC):/
 
-/** Enough for every process of this configuration. */
+/** Returns the number of connections that all processes of this configuration need. */
 export function countConnections (config: Config): number {
   const perProcess = Math.ceil(config.database.pool_size * 1.5) + EXTRA_CONNECTIONS
   return (config.server.workers + 1) * perProcess + SPARE_CONNECTIONS
@@ -44,7 +44,7 @@ export function countConnections (config: Config): number {
 function createStart (config: Config, log: Logger) {
   let isReady = false
   const write = (line: string) => {
-    // While it starts, or ends, refusals are its normal answer to those who come too early or too late.
+    // While the database starts or ends, it normally refuses early and late connections.
     if (isReady && SEVERE.test(line)) log.warn({ line }, 'database')
     else log.debug({ line }, 'database')
   }
@@ -63,8 +63,8 @@ function createStart (config: Config, log: Logger) {
 }
 
 /**
- * Starts the embedded database, and starts it again when it dies; or points at the configured one. The signal gives the
- * first start up: what was begun of it is gone then.
+ * Starts the embedded database and restarts it when it dies; or returns the configured external one. The signal aborts
+ * the first start and removes its processes.
  *
  * @throws StartError with the database's own reason.
  */
@@ -88,7 +88,7 @@ export async function openDatabase (
     for (const delayMs of RESTART_DELAYS_MS) {
       try {
         await sleep(delayMs, undefined, { signal: stopping.signal })
-        // On the same port, so that whoever knows its address still finds it; on another when that is taken.
+        // On the same port, because clients know its URL; on another one if the port is taken.
         const port = reason === '' ? Number(new URL(server.url).port) : undefined
         server = await start(stopping.signal, port)
         guard()

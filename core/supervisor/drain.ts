@@ -1,20 +1,20 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Requests that are still not answered then are cut off, but for uploads: what is downloaded can be resumed. */
+/** The time limit of running requests, except for uploads, because downloads can be resumed. */
 const FINISH_MS = 5_000
-/** What a process needs beside its requests to end, and what it gets at least. */
+/** The time that a process needs to close besides its requests. */
 const CLOSE_MARGIN_MS = 2_500
 
-/** How long a process may take to close, and after which it is killed from outside. */
+/** The time within which a process must close; after killMs the supervisor kills it. */
 export const closeMs = (drainSeconds: number) => Math.max(FINISH_MS, drainSeconds * 1_000) + CLOSE_MARGIN_MS
 export const killMs = (drainSeconds: number) => closeMs(drainSeconds) + 500
 
 /**
  * Watches the connections of a server from now on.
  *
- * @returns what closes it by the function that is given: requests get a few seconds, and those whose body was still on
- * its way get `uploadMs` where that is longer
+ * @returns a function that closes the server by the given function. Requests get a few seconds, and uploads that are
+ * still arriving get `uploadMs` if that is longer
  */
 export function createDrain (server: Server, finishMs = FINISH_MS) {
   const connections = new Set<Socket>()

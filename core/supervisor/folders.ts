@@ -7,20 +7,20 @@ import { StartError } from '../errors.ts'
 import { ownerSocket } from '../sockets/owner-socket.ts'
 import { createRunDir, runDir } from '../config/run-dir.ts'
 
-/** The length of a local socket's path, less one: 104 bytes on macOS, 108 on Linux (`man 7 unix`). */
+/** The longest path of a local socket, without its NUL: 104 bytes on macOS, 108 on Linux (`man 7 unix`). */
 const SOCKET_PATH_MAX_BYTES = 103
 
-/** @throws StartError naming the variable, when the path is a file or leads nowhere. */
+/** @throws StartError naming the variable if the path is a file or does not exist. */
 function requireFolder (variable: string, path: string, remedy: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return
   throw new StartError(`${variable}: ${path} is ${existsSync(path) ? 'a file' : 'not there'}. ${remedy}`)
 }
 
 /**
- * Makes the folders of a first start. A library folder that is there already is taken as it is, and one that is listed
- * under `libraries` is made by nobody: it may be the place of a disk that is not mounted.
+ * Creates the folders of a first start. An existing library folder is used as it is. Folders listed under `libraries`
+ * are never created, because one may be the mount point of a disk that is not mounted.
  *
- * @throws StartError naming the folder that cannot be made or used.
+ * @throws StartError naming the folder that cannot be created or used.
  */
 export function createLayout (config: Config): void {
   createRunDir(config.data_dir)
@@ -39,7 +39,7 @@ export function createLayout (config: Config): void {
   }
 }
 
-/** Whether local sockets work there: shares of other machines and of other systems often have none. */
+/** True if local sockets work there. Network shares and foreign file systems often do not support them. */
 function canListen (path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer()
@@ -50,7 +50,10 @@ function canListen (path: string): Promise<boolean> {
 
 export interface SocketFolder { path: string, remove (): void }
 
-/** A folder only for this user in which web workers reach each other; the system's temporary one where need be. */
+/**
+ * Opens a folder with the local sockets of web workers, closed to other users; in the system's temporary folder if
+ * necessary.
+ */
 export async function openSocketFolder (config: Config): Promise<SocketFolder> {
   const folder = createRunDir(config.data_dir)
   const longest = ownerSocket(folder, '9999-zzzzzzz')
@@ -60,7 +63,7 @@ export async function openSocketFolder (config: Config): Promise<SocketFolder> {
   return { path, remove: () => { rmSync(path, { recursive: true, force: true }) } }
 }
 
-/** Deletes the local sockets of workers that were killed. Only for the holder of the lock. */
+/** Deletes the local sockets of killed workers. Only the holder of the lock may call it. */
 export function clearOldSockets (config: Config): void {
   const folder = runDir(config.data_dir)
   for (const name of readdirSync(folder)) {

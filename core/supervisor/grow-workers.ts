@@ -1,26 +1,28 @@
 import { cpus } from 'node:os'
 
-/** Web workers that are there from the start: while one of them starts again, the other one answers. */
+/** Web workers from the start: while one of them restarts, the other one serves requests. */
 export const FIRST_WEB_WORKERS = 2
-/** The share of its time that a web worker works when requests wait for it. */
+/** The busy share of a web worker's time at which requests wait for it. */
 const BUSY = 0.7
-/** How much of a processor has to be free: another process would else take from those that are there. */
+/** The share of a processor that must be free, because another process would otherwise slow down the running ones. */
 const FREE_PROCESSOR = 0.5
 
-/** What all processors together had nothing to do, in milliseconds since the machine started. */
+/** Returns the idle time of all processors together, in milliseconds since the machine started. */
 const readIdleMs = () => cpus().reduce((sum, { times }) => sum + times.idle, 0)
 
 export interface GrowthOptions {
-  /** The shares of its time, 0 to 1, that each web worker worked lately. */
+  /** Returns the busy share of each web worker, 0 to 1, in the last interval. */
   listBusy (): readonly number[]
-  /** Has another web worker start. */
+  /** Starts another web worker. */
   grow (): void
   readIdleMs? (): number
 }
 
 /**
- * @returns looks at the web workers; called every few seconds, it has another one start when all were busy twice in a
- * row, and a processor had time for one more meanwhile
+ * Creates the check that starts web workers.
+ *
+ * @returns a function to call every few seconds. It starts a worker if all were busy twice in a row while a processor
+ * had enough idle time for one more
  */
 export function createGrowth ({ listBusy, grow, readIdleMs: readIdle = readIdleMs }: GrowthOptions) {
   let last: { at: number, idleMs: number } | null = null

@@ -4,11 +4,11 @@ import { StartError } from '../errors.ts'
 import { createRunDir } from '../config/run-dir.ts'
 
 /**
- * The lock on a data directory is SQLite's lock on a file in it: the operating system holds it for the process and
- * drops it with the process, however that ends. Process numbers would be reused, and differ between containers.
+ * The lock on a data directory is SQLite's lock on a file in it. The operating system releases the lock when the
+ * process ends, in any way. Process ids would be reused, and differ between containers.
  */
 const LOCK_FILE = 'lock'
-/** Someone who only asks holds the file for a moment. */
+/** A process that only checks the lock holds the file for a moment. */
 const WAIT_MS = 250
 /** SQLITE_BUSY: https://www.sqlite.org/rescode.html#busy */
 const BUSY = 5
@@ -25,7 +25,7 @@ function open (dataDir: string): DatabaseSync {
   }
 }
 
-/** Whether the statement got its lock. */
+/** True if the statement got its lock. */
 function attempt (database: DatabaseSync, sql: string): boolean {
   try {
     database.exec(sql)
@@ -38,9 +38,9 @@ function attempt (database: DatabaseSync, sql: string): boolean {
 }
 
 /**
- * Claims the data directory for this process until it ends; null when another process has it.
+ * Locks the data directory for this process until it ends; returns null if another process has locked it.
  *
- * @throws StartError when the folder cannot be written or locked.
+ * @throws StartError if the folder cannot be written or locked.
  */
 export function lockDataDir (dataDir: string): DataLock | null {
   const database = open(dataDir)
@@ -50,7 +50,7 @@ export function lockDataDir (dataDir: string): DataLock | null {
   return null
 }
 
-/** Whether a process has claimed the data directory. */
+/** True if a process has locked the data directory. */
 export function isDataDirLocked (dataDir: string): boolean {
   const database = open(dataDir)
   try {

@@ -3,31 +3,37 @@ import { Value } from '@sinclair/typebox/value'
 import type { Measured, ServerMeasured } from '../metrics/metric-snapshot.ts'
 import { Nullable, StringEnum } from '../typebox.ts'
 
-/** What the supervisor tells a process of its own. Secrets travel here: an environment is read by others too. */
+/**
+ * Messages from the supervisor to a process. They carry secrets, because other users may read the environment of a
+ * process.
+ */
 export const OrderSchema = Type.Union([
   Type.Object({
     type: Type.Literal('start'),
-    /** What the process is called among those of the server. */
+    /** The name of the process in the server. */
     name: Type.String(),
     /** The variables that settings are read from. */
     settings: Type.Record(Type.String(), Type.Union([Type.String(), Type.Undefined()])),
     database_url: Type.String(),
-    /** The embedded server's process, for whoever outlives the supervisor; null for a database elsewhere. */
+    /**
+     * The process id of the embedded database, for a process that outlives the supervisor; null for an external
+     * database.
+     */
     database_pid: Nullable(Type.Integer()),
-    /** Brings the database to the current schema first, and sees to it that the data directory belongs to it. */
+    /** True if the process first migrates the database and checks that the data directory belongs to it. */
     migrate: Type.Boolean(),
-    /** From 1; 0 for the scan worker. */
+    /** The number of a web worker, from 1; 0 for the scan worker. */
     worker_number: Type.Integer(),
-    /** Where web workers reach each other. */
+    /** The folder with the local sockets of web workers. */
     socket_dir: Type.String(),
     port: Type.Integer()
   }),
   Type.Object({ type: Type.Literal('stop') }),
-  /** Wants to know what the process measured. */
+  /** Requests the metrics of the process. */
   Type.Object({ type: Type.Literal('measure'), id: Type.Integer() }),
-  /** What all processes measured, for the one that asked. */
+  /** The metrics of all processes, for the process that requested them. */
   Type.Object({ type: Type.Literal('all_measured'), id: Type.Integer(), server: Type.Unsafe<ServerMeasured>(Type.Object({})) }),
-  /** What the supervisor logged, for those who look at the log of all processes. */
+  /** A line of the supervisor's log, for readers of the log of all processes. */
   Type.Object({ type: Type.Literal('line'), line: Type.String() })
 ])
 export type Order = Static<typeof OrderSchema>
@@ -44,9 +50,9 @@ const PluginRecordSchema = Type.Object({
   origin: StringEnum(['built-in', 'community'])
 })
 
-/** What a process tells its supervisor. */
+/** Messages from a process to its supervisor. */
 export const NewsSchema = Type.Union([
-  /** Sent every few seconds: the event loop turns, and worked for that share of its time since the last one. */
+  /** Sent every few seconds: the event loop runs, with the busy share of its time since the last message. */
   Type.Object({ type: Type.Literal('alive'), busy: Type.Number() }),
   Type.Object({
     type: Type.Literal('ready'),
@@ -54,11 +60,11 @@ export const NewsSchema = Type.Union([
     setup_code: Nullable(Type.String()),
     plugins: Type.Array(PluginRecordSchema)
   }),
-  /** What it measured. */
+  /** The metrics of the process. */
   Type.Object({ type: Type.Literal('measured'), id: Type.Integer(), measured: Type.Array(Type.Unsafe<Measured>(Type.Object({}))) }),
-  /** Wants to know what all processes measured. */
+  /** Requests the metrics of all processes. */
   Type.Object({ type: Type.Literal('measure_all'), id: Type.Integer() }),
-  /** A start that can never work; the process ends. */
+  /** A start that can never succeed; the process ends. */
   Type.Object({ type: Type.Literal('failed'), message: Type.String(), exit_code: Type.Integer() })
 ])
 export type News = Static<typeof NewsSchema>
@@ -67,5 +73,5 @@ export type ReadyNews = Extract<News, { type: 'ready' }>
 export const isOrder = (value: unknown): value is Order => Value.Check(OrderSchema, value)
 export const isNews = (value: unknown): value is News => Value.Check(NewsSchema, value)
 
-/** How often a process says that it is alive. */
+/** The interval of the alive messages. */
 export const ALIVE_MS = 5_000

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { isAlive } from '../process-alive.ts'
 
-/** How often npm is looked at: no event tells of its end. */
+/** The interval of the check for npm, because no event reports its end. */
 const LOOK_MS = 500
 
 interface Ancestor { parent: number, command: string }
@@ -13,12 +13,15 @@ function readProcess (pid: number): Ancestor | null {
     const [, parent, command] = /^\s*(\d+)\s(.*)$/m.exec(line) ?? []
     return command === undefined ? null : { parent: Number(parent), command }
   } catch {
-    // Neither Windows nor every container has ps.
+    // Windows and some containers have no ps.
     return null
   }
 }
 
-/** npm runs a shell, which runs svc.js, which may run this process. Null when none of the three parents is npm. */
+/**
+ * Returns npm's process id among three parents, or null: npm runs a shell, which runs svc.js, which may run this
+ * process.
+ */
 function findNpm (pid: number, generations = 3): number | null {
   const found = generations === 0 ? null : readProcess(pid)
   if (found === null) return null
@@ -26,11 +29,11 @@ function findNpm (pid: number, generations = 3): number | null {
 }
 
 /**
- * Calls back once npm is gone, if it started this process: a signal to npm alone does not get through the shell between
- * the two (only SIGINT leaves npm alive). Other parents, such as a shell that ran `svc start &`, may end before the
- * server.
+ * Calls back when npm is gone, if npm started this process. A signal to npm alone does not reach this process through
+ * the shell between the two (only SIGINT leaves npm alive). Other parents, such as a shell that ran `svc start &`, may
+ * end before the server.
  *
- * @returns what stops the watch
+ * @returns a function that stops the watch
  */
 export function watchNpm (onGone: () => void): () => void {
   if (process.env.npm_lifecycle_event === undefined) return () => {}

@@ -2,7 +2,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import type { Config } from '../config/config.ts'
 import { StartError } from '../errors.ts'
 
-/** What to say when nothing can listen there; the error itself when it is about something else. */
+/** Returns a StartError for an address on which nothing can listen; any other error unchanged. */
 export function explainListenError (err: unknown, host: string, port: number): unknown {
   const { code } = err as NodeJS.ErrnoException
   if (code === 'EADDRINUSE') {
@@ -20,10 +20,10 @@ export function explainListenError (err: unknown, host: string, port: number): u
 }
 
 /**
- * Fails early, before a database is made for nothing.
+ * Checks the port early, before a database is created in vain.
  *
- * @returns the port, or a free one in place of 0: web workers that start later must find the same
- * @throws StartError when nobody can listen there.
+ * @returns the port, or a free one in place of 0, because web workers that start later must use the same port
+ * @throws StartError if no program can listen there.
  */
 export async function checkPort ({ host, port }: Config['server']): Promise<number> {
   const probe = createServer()

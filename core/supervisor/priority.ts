@@ -1,15 +1,18 @@
 import { getPriority, setPriority } from 'node:os'
 
-/** Where two want the same processor, the other one gets three quarters of it. Windows takes no notice of so little. */
+/**
+ * The nice value of lower priority. A process with normal priority then gets three quarters of a shared processor.
+ * Windows ignores so small a difference.
+ */
 const BEHIND = 5
-/** https://man7.org/linux/man-pages/man2/setpriority.2.html */
+/** The highest nice value: https://man7.org/linux/man-pages/man2/setpriority.2.html */
 const LAST = 19
 
-/** Has this process, and those that it starts from now on, give way to requests and sockets. */
+/** Lowers the priority of this process and of its later children, in favour of requests and sockets. */
 export function giveWay (): void {
   try {
     setPriority(Math.min(LAST, getPriority() + BEHIND))
   } catch {
-    // Where a sandbox forbids it, it works as before.
+    // A sandbox may forbid it; then the priority stays normal.
   }
 }

@@ -5,11 +5,11 @@ import { ALIVE_MS, type News, type Order, type ReadyNews, type StartOrder, isNew
 
 const RESTART_MIN_MS = 200
 const RESTART_MAX_MS = 30_000
-/** A process that lived this long starts with a clean sheet. */
+/** A process that lived this long resets the restart delay. */
 const STEADY_MS = 60_000
-/** Ticks without a word after which a process counts as hung. Ticks, not time: a machine may sleep. */
+/** Ticks without a message after which a process counts as hung. Ticks, not time, because a machine may sleep. */
 const SILENT_TICKS_MAX = 12
-/** The same while it starts: its modules load without a pause, for minutes on a slow or busy machine. */
+/** The limit while a process starts: its modules load without a pause, for minutes on a slow or busy machine. */
 const STARTING_TICKS_MAX = 60
 
 export interface SlotOptions {
@@ -17,36 +17,36 @@ export interface SlotOptions {
   fork (): ChildProcess
   log: Logger
   onReady (news: ReadyNews): void
-  /** It said that it can never start. */
+  /** Called when the process reported that it can never start. */
   onHopeless (message: string, exitCode: number): void
-  /** It wants to know what all processes measured. */
+  /** Returns the metrics of all processes, which the process requested. */
   readAllMeasured? (): Promise<ServerMeasured>
-  /** It ended unasked; `failures` counts those in a row that never got ready. */
+  /** Called when the process ended unexpectedly; `failures` counts those in a row that never got ready. */
   onLost? (failures: number): void
 }
 
-/** A place that always has one process in it, until it is stopped. */
+/** A slot that always runs one process, until it is stopped. */
 export interface Slot {
   readonly name: string
   readonly pid: number | undefined
-  /** The share of its time that the process worked lately, 0 to 1; 0 when that is not known. */
+  /** The busy share of the process, 0 to 1, in the last interval; 0 if unknown. */
   readonly busy: number
   /** Starts a process now; it loads its modules and waits for its order. */
   fill (): void
-  /** What every process of this place is told to do. Fills the place when it is empty. */
+  /** Sets the order for every process of this slot. Starts a process if the slot is empty. */
   order (start: StartOrder): void
-  /** Until the next order no process is started in place of one that ends. */
+  /** Starts no replacement for an ended process until the next order. */
   pause (): void
-  /** Passes on a line of the supervisor's log, once the process is ready. @returns whether it is */
+  /** Passes on a line of the supervisor's log if the process is ready. @returns true if it is */
   pass (line: string): boolean
-  /** What the process measured; null when it does not say so in time, or there is none. */
+  /** Returns the metrics of the process; null if there is none or it does not answer in time. */
   readMeasured (ms: number): Promise<Measured[] | null>
-  /** Asks the process to finish; fulfilled when it is gone. */
+  /** Asks the process to close; resolves when it has ended. */
   stop (): Promise<void>
   kill (): void
 }
 
-/** Doubles from 0.2 to 30 seconds with each death in a row. */
+/** Returns the restart delay, which doubles from 0.2 to 30 seconds with each death in a row. */
 export const restartDelay = (deaths: number) => Math.min(RESTART_MAX_MS, RESTART_MIN_MS * 2 ** Math.min(deaths, 20))
 
 export function createSlot ({ name, fork, log, onReady, onHopeless, onLost, readAllMeasured }: SlotOptions): Slot {
@@ -66,7 +66,7 @@ export function createSlot ({ name, fork, log, onReady, onHopeless, onLost, read
 
   function tell (order: Order): void {
     child?.send(order, (err) => {
-      // It may be dying just now; its exit is what counts.
+      // The process may be dying just now; its exit is what counts.
       if (err !== null) log.debug({ err, process: name }, 'process could not be told')
     })
   }
@@ -157,7 +157,7 @@ export function createSlot ({ name, fork, log, onReady, onHopeless, onLost, read
     },
     pass (line) {
       if (child === null || isStarting) return false
-      // It may be dying just now: what is logged of that would be passed on in turn.
+      // Errors are ignored: the process may be dying just now, and a log line about that would be passed on in turn.
       child.send({ type: 'line', line } satisfies Order, () => {})
       return true
     },

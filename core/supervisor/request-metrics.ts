@@ -3,13 +3,13 @@ import { NEVER, limitTime } from '../loader/limit-time.ts'
 import { ANSWER_MS } from './collect-metrics.ts'
 import type { News } from './messages.ts'
 
-/** In a process that `svc start` runs: asks its supervisor what all of them measured. */
+/** Creates the client of the supervisor's metrics, in a process that `svc start` runs. */
 export function createAllMeasured (report: (news: News) => Promise<void>) {
   const waiting = new Map<number, (server: ServerMeasured) => void>()
   let last = 0
 
   return {
-    /** @throws TimeLimitError when the supervisor has other things to do */
+    /** Returns the metrics of all processes. @throws TimeLimitError if the supervisor does not answer in time */
     async read (): Promise<ServerMeasured> {
       const { promise, resolve } = Promise.withResolvers<ServerMeasured>()
       const id = ++last

@@ -5,11 +5,11 @@ import { Value } from '@sinclair/typebox/value'
 import { isDataDirLocked } from './lock.ts'
 import { runDir } from '../config/run-dir.ts'
 
-/** What the running server tells other commands on the same machine; the file is for its owner only. */
+/** The state of the running server for other commands on the same machine; only its user can read the file. */
 const ServerStateSchema = Type.Object({
   pid: Type.Integer(),
   started_at: Type.String(),
-  /** Null until it listens. */
+  /** Null until the server listens. */
   url: Type.Union([Type.String(), Type.Null()]),
   port: Type.Union([Type.Integer(), Type.Null()]),
   database_url: Type.String()
@@ -30,7 +30,7 @@ export function removeServerState (dataDir: string): void {
   rmSync(stateFile(dataDir), { force: true })
 }
 
-/** What was last written, by a server that may be gone; null when that is nothing readable. */
+/** Returns the last written state, whose server may have ended; null if there is none that can be read. */
 export function readLastState (dataDir: string): ServerState | null {
   const file = stateFile(dataDir)
   if (!existsSync(file)) return null
@@ -38,13 +38,13 @@ export function readLastState (dataDir: string): ServerState | null {
     const state: unknown = JSON.parse(readFileSync(file, 'utf8'))
     return Value.Check(ServerStateSchema, state) ? state : null
   } catch (err) {
-    // Someone's editing, or a disk that was full: as good as no file.
+    // A manual edit or a full disk left invalid content; treated as no file.
     if (err instanceof SyntaxError) return null
     throw err
   }
 }
 
-/** The state of the server that runs on this data directory now; null when none does. */
+/** Returns the state of the server that runs on this data directory now; null if there is none. */
 export function readServerState (dataDir: string): ServerState | null {
   return existsSync(runDir(dataDir)) && isDataDirLocked(dataDir) ? readLastState(dataDir) : null
 }

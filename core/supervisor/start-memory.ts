@@ -1,14 +1,14 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** Long enough for the first requests, which still allocate, to be over. */
+/** Long enough for the first requests, which still allocate memory, to end. */
 const SETTLED_MS = 5_000
 
 /**
- * Gives back what loading and compiling left on the heap, and the code of functions that only starting needed. V8 would
- * keep it until the process has work that fills the heap, which on a server that mostly waits is never; and the code
- * through many collections, but for the kind that is its last resort. That stops the process for a while: one that does
- * a job by then is left alone until it has done it.
+ * Releases the memory of loading and compiling, and the code of functions that only the start needed. V8 would keep
+ * that memory until work fills the heap, which never happens on a mostly idle server. It would keep the code through
+ * many collections, except those of its last resort. Such a collection blocks the process for a while, so a process
+ * with a running job does it after the job.
  */
 export function releaseStartMemory (isBusy = () => false): void {
   setTimeout(() => {
@@ -22,13 +22,13 @@ export function releaseStartMemory (isBusy = () => false): void {
   }, SETTLED_MS).unref()
 }
 
-/** What the heap may grow by, in per cent of what is in use, before it is collected again. */
+/** The growth of the heap, in per cent of the used part, before the next collection. */
 export const COLLECT_SOONER = '--heap-growing-percent=75'
 
 /**
- * Has a process that makes much garbage collect it sooner. V8 lets the heap of a busy one grow to as much as four times
- * what is in use, hundreds of megabytes, and a scan lasts long enough to get there. A V8 without this setting says so
- * and goes on. Only for a process whose modules are loaded, which makes no garbage worth the time.
+ * Makes a process collect garbage sooner. V8 lets the heap of a busy process grow to four times the used part, hundreds
+ * of megabytes, and a scan lasts long enough to get there. A V8 without this setting prints a warning and continues.
+ * Call it only after all modules are loaded, because loading makes little garbage.
  */
 export function collectSooner (): void {
   setFlagsFromString(COLLECT_SOONER)

@@ -26,23 +26,23 @@ import { stripCode, strippedFlags } from '../loader/strip-types.ts'
 
 export interface SuperviseOptions {
   config: Config
-  /** The variables that `config` was read from; its processes read them too. */
+  /** The variables that `config` was read from; all processes read them too. */
   settings: Environment
   log: Logger
-  /** Gets the text for the owner once the server is up. */
+  /** Receives the text for the operator once the server is up. */
   announce (text: string): void
 }
 
 const ENTRY = join(SERVER_DIR, 'core', 'supervisor', 'child.ts')
-/** glibc would give each thread a heap of its own, of which little is ever used. */
+/** glibc would give each thread its own heap, mostly unused. */
 const MEMORY_ENVIRONMENT = { MALLOC_ARENA_MAX: '2' }
-/** npm and the terminal both pass Ctrl-C on: two signals within this time are one. */
+/** npm and the terminal both pass Ctrl-C on, so two signals within this time are one. */
 const SAME_SIGNAL_MS = 1_000
-/** First processes that fail in a row before the start is given up. */
+/** The most failures in a row of the first process, before the start fails. */
 const FIRST_FAILURES_MAX = 5
-/** A process that takes longer to start does not keep the next one waiting. */
+/** A process that takes longer to start does not delay the next one. */
 const PATIENCE_MS = 10_000
-/** The banner does not wait longer for the scan worker, which knows most about plugins. */
+/** The banner waits no longer for the scan worker, which has the state of plugins. */
 const BANNER_WAIT_MS = 10_000
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** EX_TEMPFAIL of sysexits.h: it may work later. */
@@ -78,7 +78,7 @@ class Run {
   readonly #startedAt = new Date().toISOString()
   readonly #end = Promise.withResolvers<End>()
   readonly #firstWeb: Slot
-  /** Places not filled yet: one after the other, so that the first requests find a processor. */
+  /** Slots that are not filled yet. They start one after the other, because the first requests need a processor. */
   readonly #waiting: { slot: Slot, number: number }[] = []
   readonly #slots: { slot: Slot, number: number }[] = []
   readonly #growing: NodeJS.Timeout
@@ -143,12 +143,12 @@ class Run {
     this.#end.resolve({ code: exitCode, failure: new StartError(message, { exitCode }) })
   }
 
-  /** @returns the exit code; nothing of this run is left then. */
+  /** Runs until the server ends. @returns the exit code; no process of this run is left then. */
   async finish (): Promise<number> {
     const listener = (signal: NodeJS.Signals) => { this.#receive(signal) }
     for (const signal of STOP_SIGNALS) process.on(signal, listener)
     const stopWatching = watchNpm(() => { if (!this.#isStopping) this.#receive('SIGTERM') })
-    // To any one that is there: its log is that of them all.
+    // Passed to any one process, because every process has the log of all.
     const stopReading = readLines(this.#options.log, (line) => { this.#slots.some(({ slot }) => slot.pass(line)) })
     try {
       this.#filling = this.#fillFirst()
@@ -165,7 +165,7 @@ class Run {
     }
   }
 
-  /** Its modules load while the database starts. */
+  /** Starts the first web worker, whose modules load while the database starts. */
   async #fillFirst (): Promise<void> {
     const { config, log } = this.#options
     try {
@@ -191,7 +191,7 @@ class Run {
       onHopeless: (reason) => { this.#fail(`The embedded database cannot run: ${reason}`) }
     }, this.#stopping.signal)
     this.#database = await opening.catch((err: unknown) => {
-      // Told to stop meanwhile: no failure.
+      // A stop during the start is no failure.
       if (this.#isStopping) return null
       throw err
     })
@@ -233,12 +233,12 @@ class Run {
     this.#order(this.#addSlot(`web worker ${number}`, number, forkWeb, () => {}, () => {}), number)
   }
 
-  /** The first web worker listens: the rest may come. */
+  /** Starts all other processes, because the first web worker listens. */
   #open (news: ReadyNews): void {
     if (this.#ready !== null) return
     this.#ready = news
     this.#writeState()
-    // Whoever takes the place of the first one finds the database migrated.
+    // Orders the first slot again without the migration, because its replacement finds a migrated database.
     this.#order(this.#firstWeb, 1)
     this.#bannerTimer = setTimeout(() => { this.#announce(news) }, BANNER_WAIT_MS)
     this.#fillNext()
@@ -307,7 +307,7 @@ class Run {
  * Runs the whole server on this machine until it is told to stop.
  *
  * @returns the exit code
- * @throws StartError when it cannot start or go on; nothing is left running then.
+ * @throws StartError if it cannot start or continue; no process is left running then.
  */
 export async function supervise (options: SuperviseOptions): Promise<number> {
   const { config } = options
@@ -315,7 +315,7 @@ export async function supervise (options: SuperviseOptions): Promise<number> {
   const lock = claimDataDir(config)
   try {
     clearOldSockets(config)
-    // Of a server that was killed: commands that wait for this one must not take its state for this one's.
+    // Removes the state of a killed server, because waiting commands must not take it for this server's.
     removeServerState(config.data_dir)
     return await new Run(options, await checkPort(config.server)).finish()
   } finally {
