@@ -4,16 +4,18 @@ import { negotiate } from '@fastify/accept-negotiator'
 import type { FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 
-/** Below it the headers that come with it weigh as much as what is saved. */
+/** Below this size the additional headers cost as much as compression saves. */
 const THRESHOLD_BYTES = 1_024
-/** A list of 50 takes brotli 2 ms at this quality and ten times that at its best, for a tenth less. */
+/**
+ * brotli compresses a list of 50 in 2 ms at this quality; its best quality takes ten times as long for a tenth less.
+ */
 const BROTLI_QUALITY = 4
 const GZIP_LEVEL = 4
 
 const toBrotli = promisify(brotliCompress)
 const toGzip = promisify(gzip)
 
-/** In the threads of zlib: other requests go on meanwhile. Those that come first are preferred. */
+/** Compresses in zlib's threads, while other requests continue. The first encodings are preferred. */
 const ENCODINGS: Readonly<Record<string, (text: string) => Promise<Buffer>>> = {
   br: (text) => toBrotli(text, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
   gzip: (text) => toGzip(text, { level: GZIP_LEVEL })
@@ -22,15 +24,14 @@ const NAMES = Object.keys(ENCODINGS)
 
 const isJson = (reply: FastifyReply) => String(reply.getHeader('content-type')).startsWith('application/json')
 
-/** Tells caches that the answer depends on what encodings are read. */
+/** Tells caches that the response depends on the accepted encodings. */
 export function vary (reply: FastifyReply): void {
   const others = reply.getHeader('vary')
   reply.header('vary', others === undefined ? 'Accept-Encoding' : `${String(others)}, Accept-Encoding`)
 }
 
 /**
- * Sends JSON that is there as text compressed to those who say that they can read that. What is streamed are files,
- * which come with their own length, ranges and tag.
+ * Compresses JSON responses for clients that accept it. Streams are files, which have their own length, ranges and tag.
  */
 export default fp(async (app) => {
   app.addHook('onSend', ({ headers }, reply, payload: unknown, done) => {

@@ -6,16 +6,16 @@ import { type Config, basePath } from '../config/config.ts'
 import type { Routes } from '../typebox.ts'
 
 const REDOC = join(dirname(createRequire(import.meta.url).resolve('redoc/package.json')), 'bundles/redoc.standalone.js')
-/** Redoc shows its makers' logo, from their server. */
+/** Redoc loads its makers' logo from their server. */
 const REDOC_FOREIGN = 'https://cdn.redoc.ly/redoc/logo-mini.svg'
 const EMPTY_PICTURE = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'/%3E"
 export const LOGO_PATH = '/api/redoc/logo.svg'
-/** Pages that draw the document need inline styles, and Redoc a worker made from a blob. */
+/** The pages need inline styles, and Redoc needs a worker from a blob. */
 const CSP = "default-src 'self'; script-src 'self' blob:; worker-src blob:; style-src 'self' 'unsafe-inline'; " +
   "img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'"
-/** Groups closed, in the order of the document; operations as the features declare them. */
+/** Groups are closed, in the order of the document; operations in the order in which features declare them. */
 const SWAGGER_OPTIONS = { docExpansion: 'none', filter: true, deepLinking: true } as const
-/** Responses say more than samples, which stay one click away. */
+/** Responses are expanded, because they say more than samples, which are one click away. */
 const REDOC_OPTIONS = { hideDownloadButtons: false, requiredPropsFirst: true, jsonSampleExpandLevel: 2 }
 
 const redocPage = (base: string) => `<!doctype html>
@@ -25,7 +25,7 @@ const redocPage = (base: string) => `<!doctype html>
 <script src="${base}/api/redoc/start.js"></script></body></html>
 `
 
-/** The document, and the two pages that draw it with nothing but what this server holds. */
+/** Serves the document, and the two pages that show it with resources of this server only. */
 const createDocsPages = (config: Config): Routes => async (app) => {
   const base = basePath(config)
   const logo = await readFile(new URL('pages/logo.svg', import.meta.url))

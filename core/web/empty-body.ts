@@ -1,6 +1,6 @@
 import fp from 'fastify-plugin'
 
-/** Takes an empty body for none, whatever its type: apps name JSON with every request. */
+/** Treats an empty body as none, whatever its type, because apps send a JSON content type with every request. */
 export default fp(async (app) => {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body: string, done) => {

@@ -5,7 +5,7 @@ import { ApiError } from '../errors.ts'
 import { trackMethods } from './not-found.ts'
 import { type SchemaProblem, toViolation } from './violations.ts'
 
-/** As long as the supervisor takes to put another process in the place of one that ended. */
+/** The time that the supervisor needs to replace an ended process. */
 const RETRY_AFTER_SECONDS = 10
 
 const PLACES: Record<string, string> = { querystring: 'query', params: 'path', headers: 'header', body: 'body' }
@@ -15,7 +15,7 @@ function inputOf (request: FastifyRequest, context: string): unknown {
 }
 
 function sendApiError (error: ApiError, reply: FastifyReply): void {
-  // A sign-in page must not make the browser ask with a window of its own.
+  // Not Basic, because the browser must not show its own dialog on a sign-in page.
   if (error.statusCode === 401) reply.header('www-authenticate', 'Bearer')
   if (error.retryAfterSeconds !== null) reply.header('retry-after', String(error.retryAfterSeconds))
   const detail = error.fields === null ? error.message : { ...error.fields, message: error.message }
@@ -40,7 +40,10 @@ const CONTENT_HEADERS = ['accept-ranges', 'cache-control', 'content-disposition'
 /** RFC 9110, 14.4: the only content range that describes no content, but the refused request. */
 const UNSATISFIED_RANGE = /^bytes \*\//
 
-/** A stream may fail before its first byte, as when its file is gone. By then Fastify and Node have its headers. */
+/**
+ * Removes content headers. A stream may fail before its first byte, such as when its file is gone, and Fastify and Node
+ * then already have its headers.
+ */
 function dropContentHeaders (reply: FastifyReply): void {
   for (const name of CONTENT_HEADERS) {
     if (UNSATISFIED_RANGE.test(String(reply.getHeader(name)))) continue
@@ -49,7 +52,7 @@ function dropContentHeaders (reply: FastifyReply): void {
   }
 }
 
-/** The one place that writes an error body. */
+/** Handles all errors; the only place that writes an error body. */
 export default fp(async (app) => {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     dropContentHeaders(reply)
@@ -69,7 +72,7 @@ export default fp(async (app) => {
       sendUnexpected(error, request, reply)
     }
   })
-  // Whoever waits for the server is told how long, also by answers that no error made.
+  // Every 503 tells clients when to retry, also those without an error.
   app.addHook('onSend', (_request, reply, payload, done) => {
     if (reply.statusCode === 503 && !reply.hasHeader('retry-after')) reply.header('retry-after', String(RETRY_AFTER_SECONDS))
     done(null, payload)
@@ -78,7 +81,7 @@ export default fp(async (app) => {
   app.setNotFoundHandler((request, reply) => {
     const methods = findMethods(request.url)
     request.log.debug({ methods }, `nothing is served at ${request.method} ${request.url.split('?')[0]}`)
-    // Word for word: apps take any other text for what they asked for being gone, and forget it.
+    // This exact text is required: apps take any other text as "the requested item is gone", and forget the item.
     if (methods.length === 0) void reply.code(404).send({ detail: 'Not Found' })
     else void reply.code(405).header('allow', methods.join(', ')).send({ detail: 'Method Not Allowed' })
   })

@@ -13,14 +13,14 @@ const FRAMEWORK_TEXTS: Record<string, (url: string) => string> = {
   FST_ERR_MAX_PARAM_LENGTH: (url) => `A part of the address ${quote(url)} is longer than any that is served; shorten it`
 }
 
-/** What cannot even be given to a route is answered in the form of all errors. */
+/** Sends errors that occur before a route is found, in the form of all errors. */
 export function sendFrameworkError (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const text = FRAMEWORK_TEXTS[error.code]?.(request.url.split('?', 1)[0] ?? '') ?? error.message
-  // No hook runs before this.
+  // No hook runs before this handler.
   void reply.code(error.statusCode ?? 500).header(REQUEST_ID_HEADER, request.id).send({ detail: text })
 }
 
-/** Node's own answer to an `Expect` that is not `100-continue` has no body. */
+/** Refuses an `Expect` other than `100-continue`, because Node's own response has no body. */
 export function refuseExpectation ({ headers }: IncomingMessage, reply: ServerResponse): void {
   const detail = `The expectation ${quote(headers.expect ?? '')} is not met by this server; send no Expect but 100-continue`
   const body = JSON.stringify({ detail })
@@ -29,7 +29,7 @@ export function refuseExpectation ({ headers }: IncomingMessage, reply: ServerRe
   }).end(body)
 }
 
-/** RFC 9112, 3.2: HTTP/1.1 names the host that it is for. */
+/** True if the required Host header is missing: RFC 9112, 3.2. */
 export const lacksHost = ({ httpVersion, headers }: IncomingMessage) => httpVersion === '1.1' && headers.host === undefined
 export const NO_HOST = 'The request names no host; send a Host header'
 
@@ -42,14 +42,16 @@ export function requireHost ({ raw }: FastifyRequest, reply: FastifyReply, done:
 interface ConnectionError extends Error { code?: string }
 
 const BAD_REQUEST = [400, 'The request is not HTTP as RFC 9112 has it; see what is between this client and the server'] as const
-/** By Node's and llhttp's codes. */
+/** Statuses and texts by the codes of Node and llhttp. */
 const CONNECTION_TEXTS = new Map<string | undefined, readonly [number, string]>([
   ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'The request was not complete in time; send it again']],
   ['HPE_HEADER_OVERFLOW', [431, 'The headers are longer than 16 KiB; send fewer cookies or a shorter address']],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', [413, 'The chunk extensions are longer than 16 KiB; send none']]
 ])
 
-/** What Node's parser refuses, before there is a request; the connection ends with the answer. */
+/**
+ * Answers requests that Node's parser refuses, before a request object exists; the connection closes with the response.
+ */
 export function refuseConnection (error: ConnectionError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()

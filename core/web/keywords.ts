@@ -2,10 +2,10 @@ type Json = Readonly<Record<string, unknown>>
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What plugins say of their settings beyond JSON Schema. */
+/** Keywords of plugin settings beyond JSON Schema. */
 const OWN_KEYWORDS = new Set(['env', 'folder'])
 
-/** Keywords that are no one's but ours begin with `x-` in the document. */
+/** Prefixes our own keywords with `x-` in the document. */
 export function markKeywords (schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(markKeywords)
   if (!isObject(schema)) return schema
@@ -13,7 +13,7 @@ export function markKeywords (schema: unknown): unknown {
     [OWN_KEYWORDS.has(key) && !isObject(value) ? `x-${key}` : key, markKeywords(value)]))
 }
 
-/** What has a default need not be sent. */
+/** Makes fields with a default optional. */
 function makeOptional (schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(makeOptional)
   if (!isObject(schema)) return schema
@@ -27,17 +27,20 @@ function makeOptional (schema: unknown): unknown {
   return { ...inner, required: required.filter(isNeeded) }
 }
 
-/** Whether a field is named as an id. No column holds an id beyond 32 bits. */
+/** True if the name of a field is that of an id. No column holds an id beyond 32 bits. */
 export const isId = (field: string) => /(?:^|_)ids?$/.test(field)
 const INT32_MAX = 2_147_483_647
 
-/** Clients take an integer without a format for one of 32 bits, which sizes, times and sums exceed. */
+/**
+ * True if an integer may exceed 32 bits. Clients take an integer without a format for 32 bits, which sizes, times and
+ * sums exceed.
+ */
 function isLong ({ type, format, maximum }: Json, field: string): boolean {
   const isBounded = typeof maximum === 'number' && maximum <= INT32_MAX
   return type === 'integer' && format === undefined && !isBounded && !isId(field)
 }
 
-/** Keywords that say something of values of some types only. */
+/** Keywords that apply to values of some types only. */
 const KEYWORD_TYPES: readonly { types: readonly unknown[], keywords: ReadonlySet<string> }[] = [
   { types: ['integer', 'number'], keywords: new Set(['minimum', 'maximum', 'multipleOf']) },
   { types: ['string'], keywords: new Set(['pattern', 'minLength', 'maxLength', 'format']) },
@@ -46,7 +49,10 @@ const KEYWORD_TYPES: readonly { types: readonly unknown[], keywords: ReadonlySet
 ]
 const typesOf = (keyword: string) => KEYWORD_TYPES.find(({ keywords }) => keywords.has(keyword))?.types
 
-/** A schema with several types as one of several schemas, since generators of clients know that form best. */
+/**
+ * Turns a schema with several types into alternatives with one type each, because most client generators know that
+ * form.
+ */
 function splitTypes (schema: Json): Json {
   const { type, ...rest } = schema
   if (!Array.isArray(type)) return schema
@@ -57,10 +63,10 @@ function splitTypes (schema: Json): Json {
   return { ...Object.fromEntries(entries.filter(([keyword]) => typesOf(keyword) === undefined)), anyOf }
 }
 
-/** Keywords that hold values, not schemas. */
+/** Keywords that contain values, not schemas. */
 const VALUES = new Set(['default', 'enum', 'const', 'example', 'examples'])
 
-/** Says which integers take 64 bits, and gives schemas with several types one form. */
+/** Marks integers of 64 bits, and splits schemas with several types. */
 export function describeTypes (schema: unknown, field = ''): unknown {
   if (Array.isArray(schema)) return schema.map((one) => describeTypes(one, field))
   if (!isObject(schema)) return schema
@@ -73,8 +79,8 @@ export function describeTypes (schema: unknown, field = ''): unknown {
 }
 
 /**
- * A body whose defaults stand in its descriptions: generators of clients take a property with a default for one that is
- * always there.
+ * Moves the defaults of a body to its descriptions, because client generators take a property with a default for one
+ * that is always present.
  */
 function explainDefaults (schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(explainDefaults)
@@ -83,16 +89,16 @@ function explainDefaults (schema: unknown): unknown {
   const inner = Object.fromEntries(Object.entries(rest)
     .map(([key, one]) => [key, VALUES.has(key) ? one : explainDefaults(one)]))
   if (value === undefined) return inner
-  // A property may be named so.
+  // A property may be named `default`.
   if (isObject(value)) return { ...inner, default: explainDefaults(value) }
   const note = `Default: ${JSON.stringify(value)}`
   return { ...inner, description: typeof inner.description === 'string' ? `${inner.description}. ${note}` : note }
 }
 
-/** What callers send: properties with a default are optional. */
+/** Describes a body as callers send it: properties with a default are optional. */
 export const describeBody = (schema: unknown): unknown => explainDefaults(makeOptional(schema))
 
-/** An operation's inputs as its callers see them: the server fills defaults in. */
+/** Returns an operation's inputs as callers send them, because the server applies the defaults. */
 export const takeDefaults = ({ body, querystring }: { body?: unknown, querystring?: unknown }): Json => ({
   ...(body === undefined ? {} : { body: describeBody(body) }),
   ...(querystring === undefined ? {} : { querystring: makeOptional(querystring) })

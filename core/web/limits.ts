@@ -5,24 +5,24 @@ import fp from 'fastify-plugin'
 import { ApiError } from '../errors.ts'
 import { networkOf } from '../config/networks.ts'
 
-/** What those who are not signed in may do, by network and web worker. Others are not limited here. */
+/** Limits for guests, by network and web worker. Other callers are not limited here. */
 export interface GuestLimits {
-  /** Apps show covers without a credential, a whole screen of them at once and one screen after the other. */
+  /** Apps load covers without a credential, a whole screen of them at once and one screen after the other. */
   requestsPerMinute: number
-  /** The largest body of a route that anyone may call: none takes more than a form. */
+  /** The largest body of a public route; these routes take no more than a form. */
   bodyMaxBytes: number
-  /** How long a body may take, also one that is refused and only read to its end. */
+  /** The time limit of a body, including one that is refused and only read to its end. */
   bodyMs: number
 }
 
 const GUEST_LIMITS: GuestLimits = { requestsPerMinute: 6_000, bodyMaxBytes: 64 * 1_024, bodyMs: 60_000 }
 const MINUTE_MS = 60_000
-/** How many networks are remembered. */
+/** The most networks that are counted. */
 const NETWORKS_MAX = 20_000
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Counts a request of somebody without an account. @throws ApiError TOO_MANY_REQUESTS */
+    /** Counts a request of a guest. @throws ApiError TOO_MANY_REQUESTS */
     limitGuest (request: FastifyRequest): Promise<void>
   }
 }

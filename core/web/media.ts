@@ -8,17 +8,17 @@ type Paths = Readonly<Record<string, Record<string, Operation>>>
 
 const FORM = 'multipart/form-data'
 const OCTETS = 'application/octet-stream'
-/** Under which the files that an operation takes travel through what makes the document. */
+/** The key that carries an operation's files through the generator of the document. */
 const KEY = 'x-files'
 
 declare module 'fastify' {
   interface FastifySchema {
-    /** The parts of the form that an operation reads by itself, for the document only. */
+    /** The parts of the form that an operation reads itself, for the document only. */
     form?: TSchema
   }
 }
 
-/** What the document needs of an operation to show the files that it takes. */
+/** Returns the keys of an operation that describe its uploaded files. */
 export function copyForm ({ form, consumes = [] }: { form?: TSchema, consumes?: readonly string[] }): Json {
   const files = {
     ...(form === undefined ? {} : { [FORM]: { schema: form } }),
@@ -29,7 +29,7 @@ export function copyForm ({ form, consumes = [] }: { form?: TSchema, consumes?: 
 
 const contentOf = (response: Json) => response.content as Content | undefined
 
-/** Files go out under the type that their schema names. */
+/** Sets the media type of files to the one in their schema. */
 function typeContent (response: Json): Json {
   const content = contentOf(response)
   if (content === undefined) return response
@@ -37,7 +37,7 @@ function typeContent (response: Json): Json {
   return typed === undefined ? response : { ...response, content: { [String(typed.schema.contentMediaType)]: typed } }
 }
 
-/** A form has parts that a body does not have, the files. */
+/** Adds the parts of a form that are files, which the body's schema does not contain. */
 function describeForm ({ [KEY]: files, ...operation }: Operation): Operation {
   if (files === undefined) return operation
   const { requestBody } = operation as { requestBody?: { content: Content } }
@@ -53,7 +53,7 @@ function describeOperation (operation: Operation): Operation {
 const isBinary = (response: Json) =>
   Object.values(contentOf(response) ?? {}).some(({ schema }) => schema.format === 'binary')
 
-/** Whatever sends a file says how large it is and whether it changed when it is asked by HEAD. */
+/** Returns the HEAD operation of a route that sends files: it reports their size and whether they changed. */
 function headOf (operation: Operation): Operation {
   const responses = Object.entries(operation.responses ?? {})
     .map(([status, { content: _content, ...response }]) => [status, response])
@@ -71,7 +71,7 @@ function withHead (operations: Record<string, Operation>): Record<string, Operat
   return get === undefined || !isFile ? operations : { ...operations, head: headOf(get) }
 }
 
-/** Describes what is not JSON: forms with files, files that are sent, and HEAD of those. */
+/** Describes content that is not JSON: forms with files, sent files, and their HEAD operations. */
 export function describeMedia (paths: Paths): Paths {
   return Object.fromEntries(Object.entries(paths).map(([path, operations]) => [path, withHead(Object.fromEntries(
     Object.entries(operations).map(([method, operation]) => [method, describeOperation(operation)])

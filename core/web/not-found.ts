@@ -1,13 +1,13 @@
 import findMyWay, { type HTTPMethod } from 'find-my-way'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 
-/** Any address has it once pages of other sites may call, and so it says nothing about what is served there. */
+/** CORS adds this method to every address, so it says nothing about the routes there. */
 const PREFLIGHT = 'OPTIONS'
 
 /**
- * Tells which methods an address is served with. Fastify's router tells only whether it knows one method and address.
+ * Finds the methods of an address. Fastify's router only tells whether it knows one method and address.
  *
- * @returns a function that takes the path and query of a request; to be called once all routes are there
+ * @returns a function that takes the path and query of a request; call it after all routes are registered
  */
 export function trackMethods (app: FastifyInstance): (url: string) => string[] {
   const routes = new Map<string, { method: HTTPMethod, url: string }>()
@@ -15,7 +15,7 @@ export function trackMethods (app: FastifyInstance): (url: string) => string[] {
     for (const one of [method].flat() as HTTPMethod[]) routes.set(`${one} ${url}`, { method: one, url })
   })
 
-  /** Made with the first request that needs it: most processes never do. */
+  /** Built at first use, because most processes never need it. */
   function build () {
     const { ignoreTrailingSlash = false, maxParamLength = 100 } = app.initialConfig.routerOptions ?? {}
     const router = findMyWay({ ignoreTrailingSlash, maxParamLength })

@@ -28,7 +28,7 @@ export interface OperationSchema {
 const SECURITY = ['session', 'basic', 'bearer'] as const
 const DOWNLOAD_SECURITY = [...SECURITY, 'urlToken'] as const
 
-/** Each operation has a unique name and a tag: generated clients are built from them. */
+/** Checks that each operation has a unique name and a tag, because client generators need them. */
 function createOperationCheck () {
   const seen = new Map<string, string>()
   return (route: RouteOptions) => {
@@ -52,7 +52,7 @@ const refTo = (schema: { $id?: string }) => ({ $ref: `${schema.$id}#` })
 
 const isFile = (response: unknown) => (response as { format?: unknown } | undefined)?.format === 'binary'
 
-/** The errors that follow from what an operation takes, what it changes, and who may call it. */
+/** Returns the errors that follow from an operation's inputs, its changes, and its access. */
 function listCommonErrors (schema: OperationSchema, access: RouteAccess, method: string): number[] {
   const { body, params, querystring, consumes } = schema
   const changes = !SAFE_METHODS.has(method)
@@ -63,26 +63,28 @@ function listCommonErrors (schema: OperationSchema, access: RouteAccess, method:
   const { properties = {} } = (querystring ?? {}) as { properties?: object }
   const namesThings = params !== undefined || body !== undefined || Object.keys(properties).some(isId)
   return [
-    // What a request is about may be gone when it is written.
+    // The entity of a request may be gone when the change is written.
     ...(changes ? [400, 409] : []),
     ...(isPublic ? [] : [401]),
     ...(isPublic && !needsCsrf ? [] : [403]),
     ...(namesThings ? [404] : []),
     ...(takesBody ? [413, 415] : []),
     ...(takesInput ? [422] : []),
-    // Guests are counted before anything else.
+    // The limit for guests is checked before anything else.
     429,
     503
   ]
 }
 
-/** The answers of an operation by status: its own, and those that follow from what it takes, sends and changes. */
+/**
+ * Returns the responses of an operation by status: its own, and those that follow from its inputs, outputs and changes.
+ */
 export function listResponses (schema: OperationSchema, access: RouteAccess, method: string): Record<string, unknown> {
   const { response = {} } = schema
   const error = refTo(ErrorSchema)
   const common = listCommonErrors(schema, access, method)
     .map((status) => [status, status === 422 ? refTo(ValidationErrorSchema) : error] as const)
-  // An operation that sends a browser elsewhere: anything else that it answers is an error.
+  // An operation without a 2xx response redirects a browser; any other response is an error.
   const isRedirect = !Object.keys(response).some((status) => status.startsWith('2'))
   return {
     ...Object.fromEntries(common),
@@ -92,7 +94,7 @@ export function listResponses (schema: OperationSchema, access: RouteAccess, met
   }
 }
 
-/** The sets of scopes of which a caller needs one. */
+/** Returns the sets of scopes of which a caller needs one. */
 const alternativesOf = ({ scopes = [], orScopes }: RouteAccess): string[][] =>
   [[...scopes], ...(orScopes === undefined ? [] : [[...orScopes]])]
 
@@ -106,14 +108,14 @@ function describeAccess (access: RouteAccess): string {
   return `${admin}${grant}${signedIn}Scopes: ${lists.join(', or ')}.`
 }
 
-/** A group of operations, as pages that draw the document show it. */
+/** A group of operations in pages that show the document. */
 export interface Tag { readonly name: string, readonly description: string }
 
 export interface OpenapiOptions {
   config: Config
   version: string
   tags: readonly Tag[]
-  /** Markdown: what somebody reads first. */
+  /** Markdown: the first text of the document. */
   introduction: string
 }
 
@@ -133,7 +135,7 @@ export default fp<OpenapiOptions>(async (app, { config, version, tags, introduct
         summary: 'A self-hosted game library server.',
         description: introduction,
         license: { name: 'MIT', identifier: 'MIT' },
-        // Redoc's own way to name a logo.
+        // Redoc's extension for a logo.
         ...{ 'x-logo': { url: `${basePath(config)}${LOGO_PATH}`, altText: 'svc' } }
       },
       servers: [{ url: basePath(config) || '/' }],
@@ -184,7 +186,10 @@ export default fp<OpenapiOptions>(async (app, { config, version, tags, introduct
     }
   })
 
-  /** The settings of every plugin, so that forms can be made from the document. ROMs show its metadata. */
+  /**
+   * Returns the schemas of every plugin's settings, because clients can build forms from them. ROM schemas contain its
+   * metadata.
+   */
   function pluginSchemas (): Record<string, unknown> {
     const named: [string, unknown][] = app.registry.definitions.flatMap(({ kind, definition }): [string, unknown][] => {
       const name = `${kind}_${definition.key}`

@@ -1,4 +1,6 @@
 import { Readable } from 'node:stream'
 
-/** What was parsed of a body; undefined for one that a route reads by itself: a stream, which leads to sockets. */
+/**
+ * Returns the parsed body; undefined if a route reads the body itself as a stream, whose properties lead to sockets.
+ */
 export const parsedBody = (body: unknown): unknown => body instanceof Readable ? undefined : body

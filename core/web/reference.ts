@@ -1,11 +1,12 @@
 const NUMBER = /^[0-9]{1,9}$/
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** In the spelling of the database; null for what is no UUID. */
+/** Returns a UUID in the spelling of the database; null if the text is no UUID. */
 export const readUuid = (text: string): string | null => UUID.test(text) ? text.toLowerCase() : null
 
 /**
- * Which row a client named by one of its two ids, the integer, also as text, or the UUID in `column`. Null for neither.
+ * Returns the column and value of a reference by a client: the integer id, also as text, or the UUID in `column`. Null
+ * for neither.
  */
 export function readReference<Column extends string> (
   reference: number | string, column: Column

@@ -22,7 +22,10 @@ function findInObject (object: Record<string, unknown>): Loc | null {
   return null
 }
 
-/** Where a text, or the name of a key, holds NUL; null for nowhere. What is nested deep was refused before. */
+/**
+ * Returns the place of a text or key that contains NUL; null if there is none. Deeply nested values were refused
+ * before.
+ */
 function findNul (part: string | number, input: unknown): Loc | null {
   if (typeof input === 'string') return hasNul(input) ? [part] : null
   if (typeof input !== 'object' || input === null || ArrayBuffer.isView(input)) return null
@@ -30,7 +33,10 @@ function findNul (part: string | number, input: unknown): Loc | null {
   return loc === null ? null : [part, ...loc]
 }
 
-/** Neither the database nor a file name can hold NUL, and nobody types it: no text of a request does. */
+/**
+ * Refuses NUL in every text of a request, because neither the database nor a file name can contain NUL and nobody types
+ * it.
+ */
 export default fp(async (app) => {
   app.addHook('preValidation', ({ params, query, body }, _reply, done) => {
     const loc = findNul('path', params) ?? findNul('query', query) ?? findNul('body', parsedBody(body))

@@ -2,10 +2,10 @@ type Json = Readonly<Record<string, unknown>>
 
 export interface Operation extends Json { summary?: string, responses?: Record<string, Json> }
 
-/** What @fastify/swagger writes where a schema has no description. */
+/** The description that @fastify/swagger writes for a schema without one. */
 const NO_DESCRIPTION = 'Default Response'
 
-/** What a status means, wherever it is answered. */
+/** Descriptions of statuses that have the same meaning in all operations. */
 const STATUSES: Readonly<Record<string, string>> = {
   201: 'Made',
   202: 'Taken on; it goes on after this answer',
@@ -32,7 +32,7 @@ const STATUSES: Readonly<Record<string, string>> = {
   507: 'Not enough space on the disk'
 }
 
-/** What an operation says of itself tells what comes back when all is well. */
+/** Describes the responses of an operation; a success without its own description gets the operation's summary. */
 function describeOperation (operation: Operation): Operation {
   const responses = Object.entries(operation.responses ?? {}).map(([status, response]) => {
     const description = response.description === NO_DESCRIPTION
@@ -43,7 +43,7 @@ function describeOperation (operation: Operation): Operation {
   return { ...operation, responses: Object.fromEntries(responses) as Record<string, Json> }
 }
 
-/** Gives each answer that says nothing of itself the meaning of its status. */
+/** Gives each response without a description that of its status. */
 export function describeResponses (paths: Readonly<Record<string, Record<string, Operation>>>) {
   return Object.fromEntries(Object.entries(paths).map(([path, operations]) => [path, Object.fromEntries(
     Object.entries(operations).map(([method, operation]) => [method, describeOperation(operation)])

@@ -9,14 +9,14 @@ import { toViolation } from './violations.ts'
 type Serializer = ReturnType<ReturnType<SerializerFactory>>
 
 const buildNow = SerializerSelector()
-/** Of a value that is refused. */
+/** The most characters shown of a refused value. */
 const SHOWN_MAX = 100
 const TRUE_WORDS = new Set(['true', '1', 'yes', 'on'])
 const FALSE_WORDS = new Set(['false', '0', 'no', 'off'])
 
 /**
- * One of a kind for the whole process, for making one takes longer than compiling most schemas. It knows a schema by
- * the object it is, not by its name.
+ * One compiler of each kind for the whole process, because creating one takes longer than compiling most schemas. A
+ * compiler identifies a schema by its object, not by its name.
  */
 const compilers = new Map<string, Ajv>()
 
@@ -33,7 +33,7 @@ function compilerFor (coerces: boolean, allErrors: boolean): Ajv {
   return ajv
 }
 
-/** The words clients use for booleans in queries, as the values they mean. */
+/** Converts the words that clients use for booleans in queries. */
 function readBooleanWords (schema: TSchema, input: unknown): void {
   if (typeof input !== 'object' || input === null) return
   const values = input as Record<string, unknown>
@@ -46,13 +46,13 @@ function readBooleanWords (schema: TSchema, input: unknown): void {
 }
 
 /**
- * Schemas are compiled when they are first needed: compiling them all is most of what a start costs, and every process
- * would do it for routes it may never serve.
+ * Creates a validator compiler. Schemas are compiled at first use, because compiling all of them is most of the cost of
+ * a start, and each process may never serve most routes.
  *
- * Queries, paths and headers are text and are read as their schema's types. Bodies are taken as they are: coercion
- * would turn a null that means something into 0.
+ * Queries, paths and headers are text and are converted to their schema's types. Bodies are not converted, because
+ * coercion would turn a meaningful null into 0.
  *
- * @param allErrors false where bodies may be so large that a list of all that is wrong with one would fill the memory
+ * @param allErrors false if bodies may be so large that a list of all errors would fill the memory
  */
 export function createValidatorCompiler (allErrors = true): FastifySchemaCompiler<TSchema> {
   return ({ schema, httpPart }) => {
@@ -70,7 +70,7 @@ export function createValidatorCompiler (allErrors = true): FastifySchemaCompile
   }
 }
 
-/** What somebody sent, with its defaults filled in, or what is wrong with it, each field named. */
+/** A value with its defaults applied, or a text that names each invalid field. */
 export type Read = { value: unknown } | { problem: string }
 
 function tell ({ loc, msg, type, input }: Violation): string {
@@ -78,7 +78,10 @@ function tell ({ loc, msg, type, input }: Violation): string {
   return `${loc.slice(1).join('.') || 'payload'}: ${msg}${given}`
 }
 
-/** Reads what comes by other ways than a request as the body of one is read; the defaults are filled into it. */
+/**
+ * Creates a reader for payloads from other channels than HTTP. It validates them as request bodies and applies the
+ * defaults in place.
+ */
 export function createReader (schema: TSchema): (given: unknown) => Read {
   const validate = createValidatorCompiler()({ schema, httpPart: 'body', method: '', url: '' }) as ValidateFunction
   return (given) => {
@@ -88,7 +91,7 @@ export function createReader (schema: TSchema): (given: unknown) => Read {
   }
 }
 
-/** As Fastify's own, but late. */
+/** Builds Fastify's own serializer, but at first use. */
 export const buildSerializer: SerializerFactory = (schemas, options) => (route) => {
   let serialize: Serializer | null = null
   return (data) => {

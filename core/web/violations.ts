@@ -1,6 +1,6 @@
 import type { Violation } from '../errors.ts'
 
-/** What a validator says of one thing that is wrong. */
+/** A validator's description of one error. */
 export interface SchemaProblem {
   instancePath: string
   keyword: string
@@ -18,7 +18,7 @@ function valueAt (input: unknown, path: (string | number)[]): unknown {
     typeof at === 'object' && at !== null ? (at as Record<string | number, unknown>)[key] : undefined, input)
 }
 
-/** A validator's complaint as one line of a 422 answer, the offending key included in its place. */
+/** Converts a validator's error to one entry of a 422 response; its place includes the invalid key. */
 export function toViolation (problem: SchemaProblem, place: string, input: unknown): Violation {
   const path = problem.instancePath.split('/').slice(1).map(toKey)
   const params = problem.params ?? {}
@@ -30,7 +30,7 @@ export function toViolation (problem: SchemaProblem, place: string, input: unkno
       ? `'${params.missingProperty}' is required`
       : describeMessage(problem)
   const value = problem.keyword === 'required' ? undefined : valueAt(input, loc)
-  // Objects are not repeated: they may be large, or nested deeper than can be written.
+  // Objects are not repeated, because they may be large, or nested deeper than JSON can be written.
   const isShown = value !== undefined && (typeof value !== 'object' || value === null)
   return { type: problem.keyword, loc: [place, ...loc], msg: message, ...(isShown ? { input: value } : {}) }
 }

@@ -5,10 +5,10 @@ const [form] = document.forms
 const { path, done } = form.dataset
 
 const token = new URLSearchParams(location.search).get('token') ?? ''
-// The link lets in whoever holds it: it does not stay in the history.
+// The link contains a credential, so it must not stay in the history.
 history.replaceState(null, '', location.pathname)
 
-/** The value that a page of another site cannot read, so that it cannot send it. */
+/** Returns the CSRF token. Pages of other sites cannot read it and therefore cannot send it. */
 const readCsrf = () => /(?:^|; )svc_csrftoken=([^;]*)/.exec(document.cookie)?.[1] ?? ''
 
 async function send (fields) {

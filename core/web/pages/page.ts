@@ -3,18 +3,21 @@ import { type Config, basePath } from '../../config/config.ts'
 import type { Routes } from '../../typebox.ts'
 
 export interface Page {
-  /** Where it is served; its script and style sheet beside it. */
+  /** The URL of the page; its script and style sheet are beside it. */
   path: string
-  /** Holds `<name>.html`, in which `{{base}}` stands for the path of the base URL. */
+  /** Contains `<name>.html`, in which `{{base}}` stands for the path of the base URL. */
   folder: URL
   name: string
   script: URL
 }
 
-/** Sends a page's form with the token of its link: `data-path` says where to, `data-done` what to say then. */
+/** Sends a page's form with the token of its link: `data-path` is the route, `data-done` the text after success. */
 export const LINK_FORM = new URL('link-form.js', import.meta.url)
 
-/** The route of a page for people who have but a link, on a server without a frontend. The style is all pages'. */
+/**
+ * Creates the route of a page that is opened by a link, on a server without a frontend. All pages share the style
+ * sheet.
+ */
 export const createPageRoutes = (config: Config, { path, folder, name, script }: Page): Routes => async (app) => {
   const html = (await readFile(new URL(`${name}.html`, folder), 'utf8')).replaceAll('{{base}}', basePath(config))
   const files = [
