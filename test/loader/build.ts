@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 
-/** Writes what `npm run build` of a package makes of its sources, but for the declarations. */
+/** Writes the output of a package's `npm run build`, without declarations. */
 export function buildPackage (folder: string): void {
   mkdirSync(join(folder, 'dist'), { recursive: true })
   for (const name of readdirSync(join(folder, 'src'))) {

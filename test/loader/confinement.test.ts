@@ -11,7 +11,7 @@ import { canConfine } from '../../core/loader/process/node-level.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 import { startTroublemaker } from './troublemaker.ts'
 
-/** Modules of Node that plugins do not get. A new module of Node belongs here or into `MODULES`: decide which. */
+/** Modules of Node that plugins must not import. Add each new module of Node here or to `MODULES`. */
 const REFUSED = [
   '_http_agent', '_http_client', '_http_common', '_http_incoming', '_http_outgoing', '_http_server', '_stream_duplex',
   '_stream_passthrough', '_stream_readable', '_stream_transform', '_stream_wrap', '_stream_writable', '_tls_common', '_tls_wrap',
@@ -24,13 +24,13 @@ const plugin = await startTroublemaker(t)
 /** Runs code in the plugin's process, as the plugin. */
 const run = (code: string) => plugin.tell(`code ${code}`)
 
-t.test('each module of Node is allowed to plugins or refused, by decision', async (t) => {
+t.test('each module of Node is either allowed to plugins or refused', async (t) => {
   const undecided = [...known].filter((name) => !(name in MODULES) && !REFUSED.includes(name))
   t.same(undecided, [], 'list new modules in MODULES of core/loader/process/allowed.ts, or in REFUSED here')
   t.same(REFUSED.filter((name) => name in MODULES), [])
 })
 
-t.test('a refused module is refused by every loader', async (t) => {
+t.test('every loader refuses a refused module', async (t) => {
   const WAYS: Record<string, (name: string) => string> = {
     import: (name) => `return await import('${name}')`,
     'static import': (name) => `return await import('data:text/javascript,import * as x from "${name}"; export default x')`,
@@ -49,7 +49,7 @@ t.test('a refused module is refused by every loader', async (t) => {
   }
   for (const name of REFUSED.map((name) => `node:${name}`)) {
     for (const [way, code] of Object.entries(WAYS)) {
-      // The type alone, because a module cannot be sent.
+      // Returns only the type, because a module cannot be sent.
       await t.rejects(run(`const found = await (async () => { ${code(name)} })(); return typeof found`), Error, `${name} by ${way}`)
     }
   }
@@ -92,13 +92,13 @@ t.test('no global opens a connection', async (t) => {
   t.equal(await run("return Object.keys(globalThis[Symbol.for('undici.globalDispatcher.1')]).length"), '0')
 })
 
-t.test('a plugin that gets hold of its channel connects to nothing by its classes', async (t) => {
+t.test('a plugin that steals its channel cannot connect with its classes', async (t) => {
   const socketPath = join(plugin.dataDir, 'socket')
   let connections = 0
   const server = createServer(() => { connections++ })
   await new Promise<void>((resolve) => server.listen(socketPath, resolve))
   t.teardown(() => server.close())
-  // Each message that arrives is emitted by the socket.
+  // The socket emits an event for each message that arrives.
   const steal = `const { EventEmitter } = require('events'); const { emit } = EventEmitter.prototype
     const stolen = await new Promise((resolve) => {
       EventEmitter.prototype.emit = function (...args) {
@@ -117,7 +117,7 @@ t.test('a plugin that gets hold of its channel connects to nothing by its classe
   t.equal(await plugin.tell('answer there'), 'there')
 })
 
-t.test('no file is written or read outside by a gap of the permission model', async (t) => {
+t.test('known gaps of the permission model allow no access to files outside', async (t) => {
   const { dataDir } = plugin
   const secret = join(dataDir, 'secret.key')
   writeFileSync(secret, 'secret')
@@ -160,7 +160,7 @@ t.test('a dependency is readable only where npm installs it', async (t) => {
   write(join(modules, '@scope', 'beside'))
   write(join(folder, 'node_modules', 'own'))
   symlinkSync(dataDir, join(modules, 'link'))
-  // Where an import from the plugin would look further up.
+  // A folder that an import from the plugin would search further up.
   write(join(dataDir, 'node_modules', 'above'))
   write(join(modules, 'beside', 'node_modules', 'nested'), ['above'])
   const pack = { folder, name: 'svc-provider-climber', version: null, manifest: undefined, entry: null, origin: 'community' as const, problem: null }
@@ -172,7 +172,7 @@ t.test('a dependency is readable only where npm installs it', async (t) => {
     ['core/loader/process', 'core/loader/memo.ts', 'core/http/mask.ts', 'core/http/response.ts', 'package.json'].map((path) => join(SERVER_DIR, path)))
 })
 
-t.test('a message that is none ends the plugin and nothing else', async (t) => {
+t.test('an invalid message ends the plugin and nothing else', async (t) => {
   const { tell, untilBack, changes } = plugin
   const FORGED: [number[], RegExp][] = [
     [[255, 255, 255, 255], /a message of 4096 MiB; 32 MiB are allowed/],
@@ -191,14 +191,14 @@ t.test('a message that is none ends the plugin and nothing else', async (t) => {
   t.equal(await tell('answer here'), 'here')
 })
 
-t.test('a plugin asks for a bounded number of things at once', async (t) => {
+t.test('a plugin may make a bounded number of calls at once', async (t) => {
   const many = 'const asked = await Promise.allSettled(Array.from({ length: 1200 }, () => ctx.files.stream("a")[Symbol.asyncIterator]().next())); ' +
     'return asked.filter(({ reason }) => /More than 1000 calls at once/.test(reason)).length > 0'
   t.equal(await run(many), 'true')
   t.equal(await plugin.tell('answer there'), 'there')
 })
 
-t.test('plugins are left to releases of Node whose permission model is mended', async (t) => {
+t.test('plugins run only on Node releases with a fixed permission model', async (t) => {
   t.same(['24.0.0', '24.16.0', '24.17.0', '24.21.0', '25.9.0', '26.3.0', '26.3.1', '27.0.0'].map(canConfine),
     [false, false, true, true, false, false, true, true])
 })

@@ -16,7 +16,7 @@ async function connect (t: Test): Promise<pg.Pool> {
   return pool
 }
 
-t.test('a value is there again after a restart, and only for the plugin that kept it', async (t) => {
+t.test('a cached value survives a restart, and only its plugin reads it', async (t) => {
   const pool = await connect(t)
   await createCache(pool, 'provider/a').set('key', { list: [1, 'zwei', null] })
   t.same(await createCache(pool, 'provider/a').get('key'), { list: [1, 'zwei', null] })
@@ -24,7 +24,7 @@ t.test('a value is there again after a restart, and only for the plugin that kep
   t.equal(await createCache(pool, 'channel/a').get('key'), undefined)
 })
 
-t.test('a value is replaced, deleted and forgotten after its time', async (t) => {
+t.test('a value is replaced, deleted and expires', async (t) => {
   const pool = await connect(t)
   const cache = createCache(pool, 'provider/a')
   await cache.set('key', 1, 60_000)
@@ -41,9 +41,9 @@ t.test('a value is replaced, deleted and forgotten after its time', async (t) =>
   t.equal(await cache.get('key'), undefined)
 })
 
-t.test('any JSON value comes back as it was put in', async (t) => {
+t.test('any JSON value is read back unchanged', async (t) => {
   const cache = createCache(await connect(t), 'provider/a')
-  // PostgreSQL keeps no NUL character in JSON.
+  // PostgreSQL stores no NUL character in JSON.
   const values = fc.jsonValue({ noUnicodeString: false }).filter((value) => !JSON.stringify(value).includes('\\u0000'))
   await fc.assert(fc.asyncProperty(values, async (value) => {
     const text = JSON.stringify(value)
@@ -66,7 +66,7 @@ t.test('files of the library are read and listed by name', async (t) => {
   t.equal(await files.exists('roms/snes/sub'), true)
 })
 
-t.test('what is not there is undefined, empty or false, and no error', async (t) => {
+t.test('a missing file is undefined, empty or false, not an error', async (t) => {
   const files = createFiles(t.testdir({ roms: { 'a.txt': '' } }))
   t.equal(await files.readText('roms/no.txt'), undefined)
   t.equal(await text(files.stream('roms/no.txt')), '')
@@ -97,7 +97,7 @@ t.test('a file larger than the limit is refused before it fills the memory', asy
   await t.rejects(files.readText('a.txt', 99), { message: /larger than 99 bytes/ })
 })
 
-t.test('a link that leads nowhere is left out of a list', async (t) => {
+t.test('a broken link is skipped in a list', async (t) => {
   const library = t.testdir({})
   mkdirSync(join(library, 'roms'))
   writeFileSync(join(library, 'roms', 'a.txt'), '')
@@ -105,7 +105,7 @@ t.test('a link that leads nowhere is left out of a list', async (t) => {
   t.same((await createFiles(library).list('roms')).map(({ name }) => name), ['a.txt'])
 })
 
-t.test('work is shared by all that ask for it, and tried again after a failure', async (t) => {
+t.test('memo shares work among callers and retries it after a failure', async (t) => {
   const memo = createMemo()
   let made = 0
   const make = async () => ++made

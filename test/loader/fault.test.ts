@@ -6,7 +6,7 @@ import { until } from '../until.ts'
 import type { FaultyNews } from './faulty-worker.ts'
 import { APART, install } from './troublemaker.ts'
 
-t.test('an error that a plugin left to run later ends no scan worker; one of its own does', async (t) => {
+t.test('a plugin\'s unhandled error does not end the scan worker; its own error does', async (t) => {
   const { packages } = install(t, ['troublemaker'], APART)
   const plugin = packages.map((pack) => ({ ...pack, origin: 'built-in' }))
   const worker = fork(fileURLToPath(new URL('faulty-worker.ts', import.meta.url)), [JSON.stringify(plugin)])

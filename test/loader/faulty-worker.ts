@@ -6,7 +6,7 @@ import type { PluginPackage } from '../../core/loader/packages.ts'
 import { createMemoryServices } from './memory-services.ts'
 import { config, scopeOf } from './troublemaker.ts'
 
-/** Entry of a process that runs a plugin as a scan worker runs those that come with the server. */
+/** Entry of a process that runs a plugin as a scan worker runs built-in ones. */
 export type FaultyNews = { error: string, plugin: string } | { fatal: string } | { index: number }
 
 const tell = (news: FaultyNews) => new Promise<void>((resolve) => {
@@ -26,7 +26,7 @@ const loaded = registry.providers.get('troublemaker')
 if (loaded === undefined) throw new Error('The fixture is not active')
 const { definition, context } = loaded
 for (const deed of ['timer', 'rejection', 'tick']) {
-  // Their answers never come.
+  // These calls never return.
   void definition.identify?.({ fs_name: deed } as Rom, context(scopeOf()) as never)
 }
 process.on('message', (message) => {

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { createMemo } from '../../core/loader/memo.ts'
 import { createIndex } from '../../core/loader/plugin-index.ts'
 
-/** Builds an index that never gets done; tells its parent when rows are stored. */
+/** Builds an index that never ends; tells its parent when rows are stored. */
 const pool = new pg.Pool({ connectionString: process.argv[2] })
 const scope = {
   signal: new AbortController().signal, memo: createMemo(), preferences: { regions: [], languages: [], media: [] },

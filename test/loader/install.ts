@@ -6,13 +6,13 @@ import type { Test as TapTest } from 'tap'
 
 const FIXTURES = fileURLToPath(new URL('fixtures/', import.meta.url))
 
-/** The name a fixture's package.json gives it; its folder's name when it gives none. */
+/** Returns the name in a fixture's package.json; its folder's name if there is none. */
 function readName (fixture: string, folder: string): string {
   const text = readFileSync(join(folder, fixture, 'package.json'), 'utf8')
   return /"name": "([^"]+)"/.exec(text)?.[1] ?? fixture
 }
 
-/** A data directory with these fixtures installed as npm would, apart from the test's own folder. */
+/** Creates a data directory with these fixtures installed as by npm, outside the test's own folder. */
 export function installFixtures (
   t: Pick<TapTest, 'teardown'>, fixtures: readonly string[], folder = FIXTURES
 ): string {

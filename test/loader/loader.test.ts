@@ -12,9 +12,9 @@ import { buildPackage } from './build.ts'
 import { createMemoryServices } from './memory-services.ts'
 import { installFixtures } from './install.ts'
 
-/** Long enough for those that are right, on a busy machine too. */
+/** Long enough for correct plugins, even on a busy machine. */
 const START_TIMEOUT_MS = 4_000
-/** So many that a busy machine is far from taking as long as they would one after the other. */
+/** So many plugins that loading them one after the other would take far longer than a busy machine needs. */
 const HANGING = 40
 
 async function load (t: Pick<Test, 'teardown'>, dataDir: string, packages: PluginPackage[], works = true) {
@@ -33,7 +33,10 @@ async function load (t: Pick<Test, 'teardown'>, dataDir: string, packages: Plugi
   return { registry }
 }
 
-/** The fixtures as packages that run in this process, which is quicker; test/loader/process.test.ts runs them apart. */
+/**
+ * Returns the fixtures as packages that run in this process, which is faster; test/loader/process.test.ts runs them in
+ * separate processes.
+ */
 const listInstalled = (dataDir: string): PluginPackage[] =>
   listPluginPackages(dataDir, join(dataDir, 'no-server')).map((pack) => ({ ...pack, origin: 'built-in' }))
 
@@ -75,13 +78,13 @@ for (const { fixture, status, reason } of BROKEN) {
   })
 }
 
-t.test('every fixture is tried here', async (t) => {
+t.test('this file tests every fixture', async (t) => {
   const tried = new Set([...BROKEN.map(({ fixture }) => fixture), 'invalid-config', 'duplicate-key', 'closes',
     'throws-in-close', 'good-provider', 'good-channel', 'good-exporter'])
   t.same(readdirSync(new URL('fixtures/', import.meta.url)).filter((name) => !tried.has(name)), [])
 })
 
-t.test('a provider, a channel and an exporter are registered each under its kind', async (t) => {
+t.test('a provider, a channel and an exporter are registered under their kinds', async (t) => {
   const dataDir = installFixtures(t, ['good-provider', 'good-channel', 'good-exporter'])
   const { registry } = await load(t, dataDir, listInstalled(dataDir))
   t.same([...registry.providers.keys()], ['good-provider'])
@@ -90,7 +93,7 @@ t.test('a provider, a channel and an exporter are registered each under its kind
   t.same(registry.definitions.map(({ kind }) => kind), ['provider', 'channel', 'exporter'])
 })
 
-t.test('of two plugins with one key the first wins and the second names it', async (t) => {
+t.test('of two plugins with one key the first wins, and the error names it', async (t) => {
   const dataDir = installFixtures(t, ['good-provider', 'duplicate-key'])
   const { registry } = await load(t, dataDir, listInstalled(dataDir))
   t.same(registry.records.map(({ status }) => status), ['active', 'failed'])
@@ -98,7 +101,7 @@ t.test('of two plugins with one key the first wins and the second names it', asy
   t.equal(registry.definitions.length, 1)
 })
 
-t.test('wrong settings fail the plugin with the key, the value and what is allowed', async (t) => {
+t.test('a wrong setting fails the plugin with its key, value and allowed values', async (t) => {
   const dataDir = installFixtures(t, ['invalid-config'])
   const write = (settings: string) => {
     writeFileSync(join(dataDir, 'config.yml'), `plugins:\n  invalid-config:\n    ${settings}\n`)
@@ -118,7 +121,7 @@ t.test('wrong settings fail the plugin with the key, the value and what is allow
   t.match(off?.reason, /switched off by plugins\.invalid-config\.enabled in config\.yml/)
 })
 
-t.test('many plugins that hang cost no more time than one', async (t) => {
+t.test('many hanging plugins cost no more time than one', async (t) => {
   const dataDir = installFixtures(t, ['hangs-in-setup', 'hangs-on-import', 'good-provider'])
   const before = performance.now()
   const packages = listInstalled(dataDir)
@@ -129,13 +132,13 @@ t.test('many plugins that hang cost no more time than one', async (t) => {
   t.ok(registry.providers.has('good-provider'))
 })
 
-t.test('a web server reads what a plugin is but does not set it up', async (t) => {
+t.test('a web server reads a plugin\'s definition but does not set it up', async (t) => {
   const dataDir = installFixtures(t, ['throws-in-setup', 'hangs-in-setup'])
   const { registry } = await load(t, dataDir, listInstalled(dataDir), false)
   t.same(registry.records.map(({ status }) => status), ['active', 'active'])
 })
 
-t.test('a plugin is closed with the server, before the services it was handed', async (t) => {
+t.test('a plugin is closed with the server, before its services', async (t) => {
   const dataDir = installFixtures(t, ['closes', 'throws-in-close'])
   const packages = listInstalled(dataDir)
   const { seen } = await import(pathToFileURL(packages[0]?.entry ?? '').href) as { seen: string[] }
@@ -156,7 +159,7 @@ t.test('a plugin is closed with the server, before the services it was handed', 
   t.same(seen, ['setup', 'close', 'services closed', 'services closed'])
 })
 
-t.test('a plugins folder whose package.json is broken costs no plugin that came with the server', async (t) => {
+t.test('a broken package.json of the plugins folder affects no built-in plugin', async (t) => {
   const dataDir = installFixtures(t, ['good-provider'])
   writeFileSync(join(dataDir, 'plugins', 'package.json'), '{ "dependencies": ')
   const [broken, ...others] = listInstalled(dataDir)
@@ -164,7 +167,7 @@ t.test('a plugins folder whose package.json is broken costs no plugin that came 
   t.same(others, [])
 })
 
-t.test('a package that is named but not there is told with the command that installs it', async (t) => {
+t.test('a missing package is reported with the command that installs it', async (t) => {
   const dataDir = installFixtures(t, ['good-provider'])
   rmSync(join(dataDir, 'plugins', 'node_modules', 'svc-provider-good-provider'))
   const { registry } = await load(t, dataDir, listInstalled(dataDir))
@@ -173,7 +176,7 @@ t.test('a package that is named but not there is told with the command that inst
   })
 })
 
-t.test('a built community package loads like our own and throws the errors of this server', async (t) => {
+t.test('a built community package loads and throws the errors of this server', async (t) => {
   const dataDir = t.testdir({ plugins: { 'package.json': '{ "dependencies": { "svc-provider-minimal": "^1.0.0" } }' } })
   const folder = join(dataDir, 'plugins', 'node_modules', 'svc-provider-minimal')
   mkdirSync(folder, { recursive: true })
@@ -191,7 +194,7 @@ t.test('a built community package loads like our own and throws the errors of th
   t.equal(theirs, RateLimitedError)
 })
 
-t.test('another copy of the SDK in the plugins folder gives way to the one of this server, and is no plugin', async (t) => {
+t.test('this server\'s SDK replaces another copy in the plugins folder', async (t) => {
   const plugins = {
     'package.json': JSON.stringify({ dependencies: { '@svc/plugin-sdk': 'file:sdk.tgz' } }),
     node_modules: { '@svc': { 'plugin-sdk': { 'package.json': '{}' } } }
@@ -205,14 +208,14 @@ t.test('another copy of the SDK in the plugins folder gives way to the one of th
   }
 })
 
-t.test('a data directory without plugins is left as it is', async (t) => {
+t.test('a data directory without plugins is not changed', async (t) => {
   const dataDir = t.testdir({})
   linkSdk(dataDir)
   t.notOk(existsSync(join(dataDir, 'plugins')))
   t.same(listInstalled(dataDir), [])
 })
 
-t.test('a misspelt key of a plugin, or of one of its settings, is refused with the nearest right one', async (t) => {
+t.test('a misspelt plugin key or setting is refused with the nearest one', async (t) => {
   const dataDir = installFixtures(t, ['good-provider', 'missing-config'])
   const start = async (yaml: string) => {
     writeFileSync(join(dataDir, 'config.yml'), yaml)

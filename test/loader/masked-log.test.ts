@@ -4,7 +4,7 @@ import { createMaskedLog } from '../../core/loader/masked-log.ts'
 
 const SECRET = 'hunter2/with sign'
 
-/** A log that keeps what is written to it, and the masked one in front of it. */
+/** Creates a log that records its lines, and the masked log in front of it. */
 function createLogs () {
   const lines: { fields: Record<string, unknown>, message: string }[] = []
   const write = (fields: object, message: string) => { lines.push({ fields: { ...fields }, message }) }
@@ -12,7 +12,7 @@ function createLogs () {
   return { lines, log: createMaskedLog(log, [SECRET]) }
 }
 
-t.test('a plugin that logs its own secret shows it nowhere', (t) => {
+t.test('a plugin\'s log masks its secrets', (t) => {
   const { lines, log } = createLogs()
   const fields = { key: SECRET, url: `https://a.example/?k=${encodeURIComponent(SECRET)}`, list: [{ of: SECRET }], count: 3 }
   for (const level of ['debug', 'info', 'warn', 'error'] as const) log[level](fields, `asked with ${SECRET}`)
@@ -22,7 +22,7 @@ t.test('a plugin that logs its own secret shows it nowhere', (t) => {
   t.end()
 })
 
-t.test('an error is logged as an error, without the secret in its message, its stack or its cause', (t) => {
+t.test('a logged error has no secret in its message, stack or cause', (t) => {
   const { lines, log } = createLogs()
   log.warn({ err: new TypeError(`bad ${SECRET}`, { cause: new Error(SECRET) }) }, 'failed')
   const err = lines[0]?.fields.err
@@ -34,7 +34,7 @@ t.test('an error is logged as an error, without the secret in its message, its s
   t.end()
 })
 
-t.test('what goes in a circle is logged as far as it is of use', (t) => {
+t.test('a circular object is logged down to the depth limit', (t) => {
   const { lines, log } = createLogs()
   const circle: Record<string, unknown> = { name: SECRET }
   circle.self = circle

@@ -7,7 +7,7 @@ import { NOTHING_LEARNT, createLearntLimits } from '../../core/loader/plugin-lim
 
 const log: Logger = { debug () {}, info () {}, warn () {}, error () {} }
 
-/** What a server hands to a plugin, with a cache that is forgotten. */
+/** Creates a plugin's services with a cache in memory. */
 export function createMemoryServices (
   config: unknown, libraryDir: string, trustedOrigins: readonly string[] = []
 ): PluginServices {

@@ -19,7 +19,7 @@ const demoOf = (config: TSchema | undefined) => ({ key: 'demo', name: 'Demo', co
 const readDemo = (t: Pick<Test, 'testdir'>, yaml: string, env: Record<string, string>) =>
   readPluginConfig('provider', demoOf(schema), configOf(t, yaml), env)
 
-t.test("a plugin's variable wins over its section of the file, and that over its default", async (t) => {
+t.test('a variable takes precedence over the file, and the file over the default', async (t) => {
   const yaml = 'plugins: { demo: { apiKey: from-file, baseUrl: "http://nas.local:81/x" } }'
   t.match(readDemo(t, yaml, {}), { status: 'ready', value: { apiKey: 'from-file', baseUrl: 'http://nas.local:81/x' } })
   t.match(readDemo(t, yaml, { DEMO_KEY: 'from-env' }), { value: { apiKey: 'from-env' } })
@@ -28,7 +28,7 @@ t.test("a plugin's variable wins over its section of the file, and that over its
   })
 })
 
-t.test('a variable that is also one of the server is taken as the server was set', async (t) => {
+t.test('a variable shared with the server has the server\'s value', async (t) => {
   const mail = Type.Object({ host: Type.String({ env: 'SMTP_HOST' }), port: Type.Integer({ default: 1, env: 'SMTP_PORT' }) })
   const readMail = (yaml: string, env: Record<string, string> = {}) =>
     readPluginConfig('channel', demoOf(mail), configOf(t, yaml), env)
@@ -39,7 +39,7 @@ t.test('a variable that is also one of the server is taken as the server was set
   t.match(readMail('mail: { host: mail.lan }', { SMTP_HOST: 'env.lan' }), { value: { host: 'env.lan' } })
 })
 
-t.test('an address is trusted only when the owner set it for the plugin', async (t) => {
+t.test('an address is trusted only if the operator set it for the plugin', async (t) => {
   const local = Type.Object({
     url: Type.String({ default: 'http://127.0.0.1:8080', env: 'DEMO_URL' }),
     base: Type.Optional(Type.String({ env: 'SVC_BASE_URL' }))
@@ -68,20 +68,20 @@ t.test('settings of the outgoing mail are for channels only', async (t) => {
   }
 })
 
-t.test('its secrets are told apart, and the addresses its owner chose', async (t) => {
+t.test('secrets and trusted addresses of a plugin are found', async (t) => {
   t.match(readDemo(t, 'plugins: { demo: { baseUrl: "http://nas.local:81/x" } }', { DEMO_KEY: 'hunter2' }), {
     secrets: ['hunter2'], origins: ['nas.local:81']
   })
 })
 
-t.test('what makes up its account is named as it is set', async (t) => {
+t.test('the credentials of a plugin are named as the operator sets them', async (t) => {
   t.same(nameCredentials('provider', 'demo', schema), ['DEMO_KEY'])
   const plain = Type.Object({ user: Type.String(), token: Type.Optional(Type.String({ writeOnly: true })) })
   t.same(nameCredentials('channel', 'mail', plain), ['plugins.mail.user in config.yml', 'plugins.mail.token in config.yml'])
   t.same(nameCredentials('provider', 'free', undefined), [])
 })
 
-t.test('a required setting that is not set disables the plugin and is named', async (t) => {
+t.test('a missing required setting disables the plugin and is named', async (t) => {
   t.same(readDemo(t, '', {}), { status: 'disabled', reason: 'set DEMO_KEY' })
   t.same(readDemo(t, '', { DEMO_KEY: '' }), { status: 'disabled', reason: 'set DEMO_KEY' })
   const plain = Type.Object({ user: Type.String(), password: Type.String() })
@@ -107,7 +107,7 @@ t.test('a wrong setting fails the plugin and does not show a secret', async (t) 
     { status: 'failed', reason: 'DEMO_URL: 5 is not a text' })
 })
 
-t.test('exporters are set where frontends always were: in scan, apart from their switch', async (t) => {
+t.test('exporters are configured in scan, without their switch', async (t) => {
   const exporter = Type.Object({ depth: Type.Integer({ default: 1 }) }, { additionalProperties: false })
   t.match(readPluginConfig('exporter', { ...demoOf(exporter), key: 'gamelist' }, configOf(t, 'scan: { gamelist: { export: true, depth: 2 } }'), {}),
     { status: 'ready', value: { depth: 2 } })
@@ -115,18 +115,18 @@ t.test('exporters are set where frontends always were: in scan, apart from their
     { status: 'failed', reason: 'scan.gamelist.depth in config.yml: "deep" is not a whole number' })
 })
 
-t.test('defaults inside a section that is set in part are filled in', async (t) => {
+t.test('a partly set section gets its other defaults', async (t) => {
   const nested = Type.Object({ media: Type.Object({ a: Type.String({ default: 'x' }), b: Type.String({ default: 'y' }) }, { default: {} }) })
   t.match(readPluginConfig('exporter', { ...demoOf(nested), key: 'gamelist' }, configOf(t, 'scan: { gamelist: { media: { a: z } } }'), {}),
     { status: 'ready', value: { media: { a: 'z', b: 'y' } } })
 })
 
-t.test('a schema that is none fails the plugin', async (t) => {
+t.test('an invalid schema fails the plugin', async (t) => {
   const plain = { type: 'object', properties: {} }
   t.match(readPluginConfig('provider', demoOf(plain as never), configOf(t), {}), { status: 'failed', reason: /Type\.Object/ })
 })
 
-t.test('a plugin reads variables of its own and the shared ones; any other fails it', async (t) => {
+t.test('a plugin reads its own and the shared variables; any other fails it', async (t) => {
   const read = (plugin: { key: string, name: string }, variable: string) => readPluginConfig('channel',
     { ...plugin, config: Type.Object({ apiKey: Type.Optional(Type.String({ env: variable })) }) }, configOf(t), { [variable]: 'hunter2' })
   const OWN: [string, string, string[]][] = [
@@ -152,7 +152,7 @@ t.test('a plugin reads variables of its own and the shared ones; any other fails
   })
 })
 
-t.test('a key that is also a word of the server opens none of its variables', async (t) => {
+t.test('a key that is also a word of the server gives no access to its variables', async (t) => {
   const read = (key: string, variable: string) => readPluginConfig('provider',
     { key, name: 'SVC', config: Type.Object({ x: Type.Optional(Type.String({ env: variable })) }) }, configOf(t), {}).status
   for (const [key, variable] of [['admin', 'SVC_ADMIN_PASSWORD'], ['new', 'SVC_NEW_PASSWORD'], ['oidc', 'OIDC_CLIENT_SECRET'],
@@ -161,7 +161,7 @@ t.test('a key that is also a word of the server opens none of its variables', as
   }
 })
 
-t.test('a folder that its owner names is checked when the plugin is loaded', async (t) => {
+t.test('a configured folder is checked when the plugin is loaded', async (t) => {
   const schema = Type.Object({ install: Type.Optional(Type.String({ folder: true, env: 'DEMO_INSTALL' })) })
   const config = configOf(t)
   const folder = t.testdir({ there: {} })
@@ -174,7 +174,7 @@ t.test('a folder that its owner names is checked when the plugin is loaded', asy
   t.match(read('launchbox'), { status: 'failed', reason: /'launchbox' is no complete path; begin at the root/ })
 })
 
-t.test('a plugin does not choose its folders itself', async (t) => {
+t.test('a plugin cannot choose its folders itself', async (t) => {
   for (const install of [Type.String({ folder: true, default: '/' }), Type.Integer({ folder: true })]) {
     t.match(readPluginConfig('provider', demoOf(Type.Object({ install })), configOf(t), {}), {
       status: 'failed', reason: 'its setting install is a folder, so it must be a text without a default'

@@ -13,10 +13,10 @@ const scope = {
 
 async function startPool (t: Test, databaseUrl: string): Promise<pg.Pool> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 4 })
-  // The database is emptied by ending every connection.
+  // A database is reset by ending all its connections.
   pool.on('error', () => {})
   t.teardown(() => pool.end())
-  // A database that another test had is emptied of rows only.
+  // A reused database is reset only by deleting rows.
   for (const table of await listTables(pool)) await pool.query(`drop table "${table}"`)
   return pool
 }
@@ -26,7 +26,7 @@ const open = (pool: pg.Pool, build: BuildIndex, plugin = 'provider/demo') => cre
 const listTables = async (pool: pg.Pool) => (await pool.query<{ tablename: string }>(
   "select tablename from pg_tables where tablename like 'plugin_index\\_%' order by 1")).rows.map((row) => row.tablename)
 
-t.test('the first use builds it, once for all that wait, and keys have all their values in order', async (t) => {
+t.test('the first use builds the index once, and keys have their values in order', async (t) => {
   const pool = await startPool(t, await createTestDatabase(t))
   let builds = 0
   const index = open(pool, async function * () {
@@ -47,7 +47,7 @@ t.test('the first use builds it, once for all that wait, and keys have all their
   t.equal((await index.getMany([])).size, 0)
 })
 
-t.test('each plugin has its own', async (t) => {
+t.test('each plugin has its own index', async (t) => {
   const pool = await startPool(t, await createTestDatabase(t))
   const [one, two] = [open(pool, entriesOf(['a', 1])), open(pool, entriesOf(['a', 2]), 'provider/other')]
   t.same([...await one.getMany(['a'])], [['a', [1]]])
@@ -55,7 +55,7 @@ t.test('each plugin has its own', async (t) => {
   t.equal((await listTables(pool)).length, 2)
 })
 
-t.test('lookups go on while a new one is built and swapped, also in another process, and see one build whole', async (t) => {
+t.test('lookups during a rebuild see one complete build, also in other processes', async (t) => {
   const databaseUrl = await createTestDatabase(t)
   const [pool, otherPool] = [await startPool(t, databaseUrl), await startPool(t, databaseUrl)]
   let version = 0
@@ -84,7 +84,7 @@ t.test('lookups go on while a new one is built and swapped, also in another proc
   t.equal((await listTables(pool)).length, 1, 'former builds are gone')
 })
 
-t.test('a build that fails leaves the one before, and no table', async (t) => {
+t.test('a failed build keeps the former index and leaves no table', async (t) => {
   const pool = await startPool(t, await createTestDatabase(t))
   let isBroken = false
   const index = open(pool, async function * () {
@@ -102,7 +102,7 @@ t.test('a build that fails leaves the one before, and no table', async (t) => {
   t.equal((await listTables(pool)).length, 1)
 })
 
-t.test('a build without an entry leaves the one before, and an index that never had one says so', async (t) => {
+t.test('an empty build keeps the former index; without one, lookups fail', async (t) => {
   const pool = await startPool(t, await createTestDatabase(t))
   let entries: IndexEntry[] = []
   const index = open(pool, async function * () { yield entries })
@@ -117,7 +117,7 @@ t.test('a build without an entry leaves the one before, and an index that never 
   t.equal((await listTables(pool)).length, 1)
 })
 
-t.test('a process that is killed while it builds leaves the one before, and the next build clears up', async (t) => {
+t.test('a killed build keeps the former index, and the next build cleans up', async (t) => {
   const databaseUrl = await createTestDatabase(t)
   const pool = await startPool(t, databaseUrl)
   const index = open(pool, entriesOf(['a', 'old']))
@@ -133,7 +133,7 @@ t.test('a process that is killed while it builds leaves the one before, and the 
   t.equal((await listTables(pool)).length, 1)
 })
 
-t.test('how far it is comes from the plugin, else from what is stored', async (t) => {
+t.test('the progress comes from the plugin, else from the stored rows', async (t) => {
   const pool = await startPool(t, await createTestDatabase(t))
   const told: object[] = []
   const report = (progress: object) => { told.push(progress) }

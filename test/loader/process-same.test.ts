@@ -8,14 +8,14 @@ import type { CallScope } from '../../core/loader/call-scope.ts'
 import { METHODS } from '../../core/loader/process/descriptor.ts'
 import { TOKEN, type Whole, outcomeOf, startService, startWhole } from './whole.ts'
 
-/** What the loader calls by itself. */
+/** Methods that the loader itself calls. */
 const CALLED_BY_LOADER = ['index.build', 'limits', 'missing', 'setup', 'close']
 const called = new Set(CALLED_BY_LOADER)
 
-/** What is left of a plugin: the lines of its log, and what it keeps. */
+/** The traces of a plugin: its log lines and its stored values. */
 interface Traces { lines: unknown[], kept: unknown }
 
-/** Has the same done with a fixture in the server and in a process of its own. @returns what came of it in both */
+/** Runs the same work with a fixture in the server and in a separate process. @returns the result, equal in both */
 async function compare<Seen> (
   t: Test, kind: PluginKind, settings: Readonly<Record<string, unknown>>, use: (whole: Whole) => Promise<Seen>
 ): Promise<Seen & Traces> {
@@ -34,7 +34,7 @@ async function compare<Seen> (
 }
 type Work = (definition: Required<ProviderDefinition>, ctx: never) => Promise<unknown>
 
-/** What each method answers or throws, with what happened meanwhile. */
+/** Returns the result or error of each method, with the progress and lines meanwhile. */
 async function useProvider ({ app, registry, scopeOf }: Whole) {
   const loaded = registry.providers.get('whole')
   if (loaded === undefined) throw new Error('The fixture is not active')
@@ -77,12 +77,12 @@ async function useProvider ({ app, registry, scopeOf }: Whole) {
     answers, failures, progress, cached,
     limits: loaded.limits,
     learnt: [loaded.learnt.pace(), loaded.learnt.allowances()],
-    // Without its functions, which are other ones.
+    // Without its functions, because they differ.
     definition: JSON.stringify(loaded.definition)
   }
 }
 
-t.test('a provider answers, throws, asks and is told the same in a process of its own as in the server', async (t) => {
+t.test('a provider behaves the same in its own process as in the server', async (t) => {
   const { url } = await startService(t)
   const { answers: { rebuilt, identified, nobody }, failures, limits, learnt, lines } =
     await compare(t, 'provider', { url, token: TOKEN }, useProvider)
@@ -111,7 +111,7 @@ t.test('a provider answers, throws, asks and is told the same in a process of it
 
 const CHANNEL_FAILURES = ['credentials', 'limited', 'down', 'settings', 'refused', 'bug', 'coded', 'missing', 'elsewhere']
 
-/** What the host of channels makes of each method, for an administrator and for somebody who is none. */
+/** Returns the result of each method through the host of channels, for an administrator and for another user. */
 const useChannel = (url: string) => async ({ app, host, registry }: Whole) => {
   const definition = registry.channels.get('whole')?.definition as Required<ChannelDefinition> | undefined
   if (definition === undefined) throw new Error('The fixture is not active')
@@ -152,7 +152,7 @@ const useChannel = (url: string) => async ({ app, host, registry }: Whole) => {
   }
 }
 
-t.test('a channel answers, throws, asks and is told the same in a process of its own as in the server', async (t) => {
+t.test('a channel behaves the same in its own process as in the server', async (t) => {
   const { url } = await startService(t)
   const { admin, byHeart, cached, lines, kept } = await compare(t, 'channel', { url, token: TOKEN }, useChannel(url))
   const { failures, ...answers } = admin
@@ -189,7 +189,7 @@ t.test('a channel answers, throws, asks and is told the same in a process of its
   t.match(lines, [{ msg: 'delivered', room: 4 }])
 })
 
-/** What it writes of games and of a file that is there, or why it does not. */
+/** Returns the text written for games and an existing file, or the error. */
 async function useExporter ({ registry, scopeOf }: Whole) {
   const loaded = registry.exporters.get('whole')
   if (loaded === undefined) throw new Error('The fixture is not active')
@@ -211,7 +211,7 @@ async function useExporter ({ registry, scopeOf }: Whole) {
   }
 }
 
-t.test('an exporter answers, throws, asks and is told the same in a process of its own as in the server', async (t) => {
+t.test('an exporter behaves the same in its own process as in the server', async (t) => {
   const { fresh, unreadable, stopped, lines, kept } = await compare(t, 'exporter', { title: 'Spiele' }, useExporter)
   const { value } = fresh as { value: { text: string, skipped: unknown } }
   t.match(JSON.parse(value.text), {
@@ -225,11 +225,11 @@ t.test('an exporter answers, throws, asks and is told the same in a process of i
   t.match(kept, [{ key: 'closed', value: true }])
 })
 
-t.test('every function of the contract is among those that are compared', async (t) => {
+t.test('the comparison covers every function of the contract', async (t) => {
   t.same([...called].sort(), Object.keys(METHODS).sort())
 })
 
-t.test('a plugin that says what is still to be set is disabled until then, wherever it runs', async (t) => {
+t.test('a plugin with a missing setting is disabled, wherever it runs', async (t) => {
   const settings = { channel: { url: 'http://a.example', token: TOKEN, is_ready: false }, exporter: { is_ready: false } } as const
   for (const origin of ['built-in', 'community'] as const) {
     const { registry: { records: [channel] } } = await startWhole(t, 'channel', origin, settings.channel)

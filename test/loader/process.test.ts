@@ -32,7 +32,7 @@ async function load (t: Teardown, dataDir: string, packages: PluginPackage[]) {
 
 const troublemaker = await startTroublemaker(t)
 
-t.test('what a plugin answers, throws and is handed is the same as in the server itself', async (t) => {
+t.test('results, errors and inputs are the same as in the server itself', async (t) => {
   const { tell } = troublemaker
   t.equal(await tell('answer with words'), 'with words')
   await t.rejects(tell('limited'), new RateLimitedError('slower, please', 1_234))
@@ -43,7 +43,7 @@ t.test('what a plugin answers, throws and is handed is the same as in the server
   t.same(JSON.parse(await tell('found igdb', scope)), [{ id: 7 }, config.scan.priority.region, { password: 'x' }, { deep: true }])
 })
 
-t.test('what it makes once is shared by all calls of a scan and by no others', async (t) => {
+t.test('a memo is shared by all calls of a scan and by no others', async (t) => {
   const { tell } = troublemaker
   const scan = scopeOf()
   const made = await tell('memo', scan)
@@ -51,7 +51,7 @@ t.test('what it makes once is shared by all calls of a scan and by no others', a
   t.not(await tell('memo'), made)
 })
 
-t.test('it reaches servers, and files of the library, by its host alone', async (t) => {
+t.test('a plugin reaches servers and library files only through its host', async (t) => {
   const body = 'x'.repeat(300_000)
   const { url } = await startServer(t, (request, response) => {
     response.end(request.url === '/json' ? '{"a":[1]}' : body)
@@ -66,7 +66,7 @@ t.test('it reaches servers, and files of the library, by its host alone', async 
   t.equal(await tell('files a.txt'), 'true a.txt,plugins some text')
 })
 
-t.test('a plugin reads its own files and its dependencies only, and sees no variable', async (t) => {
+t.test('a plugin reads only its own files and dependencies, and no variable', async (t) => {
   const { dataDir, tell } = troublemaker
   const secret = join(dataDir, 'config.yml')
   writeFileSync(secret, 'password: secret')
@@ -81,7 +81,7 @@ t.test('a plugin reads its own files and its dependencies only, and sees no vari
   t.equal(await tell('environment'), '{}')
 })
 
-t.test('a call that is cancelled ends with its reason, and the plugin hears of it', async (t) => {
+t.test('a cancelled call ends with its reason, and the plugin is notified', async (t) => {
   const { tell, process: { pid } } = troublemaker
   const stop = new AbortController()
   const waiting = tell('wait', scopeOf(stop.signal))
@@ -92,7 +92,7 @@ t.test('a call that is cancelled ends with its reason, and the plugin hears of i
   t.equal(troublemaker.process.pid, pid, 'it answered and lives on')
 })
 
-t.test('what builds its index gives it piece by piece', async (t) => {
+t.test('an index build yields its batches one by one', async (t) => {
   const { process, open } = troublemaker
   const done: number[] = []
   const ctx = open({ ...scopeOf(), report: (progress) => { done.push(progress.done) } })
@@ -102,7 +102,7 @@ t.test('what builds its index gives it piece by piece', async (t) => {
   t.same(done, [0, 1, 2])
 })
 
-t.test('a crash fails what was under way as a service that is down, and the plugin is there again', async (t) => {
+t.test('a crash fails running calls with ServiceDownError, and the plugin restarts', async (t) => {
   const { tell, untilBack, changes } = troublemaker
   for (const [deed, reason] of [['crash', /it ended with code 3/], ['timer', /out of the blue/]] as const) {
     const [other, crash] = await Promise.allSettled([tell('wait'), tell(deed)])
@@ -116,7 +116,7 @@ t.test('a crash fails what was under way as a service that is down, and the plug
   }
 })
 
-t.test('one that hangs is ended once a call is over its time, and is there again', async (t) => {
+t.test('a hanging plugin is killed after a call\'s timeout, and restarts', async (t) => {
   const { tell, untilBack, changes } = troublemaker
   await t.rejects(tell('hang', scopeOf(AbortSignal.timeout(100))), { name: 'TimeoutError' })
   await until(() => typeof changes.at(-1) === 'string', 'it is ended')
@@ -125,11 +125,11 @@ t.test('one that hangs is ended once a call is over its time, and is there again
   t.equal(await tell('answer here'), 'here')
 })
 
-t.test('whatever one does, all requests are answered, another works, and owners read of it in every process', async (t) => {
+t.test('the server and other plugins work on while a plugin crashes and hangs', async (t) => {
   await makeTrouble(t, 5, 1)
 })
 
-t.test('one that takes too much memory is ended', async (t) => {
+t.test('a plugin that uses too much memory is killed', async (t) => {
   const { tell, untilBack } = troublemaker
   await t.rejects(tell('grow'), { message: /more than 512 MiB of memory/ })
   if (process.platform !== 'linux') return
@@ -137,7 +137,7 @@ t.test('one that takes too much memory is ended', async (t) => {
   await t.rejects(tell('grow-at-once'), { message: /more than 512 MiB of memory/ }, 'also without a pause')
 })
 
-t.test('crashes and hangs while loading and setting up cost no other plugin anything', async (t) => {
+t.test('crashes and hangs during loading and set-up affect no other plugin', async (t) => {
   const fixtures = ['crashes-in-import', 'crashes-in-setup', 'hangs-in-import', 'hangs-in-setup', 'troublemaker']
   const { dataDir, packages } = install(t, fixtures, APART)
   const registry = await load(t, dataDir, packages)
@@ -151,7 +151,7 @@ t.test('crashes and hangs while loading and setting up cost no other plugin anyt
   t.match(match, { id: 'well' })
 })
 
-t.test('who looks at plugins waits as long as the starts of their processes may take, and no longer', async (t) => {
+t.test('an inspection waits as long as its processes may take to start', async (t) => {
   const { dataDir, packages } = install(t, ['good-provider', 'good-channel', 'good-exporter'])
   const inspect = () => inspectApart({ works: true, packages, settings: { SVC_DATA_DIR: dataDir } })
   mock.timers.enable({ apis: ['setTimeout'] })
@@ -164,7 +164,7 @@ t.test('who looks at plugins waits as long as the starts of their processes may 
   await late
 })
 
-t.test('with a Node that cannot keep it from the rest it is left out, and says so', async (t) => {
+t.test('a Node version that cannot confine the plugin skips it with a reason', async (t) => {
   const { versions } = process
   t.teardown(() => { Object.defineProperty(process, 'versions', { value: versions }) })
   Object.defineProperty(process, 'versions', { configurable: true, value: { ...versions, node: '24.0.0' } })
@@ -173,7 +173,7 @@ t.test('with a Node that cannot keep it from the rest it is left out, and says s
   t.match(records, [{ status: 'unsupported', reason: /^Node v24.* cannot keep it from .* start the server with Node >=24\.17\.0/ }])
 })
 
-t.test('every broken package says the same in a process of its own', async (t) => {
+t.test('a broken package has the same error in its own process', async (t) => {
   const fixtures = ['no-default-export', 'wrong-kind', 'plain-schema', 'throws-in-setup', 'hangs-on-import',
     'throws-on-import', 'throws-a-string', 'missing-dependency', 'good-channel', 'good-exporter']
   const { dataDir, packages } = install(t, fixtures)

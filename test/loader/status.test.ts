@@ -15,7 +15,7 @@ import { install } from './troublemaker.ts'
 const FIXTURES = ['good-provider', 'throws-in-setup']
 const SETUP = 'svc-provider-throws-in-setup'
 
-t.test('a web worker learns what the scan worker made of its plugins, whichever starts first', async (t) => {
+t.test('a web worker learns the scan worker\'s plugin states, in either start order', async (t) => {
   const { packages } = install(t, FIXTURES)
   const test = await buildTestApp(t, { packages })
   const statusOf = (key: string) => test.app.registry.records.find((record) => record.package === key)?.status
@@ -39,7 +39,7 @@ t.test('a web worker learns what the scan worker made of its plugins, whichever 
   t.notOk(later.registry.providers.has('throws-in-setup'))
 })
 
-t.test('a web worker runs no code of a plugin, not even to find out what it is', async (t) => {
+t.test('a web worker runs no code of a plugin, not even to describe it', async (t) => {
   const { config, databaseUrl, app: { log: logger } } = await buildTestApp(t, { packages: [] })
   const folder = t.testdir({
     'index.js': `import { defineProvider } from '@svc/plugin-sdk'
@@ -61,14 +61,14 @@ t.test('a web worker runs no code of a plugin, not even to find out what it is',
   t.notOk('hasRun' in globalThis)
 })
 
-t.test('svc plugins of a running server says what its scan worker says, and runs nothing', async (t) => {
+t.test('svc plugins reports the running scan worker\'s states and runs no plugin', async (t) => {
   const { app, config, databaseUrl } = await buildTestApp(t, { worker: true })
   const lock = lockDataDir(config.data_dir)
   t.teardown(() => { lock?.release() })
   writeServerState(config.data_dir, {
     pid: process.pid, started_at: new Date().toISOString(), url: null, port: null, database_url: databaseUrl
   })
-  // What no process that looks for itself could find out.
+  // A value that no other process could produce.
   await app.pg.query("update plugin_snapshots set reports = jsonb_set(reports, '{0,record,reason}', '\"seen by the worker\"')")
   const { output, code } = await runSvc(t, ['plugins', '--json'], settings(config.data_dir)).ended
   const rows = output.trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>)

@@ -16,7 +16,7 @@ import { installFixtures } from './install.ts'
 import { createMemoryServices } from './memory-services.ts'
 
 export const APART = fileURLToPath(new URL('apart/', import.meta.url))
-/** What hangs does so at no cost, and a busy machine is not to look like it. */
+/** Long enough that a busy machine is not taken for a hang; hanging uses no processor time. */
 const PING_MS = 5_000
 export const { config } = loadConfig({ SVC_AUTH_SECRET_KEY: 'a key for tests only' })
 
@@ -31,7 +31,7 @@ export function install (t: Teardown, fixtures: readonly string[], folder?: stri
 export const scopeOf = (signal: AbortSignal = new AbortController().signal): CallScope =>
   ({ signal, memo: createMemo(), preferences: readPreferences(config) })
 
-/** The plugin that does what it is told, in its process. */
+/** Starts the plugin that performs the requested action, in its process. */
 export async function startTroublemaker (t: Teardown, services?: (dataDir: string) => PluginServices) {
   const { dataDir, packages: [pack] } = install(t, ['troublemaker'], APART)
   if (pack?.entry === undefined || pack.entry === null) throw new Error('The fixture has no entry')
@@ -55,7 +55,7 @@ export async function startTroublemaker (t: Teardown, services?: (dataDir: strin
     dataDir,
     open,
     changes,
-    /** Its answer, which is the id of what it finds. */
+    /** Returns its result, which is the id of its match. */
     async tell (deed: string, scope: CallScope = scopeOf()): Promise<string> {
       const match = await identify({ fs_name: deed }, open(scope)) as Match
       return String(match.id)
@@ -66,7 +66,7 @@ export async function startTroublemaker (t: Teardown, services?: (dataDir: strin
   }
 }
 
-/** What it does, and how its owner reads of it. */
+/** Actions, and the reasons that they cause. */
 const CRASHES = {
   crash: /code 3/,
   timer: /out of the blue/,
@@ -80,25 +80,25 @@ const HANGS = {
   'hang-setup': /did not answer|setup does not end/
 }
 const HANG_MS = 50
-/** What others are asked while one makes trouble. */
+/** The numbers of calls and requests to others while one plugin fails. */
 const CALLS = 20
 const REQUESTS = 5
 
-/** The first of these deeds, over and over, up to that many. */
+/** Returns the given number of actions, repeated in order. */
 function listDeeds (deeds: Readonly<Record<string, RegExp>>, times: number): [string, RegExp][] {
   const known = Object.entries(deeds)
   return Array.from({ length: times }, (_, time) => known[time % known.length] ?? ['crash', /./])
 }
 
 /**
- * Has one plugin crash and hang that many times, by turns in a call, from a timer, while it is imported and in its
- * setup, while the server answers requests and another plugin works.
+ * Makes one plugin crash and hang that many times: in a call, from a timer, during its import and in its setup.
+ * Meanwhile the server answers requests and another plugin works.
  *
- * @returns what the others did meanwhile
+ * @returns the work of the others meanwhile
  */
 export async function makeTrouble (t: Test, crashes: number, hangs: number) {
   const { dataDir, packages } = install(t, ['troublemaker', 'steady'], APART)
-  // A copy, whose mood is changed.
+  // A copy, because its mood file is changed.
   const folder = join(dataDir, 'plugins', 'node_modules', 'svc-provider-troublemaker')
   rmSync(folder)
   cpSync(join(APART, 'troublemaker'), folder, { recursive: true })
@@ -120,7 +120,7 @@ export async function makeTrouble (t: Test, crashes: number, hangs: number) {
     done.slowestMs = Math.max(done.slowestMs, performance.now() - before)
     return statusCode
   }
-  /** That the server and the other plugin answer all the while. */
+  /** Checks that the server and the other plugin still work. */
   async function workOn (): Promise<void> {
     const names = Array.from({ length: CALLS }, (_, number) => `game ${number}`)
     const [answers, statuses] = await Promise.all([
@@ -132,7 +132,7 @@ export async function makeTrouble (t: Test, crashes: number, hangs: number) {
     done.calls += CALLS
     done.requests += REQUESTS
   }
-  /** In the worker, and in the web worker that hears of it. */
+  /** Waits for a state in the worker, and in the web worker that is notified. */
   async function untilBoth (what: string, isIt: (record: PluginRecord) => boolean): Promise<void> {
     for (const one of [worker, app]) {
       const records = one?.registry.records.filter(({ key }) => key === 'troublemaker')

@@ -24,7 +24,7 @@ import { APART, install } from './troublemaker.ts'
 
 export const TOKEN = 'hunter2-hunter2'
 
-/** The service that the fixtures ask. */
+/** Starts the service that the fixtures use. */
 export async function startService (t: Test) {
   const zip = await makeZip([
     { name: 'a.txt', bytes: Buffer.from('text of a') }, { name: 'b.txt', bytes: Buffer.alloc(200_000, 'b') }
@@ -41,7 +41,7 @@ export async function startService (t: Test) {
   })
 }
 
-/** The fixture of a kind, in the test's own process or in one of its own, with what a server hands to it. */
+/** Starts the fixture of a kind, in the test's own process or in a separate one, with the services of a server. */
 export async function startWhole (
   t: Test, kind: PluginKind, origin: PluginRecord['origin'], settings: Readonly<Record<string, unknown>>
 ) {
@@ -87,7 +87,7 @@ export async function startWhole (
     called,
     scopeOf,
     dataDir,
-    /** What it keeps once it was closed. */
+    /** Closes the app and returns the stored values. */
     async close (): Promise<unknown> {
       await app.close()
       const client = new pg.Client(url)
@@ -100,7 +100,7 @@ export async function startWhole (
 }
 export type Whole = Awaited<ReturnType<typeof startWhole>>
 
-/** Notes which functions of its definition are called. */
+/** Records which functions of a definition are called. */
 function countCalls (loaded: { definition: object }, called: Set<string>): void {
   const { definition } = loaded
   const paths = Object.keys(METHODS).filter((path) => findMethod(definition, path) !== undefined)
@@ -110,13 +110,13 @@ function countCalls (loaded: { definition: object }, called: Set<string>): void 
   })
 }
 
-/** All that a caller may see of an error. */
+/** Returns everything that a caller can see of an error. */
 export function describe (err: unknown): unknown {
   const { name, message, ...rest } = err as Error & Record<string, unknown>
   const known = Object.entries(sdk).find(([key]) => key === (err as Error).constructor.name)?.[0]
   return { name, message, known, ...rest }
 }
 
-/** What comes of a call, whichever way it ends. */
+/** Returns the result or the error of a call. */
 export const outcomeOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then((value) => ({ value }), (err: unknown) => ({ thrown: describe(err) }))

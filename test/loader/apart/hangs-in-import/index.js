@@ -1,2 +1,2 @@
-// Without end, as a loop is, but at no cost to whatever else the machine does.
+// Hangs without end like a loop, but uses no processor time.
 Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)

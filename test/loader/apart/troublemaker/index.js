@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { RateLimitedError, Type, defineProvider } from '@svc/plugin-sdk'
 
-/** Without end, as a loop is, but at no cost to whatever else the machine does. */
+/** Hangs without end like a loop, but uses no processor time. */
 const hang = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
 
-/** Does what the name of the ROM says. */
+/** Actions by name; the name of the ROM selects one. */
 const DEEDS = {
   async answer (argument) {
     return argument
@@ -43,7 +43,7 @@ const DEEDS = {
   async read (path) {
     return readFileSync(path, 'utf8')
   },
-  /** Runs code that the test sends, with what any module has. */
+  /** Runs code from the test, with the access of any module. */
   async code (text, ctx) {
     // eslint-disable-next-line no-eval
     return await eval(`(async (ctx, require) => { ${text} })`)(ctx, createRequire(import.meta.url))
@@ -88,7 +88,7 @@ const DEEDS = {
   }
 }
 
-/** What a test has it do before it is asked anything: `crash-import`, `hang-import`, `crash-setup` or `hang-setup`. */
+/** The action before the first call, set by a test: `crash-import`, `hang-import`, `crash-setup` or `hang-setup`. */
 const MOOD = new URL('mood.txt', import.meta.url)
 
 function be (mood) {

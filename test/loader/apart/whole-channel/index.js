@@ -2,7 +2,7 @@ import {
   CredentialsRefusedError, DeliveryRefusedError, InvalidSettingsError, RateLimitedError, ServiceDownError, Type, defineChannel
 } from '@svc/plugin-sdk'
 
-/** Makes use of all that a channel may do and is handed, and sends or answers with what it saw. */
+/** A channel that uses every feature of the contract, and sends or returns what it received. */
 const ERRORS = {
   credentials: () => new CredentialsRefusedError('the key is not hunter2-hunter2'),
   limited: () => new RateLimitedError('slower', 1_500),

@@ -1,6 +1,6 @@
 import { Type, defineExporter } from '@svc/plugin-sdk'
 
-/** Makes use of all that an exporter may do and is handed, and writes down what it saw. */
+/** An exporter that uses every feature of the contract, and writes what it received. */
 let context
 
 export default defineExporter({

@@ -3,7 +3,7 @@ import {
   Type, defineProvider
 } from '@svc/plugin-sdk'
 
-/** Makes use of all that a provider may do and is handed, and answers with what it saw. */
+/** A provider that uses every feature of the contract, and returns what it received. */
 const text = async (chunks) => {
   const parts = []
   for await (const chunk of chunks) parts.push(Buffer.from(chunk))
