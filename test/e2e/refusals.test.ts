@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createUsedDataDir, runSvc, settings } from './server.ts'
 
-t.test('a port in use is named, before a database is made', async (t) => {
+t.test('a port in use is reported before a database is created', async (t) => {
   const dataDir = join(t.testdir({}), 'data')
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
@@ -18,13 +18,13 @@ t.test('a port in use is named, before a database is made', async (t) => {
   t.notOk(existsSync(join(dataDir, 'db')))
 })
 
-t.test('a wrong setting is named with its value and the remedy', async (t) => {
+t.test('a wrong setting is reported with its value and the remedy', async (t) => {
   const { code, output } = await runSvc(t, ['start'], settings(t.testdir({}), { SVC_PORT: 'eighty' })).ended
   t.equal(code, 1)
   t.match(output, /^svc: SVC_PORT: "eighty" is not a whole number.*Set it to .*remove it to use 8080\.\n$/)
 })
 
-t.test('the configuration is printed without its secrets', async (t) => {
+t.test('svc config prints the configuration without its secrets', async (t) => {
   const secrets = {
     SVC_AUTH_SECRET_KEY: 'a-key-nobody-sees', SVC_ADMIN_PASSWORD: 'hidden-password',
     SVC_DATABASE_URL: 'postgres://u:hidden-too@db.example/svc'
@@ -53,7 +53,7 @@ t.test('a database that cannot be reached ends the start with one message', asyn
   t.notMatch(output, 'secret')
 })
 
-t.test('a command used wrongly ends with 2', async (t) => {
+t.test('a command with wrong usage exits with 2', async (t) => {
   const env = settings(t.testdir({}))
   for (const args of [['scan', '--type', 'sideways'], ['plugins', 'create', 'provider', 'Tide']]) {
     const { code, output } = await runSvc(t, args, env).ended

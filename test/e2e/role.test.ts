@@ -7,7 +7,7 @@ import { START_MS, createUsedDataDir, runSvc, settings } from './server.ts'
 
 const ENDPOINT = '/ws/socket.io/?EIO=4&transport=polling'
 
-t.test('a web server alone ends well after SIGTERM, also when a client vanished while it spoke', async (t) => {
+t.test('SIGTERM ends a lone web server well, even if a client vanished mid-request', async (t) => {
   const dataDir = makeFolder(t)
   createUsedDataDir(dataDir)
   const server = runSvc(t, ['web'], settings(dataDir, { SVC_DATABASE_URL: await createTestDatabase(t) }))
@@ -25,7 +25,7 @@ t.test('a web server alone ends well after SIGTERM, also when a client vanished 
   await until(isOver, 'the end of its session', server)
 
   server.child.kill('SIGTERM')
-  // One that waits for that client is ended by its own time limit, and with 1.
+  // A server that waits for that client is ended by its own time limit, with exit code 1.
   const { code, signal, output } = await server.ended
   t.match({ code, signal }, { code: 0, signal: null }, output)
 })

@@ -8,7 +8,7 @@ import { SERVER_DIR } from '../../core/server-dir.ts'
 import { type ServerState, readServerState } from '../../core/supervisor/server-state.ts'
 import { until } from '../until.ts'
 
-/** Of no server: the test run leaves there what a first start would. */
+/** A data directory without a server. The test run prepares the stripped code of a first start there. */
 export const USED_DATA_DIR = join(SERVER_DIR, 'node_modules', '.cache', 'svc-used')
 const SCRIPT = join(SERVER_DIR, 'core', 'svc.js')
 
@@ -17,23 +17,23 @@ export interface Ended { code: number | null, signal: NodeJS.Signals | null, out
 export interface Command {
   child: ChildProcess
   pid: number
-  /** What it wrote so far, to both streams. */
+  /** Returns the output of both streams so far. */
   output (): string
   ended: Promise<Ended>
 }
 
-/** Settings of a server of its own: few workers, any free port, this machine only. */
+/** Returns the settings of a separate server: few workers, any free port, this machine only. */
 export const settings = (dataDir: string, more: Record<string, string> = {}): Record<string, string> => ({
   SVC_DATA_DIR: dataDir, SVC_HOST: '127.0.0.1', SVC_PORT: '0', WEB_SERVER_CONCURRENCY: '2', ...more
 })
 
-/** Makes a data directory whose server was started before, in so far as its code is without types. */
+/** Creates a data directory that looks as if its server was started before: its stripped code exists. */
 export function createUsedDataDir (dataDir: string): void {
   mkdirSync(join(dataDir, 'run'), { recursive: true, mode: 0o700 })
   symlinkSync(join(USED_DATA_DIR, 'run', 'stripped'), join(dataDir, 'run', 'stripped'))
 }
 
-/** Runs `svc` as a person would, with nothing of this test run's own settings. */
+/** Runs `svc` as a person would, without the settings of the test run. */
 export const runSvc = (t: Pick<TapTest, 'teardown'>, args: string[], env: Record<string, string>): Command =>
   run(t, process.execPath, [SCRIPT, ...args], env)
 
@@ -63,7 +63,7 @@ function run (t: Pick<TapTest, 'teardown'>, program: string, args: string[], env
 
 export interface Listening { state: ServerState, url: string }
 
-/** A first start makes a database, and a busy machine may have ten to do at once. */
+/** A first start creates a database, and a busy machine may run ten at once. */
 export const START_MS = 180_000
 
 /** Waits until the server of `command` answers. */
@@ -79,12 +79,12 @@ export async function waitUntilListening (command: Command, dataDir: string, ms 
   return { state, url }
 }
 
-/** The answer, or null while nobody listens. */
+/** Returns the response, or null while nothing listens. */
 export async function tryFetch (url: string, init?: RequestInit): Promise<Response | null> {
   try {
     return await fetch(url, init)
   } catch {
-    // Refused or cut off: what these tests provoke.
+    // Refused or cut off, as these tests intend.
     return null
   }
 }
@@ -97,18 +97,18 @@ async function readProcesses () {
   })
 }
 
-/** The processes that a supervisor runs for one role, by process id. */
+/** Returns the process ids that a supervisor runs for one role. */
 export async function listChildren (parent: number, role: 'web' | 'worker'): Promise<number[]> {
   const processes = await readProcesses()
   return processes.filter((one) => one.parent === parent && one.args.endsWith(`supervisor/child.ts ${role}`)).map(({ pid }) => pid)
 }
 
-/** Every process that it runs, the database's server among them. */
+/** Returns the ids of all child processes, the database's server among them. */
 export async function listAllChildren (parent: number): Promise<number[]> {
   return (await readProcesses()).filter((one) => one.parent === parent).map(({ pid }) => pid)
 }
 
-/** Whether there still is such a process. */
+/** True if the process still exists. */
 export function isAlive (pid: number): boolean {
   try {
     return process.kill(pid, 0)

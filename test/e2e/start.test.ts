@@ -19,12 +19,12 @@ import { readServerState } from '../../core/supervisor/server-state.ts'
 const PASSWORD = 'correct-horse-battery'
 const OTHER_PASSWORD = 'staple-of-the-second'
 
-/** A busy machine has ten servers to end at once; without anybody who ends it, the database lives for ever. */
+/** A busy machine may end ten servers at once. A database that nothing stops would run for ever. */
 const ENDS_MS = 30_000
 
 const findDatabase = async (dataDir: string) => Number((await readLockFile(join(dataDir, 'db')))[0])
 
-t.test('a server that starts, heals and stops', async (t) => {
+t.test('a server starts, recovers and stops', async (t) => {
   const dataDir = join(makeFolder(t), 'data')
   createUsedDataDir(dataDir)
   const env = settings(dataDir, {
@@ -49,12 +49,12 @@ t.test('a server that starts, heals and stops', async (t) => {
     const { rowCount } = await client.query("select 1 from workers where role = 'worker' and id like $1", [`%:${pid}:%`])
     return rowCount === 1 && pid
   }
-  /** The only web worker there is. */
+  /** Returns the only web worker. */
   const findWeb = () => until(async () => (await listChildren(server.pid, 'web'))[0], 'a web worker', server)
   const untilAnswered = () =>
     until(async () => (await tryFetch(`${url}/api/heartbeat`))?.status === 200, 'the first answer again', server)
 
-  /** A request of its own connection: when it was sent, and how it ended, by its status or 'closed'. */
+  /** Sends a request on its own connection. Returns when it was sent, and its end: its status or 'closed'. */
   function ask () {
     const [sent, end] = [Promise.withResolvers<void>(), Promise.withResolvers<number | 'closed'>()]
     const request = get(`${url}/api/heartbeat`, { agent: false }, (answer) => {
@@ -65,7 +65,7 @@ t.test('a server that starts, heals and stops', async (t) => {
     return { sent: sent.promise, end: end.promise }
   }
 
-  await t.test('a first start makes the database, the library folder and the administrator', async (t) => {
+  await t.test('a first start creates the database, the library folder and the administrator', async (t) => {
     await until(isWorkerUp, 'the scan worker', server)
     await until(() => server.output().includes(`data      ${dataDir}`), 'the banner', server)
     t.match(server.output(), `${url}/api/docs`)
@@ -73,7 +73,7 @@ t.test('a server that starts, heals and stops', async (t) => {
     t.equal((await fetch(`${url}/api/users/me`)).status, 401)
   })
 
-  await t.test('no process that the server runs has a secret in its environment, and plugins are set up all the same', {
+  await t.test('no process of the server has a secret in its environment', {
     skip: process.platform !== 'linux' && 'only Linux shows the environment of other processes'
   }, async (t) => {
     const pids = await listAllChildren(server.pid)
@@ -98,14 +98,14 @@ t.test('a server that starts, heals and stops', async (t) => {
     t.equal((await fetch(`${url}/api/heartbeat`)).status, 200)
   })
 
-  await t.test('a second start on the same data directory is refused with 75 and says what to do', async (t) => {
+  await t.test('a second start on a data directory exits with 75 and states the remedy', async (t) => {
     const { code, output } = await runSvc(t, ['start'], env).ended
     t.equal(code, 75)
     t.match(output, new RegExp(`already running on ${dataDir} \\(process ${server.pid}, since 20.*kill ${server.pid}`))
     t.notMatch(output, /\n\s+at /)
   })
 
-  await t.test('a user made on the command line can log in', async (t) => {
+  await t.test('a user created on the command line can log in', async (t) => {
     const { code, output } = await runSvc(t, ['user', 'add', 'second', '--admin'],
       { ...env, SVC_NEW_PASSWORD: OTHER_PASSWORD }).ended
     t.equal(code, 0)
@@ -114,13 +114,13 @@ t.test('a server that starts, heals and stops', async (t) => {
     t.equal((await fetch(`${url}/api/users/me`, { headers: { authorization: given } })).status, 200)
   })
 
-  await t.test('a name that is taken is refused in one line', async (t) => {
+  await t.test('a taken name is refused in one line', async (t) => {
     const { code, output } = await runSvc(t, ['user', 'add', 'second'], { ...env, SVC_NEW_PASSWORD: OTHER_PASSWORD }).ended
     t.equal(code, 1)
     t.equal(output, "svc: Username 'second' is taken\n")
   })
 
-  await t.test('a scan is queued from the command line and followed to its end', async (t) => {
+  await t.test('svc scan queues a scan and follows it to its end', async (t) => {
     const { code, output } = await runSvc(t, ['scan', '--json'], env).ended
     t.equal(code, 0)
     const events = output.trim().split('\n').map((line) => JSON.parse(line) as { event: string, status?: string })
@@ -128,14 +128,14 @@ t.test('a server that starts, heals and stops', async (t) => {
     t.match(events.at(-1), { event: 'scan:done', status: 'finished' })
   })
 
-  await t.test('a server that runs is saved as it is, and nothing is restored into it', async (t) => {
+  await t.test('a running server is backed up, and a restore into it is refused', async (t) => {
     const archive = join(dataDir, '..', 'backup.tar.gz')
     t.match(await runSvc(t, ['backup', archive, '--without-secret-key'], env).ended,
       { code: 0, output: /tables were restored into a database of their own/ })
     t.match(await runSvc(t, ['restore', archive], env).ended, { code: 75, output: /A server, .* is using / })
   })
 
-  await t.test('the scan worker gives way to web workers', {
+  await t.test('the scan worker has a lower priority than web workers', {
     skip: (process.platform === 'win32' || getPriority() === 19) && 'there is no lower one'
   }, async () => {
     const web = await findWeb()
@@ -143,7 +143,7 @@ t.test('a server that starts, heals and stops', async (t) => {
     await until(() => getPriority(worker) > getPriority(web), 'a lower priority', server)
   })
 
-  await t.test('whom a dying web worker was handed is cut off, and whom it was not yet is answered by the next', async (t) => {
+  await t.test('a dying web worker drops its requests, and waiting ones go to the next', async (t) => {
     const pid = await findWeb()
     process.kill(pid, 'SIGSTOP')
     const asked = [ask(), ask(), ask()]
@@ -154,11 +154,11 @@ t.test('a server that starts, heals and stops', async (t) => {
     t.not(await findWeb(), pid)
   })
 
-  await t.test('whoever connects while a web worker finishes is answered or cut off', async () => {
+  await t.test('a connection to a closing web worker is answered or cut off', async () => {
     const pid = await findWeb()
     let waiting = 0
 
-    /** Asks again and again, until nobody listens. */
+    /** Sends requests until nothing listens. */
     async function visit (): Promise<void> {
       for (let end: number | 'closed' = 0; end !== 'closed'; waiting--) {
         waiting++
@@ -173,7 +173,7 @@ t.test('a server that starts, heals and stops', async (t) => {
     await untilAnswered()
   })
 
-  await t.test('a killed scan worker is replaced, and a scan that is asked for meanwhile is queued', async (t) => {
+  await t.test('a killed scan worker is replaced, and a scan requested meanwhile is queued', async (t) => {
     const [victim] = await listChildren(server.pid, 'worker')
     process.kill(victim ?? NaN, 'SIGKILL')
     const asked = await fetch(`${url}/api/tasks/run/scan_library`, { method: 'POST', headers: { authorization } })
@@ -185,7 +185,7 @@ t.test('a server that starts, heals and stops', async (t) => {
     t.ok(isAlive(pid))
   })
 
-  await t.test('without a database the server answers to try later, and has it back by itself', async (t) => {
+  await t.test('without a database the server answers 503, and it recovers by itself', async (t) => {
     await client.end()
     const database = await findDatabase(dataDir)
     process.kill(database, 'SIGKILL')
@@ -206,14 +206,14 @@ t.test('a server that starts, heals and stops', async (t) => {
   const database = await findDatabase(dataDir)
   server.child.kill('SIGKILL')
 
-  await t.test('a command that needs a server says how to start it when its supervisor was killed', async (t) => {
+  await t.test('a command after the supervisor was killed says how to start the server', async (t) => {
     t.match(await server.ended, { signal: 'SIGKILL' })
     const { code, output } = await runSvc(t, ['user', 'add', 'somebody'], { ...env, SVC_NEW_PASSWORD: 'a password' }).ended
     t.equal(code, 1)
     t.match(output, /No server is running on .*Start it with node .*svc\.js.* start/)
   })
 
-  await t.test('the database of a killed supervisor ends by itself within seconds', {
+  await t.test('the database of a killed supervisor ends within seconds', {
     skip: process.platform === 'win32' && 'Windows has no signal that the database understands'
   }, async () => {
     await until(() => !isAlive(database), 'the end of the database', { ...server, ms: ENDS_MS })
@@ -221,7 +221,7 @@ t.test('a server that starts, heals and stops', async (t) => {
 
   const second = runSvc(t, ['start'], env)
 
-  await t.test('a command right after the start waits for the server and shows its settings', async (t) => {
+  await t.test('a command right after the start waits for the server', async (t) => {
     await until(() => isDataDirLocked(dataDir), 'the claim of the data directory', second)
     const { code, output } = await runSvc(t, ['tasks', '--json'], settings(dataDir)).ended
     t.equal(code, 0, output)
@@ -229,13 +229,13 @@ t.test('a server that starts, heals and stops', async (t) => {
     t.match(tasks.find(({ name }) => name === 'scan_library'), { enabled: true, cron_string: '7 7 * * *' })
   })
 
-  await t.test('a server whose supervisor was killed leaves nothing behind and starts again', async (t) => {
+  await t.test('a server whose supervisor was killed leaves no process and starts again', async (t) => {
     const { state } = await waitUntilListening(second, dataDir)
     t.equal(state.pid, second.pid)
     await until(async () => orphans.every((pid) => !isAlive(pid)), 'the orphans to end', second)
   })
 
-  await t.test('SIGTERM ends everything, and with 0', async (t) => {
+  await t.test('SIGTERM ends all processes, with exit code 0', async (t) => {
     const { url } = await waitUntilListening(second, dataDir)
     const children = [...await listChildren(second.pid, 'web'), ...await listChildren(second.pid, 'worker')]
     second.child.kill('SIGTERM')
@@ -244,7 +244,7 @@ t.test('a server that starts, heals and stops', async (t) => {
     t.equal(await tryFetch(`${url}/api/heartbeat`), null)
   })
 
-  await t.test('a signal to npm alone ends the server that npm started, and its database', {
+  await t.test('SIGTERM to npm alone ends the server and its database', {
     skip: process.platform === 'win32' && 'Windows has no signals'
   }, async (t) => {
     const npm = runNpm(t, ['start'], env)
@@ -257,13 +257,13 @@ t.test('a server that starts, heals and stops', async (t) => {
     await until(() => !isAlive(pid) && !isAlive(database), 'the end of the server', { ...npm, ms: ENDS_MS })
   })
 
-  await t.test('an export without a server scans when asked, and writes the files by itself', async (t) => {
+  await t.test('an export without a server scans on request and writes the files', async (t) => {
     const ownDir = join(dataDir, '..', 'export')
     createUsedDataDir(ownDir)
     const folder = join(ownDir, 'library', 'roms', 'snes')
     mkdirSync(folder, { recursive: true })
     writeFileSync(join(folder, 'Alpha.sfc'), 'alpha')
-    // Nobody listens there, so no source is asked.
+    // Nothing listens there, so no provider is asked.
     const alone = settings(ownDir, { SVC_SOURCES_GATEWAY: 'http://127.0.0.1:9' })
     const empty = await runSvc(t, ['export', 'gamelist'], alone).ended
     t.match(empty, { code: 0, output: /No platform is known yet\. Repeat this with --scan/ })
@@ -272,7 +272,7 @@ t.test('a server that starts, heals and stops', async (t) => {
     t.match(readFileSync(join(folder, 'gamelist.xml'), 'utf8'), '<path>./Alpha.sfc</path>')
   })
 
-  await t.test('no line of its log shows a password or a credential', async (t) => {
+  await t.test('the log contains no password and no credential', async (t) => {
     t.match(server.output(), 'incoming request', 'requests were logged')
     const output = server.output() + second.output()
     for (const secret of [PASSWORD, OTHER_PASSWORD, authorization.slice('Basic '.length)]) t.notOk(output.includes(secret))

@@ -13,7 +13,7 @@ const POLLS = 20
 const WORKERS = 2
 const PASSWORD = 'a long password'
 
-// A folder of this test would be too deep for the path of a local socket.
+// The path of a local socket in this test's own folder would be too long.
 const dataDir = mkdtempSync(join(tmpdir(), 'svc-e2e-'))
 t.teardown(() => { rmSync(dataDir, { recursive: true, force: true }) })
 createUsedDataDir(dataDir)
@@ -30,7 +30,7 @@ await until(async () => (await listChildren(server.pid, 'web')).length === WORKE
   'all web workers', { ...server, ms: START_MS })
 const path = '/ws/socket.io'
 const endpoint = `${url}${path}/?EIO=4&transport=polling`
-/** Each request on a connection of its own, so that the workers take turns. */
+/** Sends each request on its own connection, so that the workers alternate. */
 const poll = (query: string, init: RequestInit = {}) =>
   fetch(`${endpoint}${query}`, { ...init, headers: { connection: 'close', ...init.headers } })
 
@@ -51,13 +51,13 @@ t.test(`a session survives ${POLLS} requests, whichever worker gets them`, async
   t.same(statuses, Array<number>(POLLS).fill(200))
 })
 
-t.test('sessions are opened by every worker', async (t) => {
+t.test('every worker opens sessions', async (t) => {
   const owners = new Set<string | undefined>()
   for (let count = 0; count < 9; count++) owners.add((await open()).split('-')[0])
   t.same([...owners].sort(), ['1', '2'])
 })
 
-t.test('a body over the limit is refused wherever it arrives', async (t) => {
+t.test('every worker refuses a body over the limit', async (t) => {
   const sid = await open()
   for (let count = 0; count < 3; count++) {
     const answer = await poll(`&sid=${sid}`, { method: 'POST', body: `4${'x'.repeat(1_100_000)}` }).catch(() => null)
@@ -65,7 +65,7 @@ t.test('a body over the limit is refused wherever it arrives', async (t) => {
   }
 })
 
-t.test('a session of a worker that is gone is unknown, as the client expects', async (t) => {
+t.test('a session of an ended worker is unknown, as clients expect', async (t) => {
   const answer = await poll('&sid=2-zzzz-0-gone')
   t.equal(answer.status, 400)
   t.same(await answer.json(), { code: 1, message: 'Session ID unknown' })
@@ -77,7 +77,7 @@ t.test('a client that only polls stays connected', async (t) => {
   await new Promise<void>((resolve, reject) => {
     socket.once('connect', resolve).once('connect_error', reject)
   })
-  // A guest may not scan, and is told so: a round trip through whichever workers the requests meet.
+  // A guest may not scan and gets a refusal: a round trip through any workers.
   for (let count = 0; count < 10; count++) {
     const refused = new Promise((resolve) => socket.once('scan:done_ko', resolve))
     socket.emit('scan', {})
@@ -86,7 +86,7 @@ t.test('a client that only polls stays connected', async (t) => {
   t.ok(socket.connected)
 })
 
-t.test('polling turns into a WebSocket although other workers get the request', async (t) => {
+t.test('polling upgrades to a WebSocket although other workers get the request', async (t) => {
   const names = []
   for (let count = 0; count < 6; count++) {
     const socket = io(url, { path, transports: ['polling', 'websocket'], forceNew: true, reconnection: false })
@@ -109,16 +109,16 @@ t.teardown(() => database.end())
 await database.query("insert into platforms (id, slug, fs_slug, name) values (1, 'snes', 'snes', 'SNES')")
 await database.query(`insert into roms (id, platform_id, fs_name, fs_path, fs_name_no_tags, fs_name_no_ext)
   values (7, 1, 'Kart.sfc', 'roms/snes', 'Kart', 'Kart')`)
-/** None while the request meets a worker that dies. */
+/** Returns undefined while the request reaches a dying worker. */
 async function findRoom (name: string): Promise<{ current: number, player_name: string } | undefined> {
   const answer = await tryFetch(`${url}/api/netplay/list?game_id=7`, { headers })
   return (await answer?.json() as Record<string, { current: number, player_name: string }> | undefined)?.[name]
 }
 
-/** The process that holds a socket: its session's id names it. */
+/** Returns the process that holds a socket, which its session id names. */
 const processOf = ({ socket }: Peer) => parseInt(String(Reflect.get(socket.io.engine, 'id')).split('-')[1] ?? '', 36)
 
-/** A peer whose socket is not in this process. */
+/** Connects a peer whose socket is not in this process. */
 async function connectElsewhere (pid: number): Promise<Peer> {
   return await until(async () => {
     const peer = await connectPeer(t, url, cookie)
@@ -128,7 +128,7 @@ async function connectElsewhere (pid: number): Promise<Peer> {
   }, 'a socket of the other worker')
 }
 
-t.test('a client that polls plays with one that does not, whichever worker gets its requests', async (t) => {
+t.test('polling and WebSocket clients play together across workers', async (t) => {
   const polling = await connectPeer(t, url, cookie, 'polling')
   t.same(await polling.ask('open-room', roomData('polled', 'a', 7)), [])
   const other = await connectElsewhere(processOf(polling))
@@ -140,10 +140,10 @@ t.test('a client that polls plays with one that does not, whichever worker gets 
   t.ok(polling.socket.connected)
 })
 
-/** A worker that could not tidy up. */
+/** The id of a killed worker, which could not clean up. */
 let killed = 0
 
-t.test('who played by a worker that dies is gone from the room, and the next one owns it', async (t) => {
+t.test('players of a dead worker leave the room, and the next one owns it', async (t) => {
   const owner = await connectPeer(t, url, cookie)
   await owner.ask('open-room', roomData('orphaned', 'a', 7, { maxPlayers: 3 }))
   const guest = await connectElsewhere(processOf(owner))
@@ -160,7 +160,7 @@ t.test('who played by a worker that dies is gone from the room, and the next one
   await until(() => Object.keys(guest.heard('users-updated').at(-1) as object).join() === 'b', 'who is left is told')
 })
 
-t.test('the local sockets go with the server', async (t) => {
+t.test('the local sockets are deleted with the server', async (t) => {
   server.child.kill('SIGTERM')
   t.match(await server.ended, { code: 0 })
   t.notOk(existsSync(join(dataDir, 'run', 'server.json')))

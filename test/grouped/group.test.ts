@@ -14,13 +14,13 @@ const IMPORT = "import t from 'tap'"
 const HANGS = 'a test that does not end'
 const PASSES = `${IMPORT}\nt.test('is right', async (t) => { t.ok(true) })`
 const ENVIRONMENT = pathToFileURL(join(SERVER_DIR, 'core', 'config', 'environment.ts')).href
-/** Of a file; what does not hang has more than it needs on a busy machine. */
+/** The timeout of a file, generous for a busy machine. */
 const TIMEOUT_S = 60
 const SHORT_TIMEOUT_S = 8
 
 interface Ended { code: number | null, output: string }
 
-/** What a group of these files, by name, writes, and how its process ends. */
+/** Runs these files, by name, as a group. Returns the output and the exit code. */
 async function run (t: Test, files: Record<string, string>, timeoutS = TIMEOUT_S): Promise<Ended> {
   const folder = t.testdir(files)
   const names = Object.keys(files).map((name) => relative(SERVER_DIR, join(folder, name)))
@@ -38,13 +38,13 @@ async function runProgram (program: string, timeoutS = TIMEOUT_S): Promise<Ended
   return { code: code as number | null, output }
 }
 
-t.test('files of a group run one after the other, each as a test of its name', async (t) => {
+t.test('files of a group run one after the other, each as a test with its name', async (t) => {
   const { code, output } = await run(t, { 'a.js': PASSES, 'b.js': "import { test } from 'tap'\ntest('too', async (t) => { t.ok(1) })" })
   t.equal(code, 0, output)
   t.match(output, /^ok 1 - a\.js[^]*^ok 2 - b\.js/m)
 })
 
-t.test('a file that fails is named, and those after it run', async (t) => {
+t.test('a failing file is named, and the files after it run', async (t) => {
   const failing = {
     'an assertion': `${IMPORT}\nt.test('is wrong', async (t) => { t.equal(1, 2) })`,
     'an error while it is read': "throw new Error('broken')",
@@ -78,7 +78,7 @@ t.test('a file that ends the process is named and fails the group', async (t) =>
   }
 })
 
-t.test('what a file does to the environment, the directory, new files and the clock ends with it', async (t) => {
+t.test('changes by a file to the environment, directory, umask and clock are undone', async (t) => {
   const { code, output } = await run(t, {
     'a.js': `import { mock } from 'node:test'
 import { takeSettings } from ${JSON.stringify(ENVIRONMENT)}
@@ -97,7 +97,7 @@ await new Promise((resolve) => setTimeout(resolve))`
   t.equal(code, 0, output)
 })
 
-t.test('every file is taken by one process, and one by no more than a bounded number', async (t) => {
+t.test('each file is run by one process, and each process runs a bounded number', async (t) => {
   const files = orderFiles(listTestFiles())
   t.ok(files.includes(relative(SERVER_DIR, import.meta.filename)))
   t.same(files.toSorted(), listTestFiles())
@@ -113,7 +113,7 @@ t.test('every file is taken by one process, and one by no more than a bounded nu
   t.equal(new Set(rest).size, rest.length)
 })
 
-t.test('a process for which no file is left is none that failed', async (t) => {
+t.test('a process without a file left does not fail', async (t) => {
   const folder = t.testdir({ taken: {} })
   const program = join(folder, 'none.mjs')
   writeFileSync(program, takerOf({ folder: join(folder, 'taken'), files: [] }))
@@ -122,7 +122,7 @@ t.test('a process for which no file is left is none that failed', async (t) => {
   t.match(output, /^1\.\.0 # other processes have taken all files/m)
 })
 
-/** What a test is given that asks for a database and does this to it: its address, and the answer. */
+/** Runs a test that creates a database and executes this SQL. Returns the database's URL and the rows. */
 async function useDatabase (t: Test, sql: string): Promise<{ url: string, rows: unknown[] }> {
   const used = { url: '', rows: [] as unknown[] }
   await t.test(sql, async (t) => {
@@ -139,7 +139,7 @@ async function useDatabase (t: Test, sql: string): Promise<{ url: string, rows: 
 const KNOWN = `select (select count(*)::int from throttles) as rows, (select count(*)::int from pg_stats where tablename = 'throttles') as columns,
   reltuples from pg_class where relname = 'throttles'`
 
-t.test('a database that a test had is as a new one for the next, or is not used again', async (t) => {
+t.test('a used database is as good as new for the next test, or is not reused', async (t) => {
   const fill = (rows: number) => `insert into throttles (key) select 'a' || i from generate_series(1, ${rows}) i`
   await useDatabase(t, fill(5_000))
   const { url, rows } = await useDatabase(t, KNOWN)
@@ -156,7 +156,7 @@ t.test('a database that a test had is as a new one for the next, or is not used 
   }
 })
 
-t.test('who is about to leave a database is not cut off when it is used again', async (t) => {
+t.test('a closing connection is not cut off when its database is reused', async (t) => {
   const lost: Error[] = []
   for (let time = 0; time < 10; time++) {
     await t.test(`time ${time}`, async (t) => {

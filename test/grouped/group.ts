@@ -6,17 +6,17 @@ import root, { type Test } from 'tap'
 import { useSettings } from '../../core/config/environment.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 
-/** What tap allows a file. */
+/** tap's time limit for a file. */
 const FILE_TIMEOUT_MS = Number(process.env.TAP_TIMEOUT ?? 480) * 1_000
-/** A file that takes too long is to be told of by itself, before the process is. */
+/** The file's own timeout must be reported before that of the process. */
 const GRACE_MS = 10_000
 
 let current: Test = root
 
-/** The test that stands for the file that is being read, in place of the one that tap makes of the process. */
+/** Returns the test of the current file, in place of tap's test of the whole process. */
 export const fileTest = (): Test => current
 
-/** Has test files import a `tap` of their own, so that what they do to it ends with them. */
+/** Makes each test file import its own `tap`, so that its changes to tap end with it. */
 function giveOwnTap (isTest: (url: string) => boolean): void {
   registerHooks({
     resolve (specifier, context, nextResolve) {
@@ -29,7 +29,7 @@ function giveOwnTap (isTest: (url: string) => boolean): void {
   })
 }
 
-/** Puts back what a file did to the process. */
+/** Returns a function that undoes a file's changes to the process. */
 function keepProcess (): () => void {
   const [env, directory, umask] = [{ ...process.env }, process.cwd(), process.umask()]
   return () => {
@@ -37,7 +37,7 @@ function keepProcess (): () => void {
     process.umask(umask)
     for (const name of Object.keys(process.env)) if (!(name in env)) Reflect.deleteProperty(process.env, name)
     Object.assign(process.env, env)
-    // A command that ran here has taken them out.
+    // A command in this process may have removed the settings.
     useSettings(process.env)
     process.chdir(directory)
   }
@@ -47,7 +47,7 @@ async function runFile (file: string, url: string): Promise<void> {
   root.setTimeout(FILE_TIMEOUT_MS + GRACE_MS)
   const restore = keepProcess()
   await root.test(file, { timeout: FILE_TIMEOUT_MS, at: null, stack: '' }, async (t) => {
-    // As it is when the file is run alone.
+    // The same folder as when the file runs alone.
     t.testdirName = join(SERVER_DIR, '.tap', 'fixtures', file.replaceAll('/', '-'))
     current = t
     await import(url)
@@ -56,9 +56,9 @@ async function runFile (file: string, url: string): Promise<void> {
   restore()
 }
 
-/** Runs test files one after the other in this process, each as a test of its name. */
+/** Runs test files one after the other in this process, each as a test with its name. */
 export async function runFiles (files: Iterable<string>): Promise<void> {
-  // An error that nobody caught, say, which tap may take for the end of a test that went well.
+  // tap may take an uncaught error for the end of a successful test.
   process.once('exit', () => { if (current !== root) current.fail('the process ended while this file ran') })
   const urls = new Set<string>()
   giveOwnTap((url) => urls.has(url))

@@ -1,6 +1,6 @@
 import { fileTest } from './group.ts'
 
-/** What a test file of a group imports as `tap`. */
+/** The module that a test file of a group imports as `tap`. */
 const t = fileTest()
 export const test = t.test.bind(t)
 export default t

@@ -4,11 +4,11 @@ import { pathToFileURL } from 'node:url'
 import { parse } from 'yaml'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 
-/** What tests leave behind in a process adds up; more of them would fill the memory of a small machine. */
+/** The most files per process, because leftovers of tests would fill the memory of a small machine. */
 export const FILES_MAX = 24
 /**
- * These wait, for other processes and for time to pass: other work is to be done beside them. Or they take long for the
- * few lines that they have, and are not to be begun when all others are done.
+ * Files to start early. Some wait for other processes or for time, so other work can run beside them. Others take long
+ * for their size and must not start last.
  */
 const EARLY = ['test/e2e/', 'test/core/', 'test/loader/', 'test/plugins/watcher', 'test/plugins/scan-gateway', 'test/plugins/sync-hist']
 const GROUPS = join(SERVER_DIR, '.tap', 'groups')
@@ -18,14 +18,14 @@ interface TapSettings { include: string[], exclude: string[], jobs: number }
 
 const readSettings = () => parse(readFileSync(join(SERVER_DIR, '.taprc'), 'utf8')) as TapSettings
 
-/** The files of the suite, by name. */
+/** Returns the names of all test files. */
 export function listTestFiles (): string[] {
   const { include, exclude } = readSettings()
   return globSync(include, { cwd: SERVER_DIR, exclude: ['**/node_modules/**', ...exclude] })
     .map((file) => file.replaceAll('\\', '/')).sort()
 }
 
-/** The order in which files are taken: the early ones by turns with others, and long ones before short ones. */
+/** Returns the order of the files: early ones alternate with others, and long ones come before short ones. */
 export function orderFiles (files: readonly string[]): string[] {
   const sizes = new Map(files.map((file) => [file, statSync(join(SERVER_DIR, file)).size]))
   const bySize = files.toSorted((a, b) => (sizes.get(b) ?? 0) - (sizes.get(a) ?? 0))
@@ -35,16 +35,16 @@ export function orderFiles (files: readonly string[]): string[] {
   return [...beside, ...early.slice(others.length)]
 }
 
-/** What runs these files as one group. */
+/** Returns a program that runs these files as one group. */
 export const programOf = (files: readonly string[]) =>
   `import { runFiles } from '${RUNNER}'\nawait runFiles(${JSON.stringify(files, null, 2)})\n`
 
-/** Files in the order in which processes take them; `folder` is where they note what is taken. */
+/** Files in their order; `folder` contains a mark for each file that a process took. */
 export interface Queue { folder: string, files: readonly string[] }
 
 /**
- * The next files that no other process has taken, up to `FILES_MAX`. The program of the process, `program`, becomes one
- * that runs what was taken: it shows a failure again.
+ * Yields files that no other process has taken, up to `FILES_MAX`. Rewrites the program of the process, `program`, to
+ * run exactly these files, because that reproduces a failure.
  */
 export function * takeFiles ({ folder, files }: Queue, program: string): Generator<string> {
   const taken: string[] = []
@@ -57,7 +57,7 @@ export function * takeFiles ({ folder, files }: Queue, program: string): Generat
   }
 }
 
-/** Whether this process is the first to make the file. */
+/** True if this process is the first to create the file. */
 function take (path: string): boolean {
   try {
     closeSync(openSync(path, 'wx'))
@@ -68,7 +68,7 @@ function take (path: string): boolean {
   }
 }
 
-/** What takes files out of a queue and runs them. */
+/** Returns a program that takes files of a queue and runs them. */
 export const takerOf = (queue: Queue) =>
   `import { runFiles } from '${RUNNER}'
 import { takeFiles } from '${import.meta.url}'
@@ -76,8 +76,8 @@ await runFiles(takeFiles(${JSON.stringify(queue, null, 2)}, import.meta.filename
 `
 
 /**
- * Writes programs for tap to run, each of which takes files of the suite until none is left. They are more than it
- * takes, so that there is another one as long as there are files. @returns their names
+ * Writes programs for tap, each of which takes files of the suite until none is left. There are more programs than
+ * necessary, because one must always be free while files are left. @returns their names
  */
 export function writeGroups (): string[] {
   rmSync(GROUPS, { recursive: true, force: true })
