@@ -1,5 +1,5 @@
-// Compares the Node programs that npm packs with those of nodejs.org: node .ci/check-node-programs.ts
-// It needs the internet, fetches some 500 MB, and ends non-zero when a program differs or cannot be fetched.
+// Compares the Node programs in npm packages with those of nodejs.org: node .ci/check-node-programs.ts
+// Needs the internet, downloads some 500 MB, and ends non-zero if a program differs or cannot be downloaded.
 import { readFile } from 'node:fs/promises'
 import { isPublished, listPrograms } from './node-programs.ts'
 

@@ -1,15 +1,15 @@
 import { satisfies } from 'semver'
 import { NODE_PACKAGES } from './node-programs.ts'
 
-/** As in core/svc.js, which runs on whatever it was started with from this version on. */
+/** The first Node version that runs core/svc.js, as in that file. */
 const NODE_MAJOR = 24
-/** npm leaves an optional package out whose engines its own Node is not. */
+/** npm skips an optional package if its own Node does not match the package's engines. */
 const OLDER_NODE = { node: `<${NODE_MAJOR}` }
 
 interface LockedPackage { version?: string, engines?: unknown }
 interface Lockfile { packages: Record<string, LockedPackage> }
 
-/** A few old packages have a list, such as `["node >= 0.8.0"]`. */
+/** Returns the Node range of a package. A few old packages have a list, such as `["node >= 0.8.0"]`. */
 function nodeRangeOf ({ engines }: LockedPackage): string | undefined {
   if (Array.isArray(engines)) {
     const text: unknown = engines.find((entry) => typeof entry === 'string' && entry.startsWith('node'))
@@ -19,14 +19,14 @@ function nodeRangeOf ({ engines }: LockedPackage): string | undefined {
   return typeof range === 'string' ? range : undefined
 }
 
-/** The versions of Node that come along, one for each platform. */
+/** Returns the bundled versions of Node, one for each platform. */
 export function listNodeVersions ({ packages }: Lockfile): string[] {
   return NODE_PACKAGES.flatMap((name) => packages[`node_modules/${name}`]?.version ?? [])
 }
 
 /**
- * The same without the engines that every Node which comes along satisfies, and what is unmet of the others. Those Nodes
- * come along for an older one only.
+ * Returns a copy of the lockfile without the engines that every bundled Node satisfies, and the engines that are not
+ * satisfied. The bundled Nodes are installed only for an older one.
  */
 export function withoutEngines (lockfile: Lockfile): { lockfile: Lockfile, unmet: string[] } {
   const versions = listNodeVersions(lockfile)

