@@ -2,10 +2,10 @@ import { Readable } from 'node:stream'
 import fp from 'fastify-plugin'
 import { type OperationSchema, listResponses } from '../core/web/openapi.ts'
 
-/** An error of the server itself is no answer that a document names. */
+/** A bug of the server has this status, which no document lists. */
 const UNEXPECTED = 500
 
-/** Turns each answer whose status the document does not name into one that says so: the test that met it fails. */
+/** Replaces each response with an undocumented status by an error, so that the test that caused it fails. */
 export default fp(async (app) => {
   app.addHook('onSend', (request, reply, payload, done) => {
     const { method, routeOptions: { url, config, schema } } = request

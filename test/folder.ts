@@ -1,8 +1,8 @@
 import type { Test } from 'tap'
 
 /**
- * A test's own folder, which is there until all its teardowns are over. tap removes one before it runs a teardown that
- * was registered later than it: from below a server that still ends.
+ * Creates a test's own folder, which exists until all teardowns are done. tap deletes a folder before it runs teardowns
+ * that were registered after the folder, which would delete files of a server that is still closing.
  */
 export function makeFolder (t: Pick<Test, 'testdir' | 'teardown'>, content: Parameters<Test['testdir']>[0] = {}): string {
   t.teardown(() => undefined)

@@ -1,7 +1,7 @@
-/** One request of a `.http` file, before its variables are filled in. */
+/** One request of a `.http` file, before its variables are replaced. */
 export interface HttpStep { title: string, name: string | null, status: number, lines: string[] }
 
-/** An answer as later requests refer to it. */
+/** Responses by the names that later requests use. */
 export type Answers = Map<string, unknown>
 
 const SECTION = /^###\s*/
@@ -9,7 +9,7 @@ const NAME = /^#\s*@name\s+(\w+)/
 const VARIABLE = /^@(\w+)\s*=\s*(.*)$/
 const EXPRESSION = /\{\{([^{}]+)\}\}/g
 
-/** The variables and the requests of a file; each title ends in the status of the answer. */
+/** Parses the variables and the requests of a file; each title ends in the expected status. */
 export function readHttpFile (text: string): { variables: Map<string, string>, steps: HttpStep[] } {
   const [head = '', ...sections] = text.split(/^(?=###)/m)
   const variables = new Map(head.split('\n').flatMap((line) => {
@@ -25,7 +25,7 @@ export function readHttpFile (text: string): { variables: Map<string, string>, s
   return { variables, steps }
 }
 
-/** Follows `$.operations[0].id`. */
+/** Evaluates a path such as `$.operations[0].id`. */
 function follow (value: unknown, path: string): unknown {
   const keys = [...path.matchAll(/\.(\w+)|\[(\d+)\]/g)].map(([, key, index]) => key ?? Number(index))
   return keys.reduce<unknown>((inner, key) => Reflect.get(Object(inner) as object, key), value)

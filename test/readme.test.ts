@@ -4,19 +4,19 @@ import t from 'tap'
 import ts from 'typescript'
 import { SERVER_DIR } from '../core/server-dir.ts'
 
-/** Folders that hold nothing of the project, or what other tests write and remove at the same time. */
+/** Folders that are no part of the project, or that other tests change at the same time. */
 const ELSEWHERE = new Set(['node_modules', '.tap', '.git', 'dist', 'data'])
-/** A block of TypeScript in a text, with the comment before it, which nobody sees. */
+/** A block of TypeScript in a text, with the hidden comment before it. */
 const BLOCK = /(?:<!--\n([^]*?)\n?-->\n)?```ts\n([^]*?)```/g
-/** Where the block stands in what its comment says; without it, at the end. */
+/** Marks the place of the block in its comment; without the mark the block goes to the end. */
 const PLACE = '…'
-/** What a block is called by others that import it. */
+/** The file name of a block that others import. */
 const NAME = /^\/\/ (\S+\.ts)\n?/
 
 const { config } = ts.readConfigFile(join(SERVER_DIR, 'tsconfig.json'), ts.sys.readFile) as { config: object }
 const { options } = ts.parseJsonConfigFileContent({ ...config, include: [] }, ts.sys, SERVER_DIR)
 
-/** The blocks of a text as the files of a folder. */
+/** Returns the blocks of a text as the files of a folder. */
 function extractBlocks (text: string, folder: string): Map<string, string> {
   return new Map([...text.matchAll(BLOCK)].map(([, comment = '', code = ''], index) => {
     const around = comment.replace(NAME, '')
@@ -25,10 +25,10 @@ function extractBlocks (text: string, folder: string): Map<string, string> {
   }))
 }
 
-/** Files that are on disk, read once for all programs: the libraries of the language take longest. */
+/** Files on disk, parsed once for all programs, because the language's libraries take longest. */
 const read = new Map<string, ts.SourceFile | undefined>()
 
-/** What the compiler has against files that are nowhere on disk. */
+/** Returns the compiler's errors in files that exist only in memory. */
 function compile (files: ReadonlyMap<string, string>): string[] {
   const host = ts.createCompilerHost(options)
   const folders = [...files.keys()].flatMap((path) => [join(path, '..'), join(path, '..', '..')])
@@ -48,7 +48,7 @@ function compile (files: ReadonlyMap<string, string>): string[] {
     .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
 }
 
-/** Below the SDK's own folder, from where packages are found as its readers find them. */
+/** Returns a folder inside the SDK's folder, where packages are found as its readers find them. */
 const folderOf = (path: string) => join(SERVER_DIR, 'sdk', 'readme', path.replaceAll('/', '-'))
 
 t.test('the TypeScript in every README compiles against the SDK', async (t) => {
@@ -60,7 +60,7 @@ t.test('the TypeScript in every README compiles against the SDK', async (t) => {
   t.same(compile(files), [])
 })
 
-t.test('a name that the SDK does not export, and a property that a definition does not have, are found', async (t) => {
+t.test('an unknown export of the SDK and an unknown property of a definition are found', async (t) => {
   const text = [
     "```ts\nimport { findBestTitel } from '@svc/plugin-sdk'\nfindBestTitel()\n```",
     "<!--\nimport { defineProvider } from '@svc/plugin-sdk'\ndefineProvider({ key: 'demo', name: 'Demo', id: 'integer', " +

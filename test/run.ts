@@ -1,7 +1,7 @@
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 
-/** What one process compiled serves the next: this one is to compile the server for all others. */
+/** The compile cache, which all processes share. This process compiles the server for all others. */
 const COMPILED = join(import.meta.dirname, '..', 'node_modules', '.cache', 'svc-test')
 
 process.env.NODE_COMPILE_CACHE = COMPILED

@@ -5,7 +5,7 @@ import t from 'tap'
 import ts from 'typescript'
 import { SERVER_DIR } from '../core/server-dir.ts'
 
-/** The sentence that each folder's README opens with. */
+/** The first sentence of each folder's README. */
 const SENTENCES: Record<string, string> = {
   '.': 'A self-hosted game library server whose metadata providers, notification channels and exporters are npm packages.',
   core: 'Everything the server needs before it has a single feature: config, database, auth, sockets, queues, the OpenAPI document and the plugin loader.',
@@ -20,15 +20,15 @@ const SENTENCES: Record<string, string> = {
 const KINDS: Record<string, string> = { providers: 'provider', channels: 'channel', exporters: 'exporter' }
 const README_HEADINGS = ['What it does', 'Configuration', 'Limits and attribution', 'Troubleshooting']
 const LEFT_OUT = new Set(['node_modules', 'dist', 'coverage', 'data', '.git', '.tap'])
-/** What all features together are: these know each of them. */
+/** Files that know every feature. */
 const LISTS = new Set(['plugins/index.ts', 'plugins/commands.ts', 'plugins/config.ts', 'plugins/migrations.ts'])
-/** The one room of core that knows the features. */
+/** The only folder of core that imports the features. */
 const COMPOSITION = 'core/composition/'
 
 function listFiles (folder: string): string[] {
   return readdirSync(join(SERVER_DIR, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`
-    // A package brings data files of its own; only the folder at the top is kept at run time.
+    // A package may contain a `data` folder; only the one at the top belongs to a running server.
     if (LEFT_OUT.has(entry.name) && !(entry.name === 'data' && folder !== '')) return []
     return entry.isDirectory() ? listFiles(path) : [path]
   })
@@ -48,7 +48,7 @@ function visit (node: ts.Node, look: (node: ts.Node) => void): void {
   ts.forEachChild(node, (child) => { visit(child, look) })
 }
 
-/** A local file as a path from the root, else the name as written. */
+/** Returns a local file as a path from the root, else the name as written. */
 function toTarget (path: string, name: string): string {
   return name.startsWith('.') ? relative(SERVER_DIR, resolve(SERVER_DIR, dirname(path), name)).replaceAll(sep, '/') : name
 }
@@ -66,10 +66,10 @@ function findImports (source: ts.SourceFile, path: string): string[] {
 }
 
 const imported = new Map([...parsed].map(([path, source]) => [path, findImports(source, path)]))
-/** What a file imports: paths from the root for local files, else the name as written. */
+/** Returns the imports of a file: paths from the root for local files, else the name as written. */
 const listImports = (path: string): readonly string[] => imported.get(path) ?? []
 
-/** The packages of plugins, published and to be copied, with the kind each must have. */
+/** The packages of plugins, published ones and examples, with the required kind of each. */
 const PACKAGES = [...Object.keys(KINDS), 'examples'].flatMap((parent) => readdirSync(join(SERVER_DIR, parent))
   .map((name) => ({ folder: `${parent}/${name}`, parent, name }))
   .filter(({ folder }) => existsSync(join(SERVER_DIR, folder, 'package.json')))
@@ -85,7 +85,7 @@ interface PackageJson {
   scripts?: Record<string, string>
 }
 
-t.test('core imports no feature, apart from the one room where the server is put together', async (t) => {
+t.test('core imports no feature, except in core/composition', async (t) => {
   for (const path of SOURCES.filter((path) => path.startsWith('core/') && !isTest(path))) {
     const strays = listImports(path).filter((target) => isLocal(target) && !target.startsWith('core/'))
       .filter((target) => !(path.startsWith(COMPOSITION) && target.startsWith('plugins/')))
@@ -100,7 +100,7 @@ t.test('core is at most a quarter of core and features', async (t) => {
   t.ok(core / (core + features) <= 0.25, `core has ${core} lines, features have ${features}`)
 })
 
-t.test('a feature imports core, and of other features what has no state; their services are decorators', async (t) => {
+t.test('a feature imports core, and only stateless files of other features', async (t) => {
   for (const path of SOURCES.filter((path) => path.startsWith('plugins/') && !isTest(path))) {
     const feature = path.split('/')[1] ?? ''
     const strays = listImports(path).filter(isLocal).filter((target) => {
@@ -112,7 +112,7 @@ t.test('a feature imports core, and of other features what has no state; their s
   }
 })
 
-/** Files that import one another in a circle, as paths from the first on; null for none. Types count too. */
+/** Returns a cycle of imports as paths; null if there is none. Type imports count too. */
 function findCircle (path: string, way: readonly string[], clear: Set<string>): string[] | null {
   if (way.includes(path)) return [...way.slice(way.indexOf(path)), path]
   if (clear.has(path)) return null
@@ -124,12 +124,12 @@ function findCircle (path: string, way: readonly string[], clear: Set<string>): 
   return null
 }
 
-t.test('no imports of the server go in a circle, those of types included', async (t) => {
+t.test('imports of the server have no cycles, type imports included', async (t) => {
   const clear = new Set<string>()
   for (const path of SOURCES.filter((path) => /^(core|plugins)\//.test(path))) t.equal(findCircle(path, [], clear), null, path)
 })
 
-t.test('what a feature puts on the wire is made in a file of views', async (t) => {
+t.test('wire forms of features are made in files named views', async (t) => {
   for (const path of SOURCES.filter((path) => path.startsWith('plugins/') && !/\bviews\.ts$/.test(path))) {
     t.notMatch(read(path), /^export (const|function|async function) to\w*View\b/m, path)
   }
@@ -137,16 +137,16 @@ t.test('what a feature puts on the wire is made in a file of views', async (t) =
 
 const STATEMENT = /\bsql(<[^`]*>)?`|\.(query|execute)(<[^(]*>)?\(/
 
-/** Conditions and orders, which the statements of `rows.ts` are made of. */
+/** Files with conditions and orders, the parts of the statements in `rows.ts`. */
 const PARTS = /^plugins\/(\w+\/visibility|platforms\/changed-after|roms\/(list-conditions|filters\/siblings|lists\/(list-order|grouping)))\.ts$/
 
-t.test('statements of the database are in files of rows', async (t) => {
+t.test('database statements are in files named rows', async (t) => {
   const elsewhere = SOURCES.filter((path) => path.startsWith('plugins/') && !/([/-]rows\.ts$|^plugins\/migrations\/)/.test(path))
     .filter((path) => !PARTS.test(path) && STATEMENT.test(read(path)))
   t.same(elsewhere, [])
 })
 
-/** Tables aside, which refer to each other as they do in the database. */
+/** Entities are ignored, because they refer to each other as the tables do. */
 t.test('of two features at most one imports the other', async (t) => {
   const featureOf = (path: string) => /^plugins\/([\w-]+)\//.exec(path)?.[1] ?? null
   const ways = new Set(SOURCES.filter((path) => !LISTS.has(path)).flatMap((path) => listImports(path)
@@ -158,14 +158,14 @@ t.test('of two features at most one imports the other', async (t) => {
   t.same(tied, [])
 })
 
-t.test('the server imports nothing of a plugin package; it finds them', async (t) => {
+t.test('the server imports no plugin package by name', async (t) => {
   const names = new Set(PACKAGES.map(({ json }) => json.name))
   for (const path of SOURCES.filter((path) => /^(core|plugins)\//.test(path))) {
     t.same(listImports(path).filter((target) => names.has(target)), [], path)
   }
 })
 
-/** What a file has loaded before it runs. An import of types alone leaves nothing behind when it is one statement. */
+/** Returns the modules that a file loads before it runs. A statement that imports only types loads nothing. */
 function listLoaded (path: string): string[] {
   const { statements = [] } = parsed.get(path) ?? {}
   return statements.flatMap((statement) => {
@@ -177,9 +177,9 @@ function listLoaded (path: string): string[] {
   })
 }
 
-t.test('a process loads with its first use what most processes never need', async (t) => {
+t.test('a process loads rarely used packages only at first use', async (t) => {
   const loaded = new Set(['core/supervisor/child.ts', 'core/server.ts', 'plugins/index.ts', 'core/cli/start.ts', 'sdk/src/index.ts'])
-  // A set takes in what is added while it is gone through.
+  // A loop over a set includes elements that are added during the loop.
   for (const path of loaded) for (const target of listLoaded(path)) loaded.add(target)
   t.ok(loaded.has('fastify') && loaded.has('pg'), 'of the packages that all need')
   for (const late of ['pg-boss', 'undici', 'jose', 'html-to-text', 'saxes', 'pino-pretty', 'libarchive-wasm', 'nodemailer', 'sharp',
@@ -235,7 +235,7 @@ t.test('every plugin package has the same shape', async (t) => {
   }
 })
 
-t.test('every folder at the top says in one sentence what it is', async (t) => {
+t.test('every top folder opens its README with its sentence', async (t) => {
   const folders = readdirSync(SERVER_DIR, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !LEFT_OUT.has(entry.name) && !entry.name.startsWith('.'))
     .map(({ name }) => name)
@@ -253,7 +253,7 @@ t.test('a feature is registered under the name of its folder', async (t) => {
   }
 })
 
-t.test('the README of the features lists every one of them, each once', async (t) => {
+t.test('the README of the features lists each feature once', async (t) => {
   const folders = readdirSync(join(SERVER_DIR, 'plugins'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name !== 'migrations').map(({ name }) => name)
   const [, table = ''] = read('plugins/README.md').split('| Features |')
@@ -265,7 +265,7 @@ t.test('the README of the features lists every one of them, each once', async (t
 /** Programs that people run by hand. */
 const PRINTS = /^(core\/cli|examples\/[\w-]+\/main)/
 
-/** What the house does without, by the kind of its syntax. */
+/** Returns the name of a forbidden syntax; null for any other node. */
 function describeBan (node: ts.Node, path: string): string | null {
   if (node.kind === ts.SyntaxKind.AnyKeyword) return 'the type any'
   if (ts.isNonNullExpression(node)) return 'a non-null assertion'
@@ -274,7 +274,7 @@ function describeBan (node: ts.Node, path: string): string | null {
   return isConsole && !PRINTS.test(path) ? `console.${node.name.text}` : null
 }
 
-t.test('sources do without any, non-null assertions, enums and console output', async (t) => {
+t.test('sources contain no any, non-null assertions, enums or console output', async (t) => {
   for (const [path, source] of parsed) {
     if (isTest(path)) continue
     const found: string[] = []
@@ -286,10 +286,10 @@ t.test('sources do without any, non-null assertions, enums and console output', 
   }
 })
 
-/** A message that advises: in a sentence of its own, or by naming a setting, the log or the person who can mend it. */
+/** Matches a message with advice: a second sentence, or the name of a setting, the log or the administrator. */
 const ADVICE = /[.)] [A-Z]|\b(SVC|OIDC)_[A-Z]|config\.yml|\bsee the (log|plugins)|\bagain\b|administrator/
 
-t.test('a failure that tells people what to do is one of the table, not a plain Error', async (t) => {
+t.test('an error with advice for people is an ApiError or StartError, not an Error', async (t) => {
   for (const [path, source] of parsed) {
     if (!/^(core|plugins)\//.test(path)) continue
     visit(source, (node) => {
@@ -300,7 +300,7 @@ t.test('a failure that tells people what to do is one of the table, not a plain 
   }
 })
 
-t.test('no file knows where the repository lies on the machine it was written on', async (t) => {
+t.test('no file contains the path of the repository on its author\'s machine', async (t) => {
   const outside = `${dirname(SERVER_DIR)}/`
   const isTelling = outside.length > 2
   const texts = FILES.filter((path) => /\.(ts|js|json|md|ya?ml|conf|html|css|xml|txt)$/.test(path) && path !== 'package-lock.json')

@@ -20,11 +20,11 @@ import { writeGroups } from './grouped/write-groups.ts'
 import { superuserUrl } from './superuser.ts'
 
 /**
- * Runs the suite on one embedded database server. Every test process makes its own databases from a migrated template,
- * so that processes run side by side.
+ * Runs the suite on one embedded database server. Every test process creates its databases from a migrated template,
+ * because processes run side by side.
  */
 
-/** Loaded before what tap adds to the command line. */
+/** Loaded before the modules that tap adds to the command line. */
 const NOTE_NOTHING = `--test-env=NODE_OPTIONS=${process.env.NODE_OPTIONS ?? ''} --import=./test/note-nothing.js`
 
 function runTap (args: string[], env: NodeJS.ProcessEnv = {}): Promise<number> {
@@ -37,27 +37,30 @@ function runTap (args: string[], env: NodeJS.ProcessEnv = {}): Promise<number> {
   })
 }
 
-/** tap comes with all its plugins compiled in; those that .taprc switches off are gone only after a build. */
+/**
+ * True if tap is built with the plugins of .taprc. tap comes with all its plugins compiled in, so a build must remove
+ * those that .taprc disables.
+ */
 function isTapAsConfigured (): boolean {
   const compiled = readFileSync(join(SERVER_DIR, 'node_modules', '@tapjs', 'test', 'test-built', 'dist', 'esm', 'index.js'), 'utf8')
   const off = [...readFileSync(join(SERVER_DIR, '.taprc'), 'utf8').matchAll(/"!(@tapjs\/[a-z-]+)"/g)].map((match) => match[1])
   return off.every((name) => !compiled.includes(`from "${name}"`))
 }
 
-// In a process of its own, beside what this one does until the first file runs.
+// In a separate process, beside the work that this one does before the first file runs.
 const built = isTapAsConfigured() ? null : runTap(['build'])
 const folder = mkdtempSync(join(tmpdir(), 'svc-test-'))
 const server = await startEmbeddedPostgres({
   dataDir: join(folder, 'db'),
   log: () => {},
-  // Nothing here has to survive a power cut, or lives long enough to be worth tidying up.
+  // The data need not survive a power cut, and is too short-lived for autovacuum.
   settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off', max_connections: '400' }
 })
 
-/** What the server loads when it is first needed. */
+/** Loads the modules that the server loads at first use. */
 const loadLater = () => Promise.all([
   import('../plugins/scans/run/run-scan.ts'), import('../plugins/library/lstat-thread.ts'),
-  // What the process that hashes has, and its threads: their entries would begin to work.
+  // The modules of the hashing process and its threads, except their entries, which would start to work.
   import('../plugins/hashing/threads/pool.ts'), import('../plugins/hashing/hash-file.ts'),
   import('../plugins/hashing/retroachievements/hash.ts'), import('../core/http/agent.ts'), import('pg-boss'), import('jose')
 ])
@@ -72,7 +75,7 @@ async function asSuperuser (database: string, statements: readonly string[]): Pr
 }
 
 async function createTemplate (): Promise<void> {
-  // Whoever connects would prove each time to know the password, and tests connect thousands of times.
+  // Password authentication would cost time on each of the tests' thousands of connections.
   writeFileSync(join(folder, 'db', 'pg_hba.conf'), 'host all all 127.0.0.1/32 trust\n')
   await asSuperuser('/postgres', ['select pg_reload_conf()', `create database svc_template owner ${SERVER_ROLE}`,
     `grant set on parameter session_replication_role, deadlock_timeout to ${SERVER_ROLE}`])
@@ -95,7 +98,7 @@ try {
   // All of the server is loaded by now.
   flushCompileCache()
   const args = process.argv.slice(2)
-  // Files that are named are processes of their own; those of the whole suite share some, for each takes seconds.
+  // Named files get a process each. Files of the whole suite share processes, because each process takes seconds.
   const isWhole = args.every((arg) => arg.startsWith('-'))
   await built
   const files = isWhole ? writeGroups() : []

@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SUPERUSER } from '../core/postgres/cluster.ts'
 
-/** The address of a database of an embedded server for its superuser, for what no role of the server may do. */
+/**
+ * Returns the superuser's URL of a database on an embedded server, for tests that need more rights than the server's
+ * role.
+ */
 export function superuserUrl (dataDir: string, serverUrl: string): string {
   const url = new URL(serverUrl)
   url.username = SUPERUSER

@@ -16,12 +16,12 @@ import { features as all } from '../plugins/index.ts'
 import { insertUser } from '../plugins/users/service.ts'
 import documentedStatuses from './documented-statuses.ts'
 
-/** The first sees the answers of all others. */
+/** The first plugin sees the responses of all others. */
 const features = { ...all, plugins: [documentedStatuses, ...all.plugins] }
 
 type Test = Pick<TapTest, 'testdir' | 'teardown'>
 
-/** The database server that the test run started, with a migrated template. */
+/** Returns the URL of the database server that the test run started, with a migrated template. */
 export function testServerUrl (): string {
   const url = process.env.SVC_TEST_DATABASE_URL
   if (url === undefined) throw new Error('No test database: run the tests with npm test -- <file>')
@@ -43,7 +43,7 @@ function databaseUrlOf (name: string): string {
   return url.href
 }
 
-/** What a test may change of a database beside its rows. */
+/** Selects everything besides rows that a test may change in a database. */
 const SHAPE = `with places as (
     select c.oid, c.relname, c.relkind, c.reloptions from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname in ('public', 'pgboss') and c.relname !~ '^plugin_index_\\d+'),
@@ -58,32 +58,32 @@ const SHAPE = `with places as (
   select md5(string_agg(part, ';' order by part)) as shape,
     (select coalesce(array_agg(fingerprint), '{}') from plugin_snapshots) as snapshots from parts`
 const TABLES = "from pg_class c where relkind = 'r' and relnamespace = any('{public,pgboss}'::regnamespace[])"
-/** Its file is looked at without opening it, which costs as much as most that is done with a table. */
+/** The size of the file, without opening it, because that costs as much as most operations on a table. */
 const SIZE = '(pg_stat_file(pg_relation_filepath(c.oid), true)).size'
 /**
- * So large a table is taken to be when nothing is known of it (`estimate_rel_size` of PostgreSQL). Rows that are
- * deleted leave theirs as large as it was, and with that other plans.
+ * PostgreSQL assumes this size for a table without statistics (`estimate_rel_size`). Deleted rows leave a table at its
+ * size, and a larger table has other plans.
  */
 const LARGE_BYTES = 10 * 8_192
 const LARGE = `select 1 ${TABLES} and relname !~ '^plugin_index_\\d+' and ${SIZE} > ${LARGE_BYTES} limit 1`
-/** What PostgreSQL found out about rows that are gone. */
+/** Clears PostgreSQL's statistics about deleted rows. */
 const FORGET = `select pg_clear_relation_stats(relnamespace::regnamespace::text, relname) ${TABLES} and reltuples <> -1;
   select pg_clear_attribute_stats(schemaname::text, tablename::text, attname::text, inherited)
     from pg_stats where schemaname in ('public', 'pgboss')`
 
-/** A database like the template, as it was when it was new. */
+/** A database made from the template, with its state when it was new. */
 interface Made { name: string, shape: string, snapshots: string[] }
 
-/** Databases of this process that no test uses any more: making one costs more than emptying it. */
+/** Unused databases of this process, kept because creating one costs more than emptying it. */
 const left: Made[] = []
 const TEMPLATE = 'svc_template'
-/** Rows that belong to the schema, not to a test. */
+/** Tables whose rows belong to the schema, not to a test. */
 const KEPT_TABLES = ['public.migrations', 'public.plugin_snapshots', 'public.library_versions', 'pgboss.version', 'pgboss.queue']
 
-/** Rows that belong to a server that runs. */
+/** Tables whose rows belong to a running server. */
 const RUNNING_TABLES = [...KEPT_TABLES, 'public.libraries', 'public.workers', 'pgboss.schedule']
 
-/** Deleting from the few tables that had rows takes a fraction of truncating all. Foreign keys are not looked at. */
+/** Deletes from the few tables with rows, a fraction of the cost of truncating all. Foreign keys are not checked. */
 const emptyAllBut = (kept: readonly string[]) => `do $$ declare place text; begin
   set local session_replication_role = replica;
   for place in select tablename from pg_tables where tablename ~ '^plugin_index_\\d+$'
@@ -98,7 +98,7 @@ end $$`
 async function emptyTables (client: pg.Client | pg.Pool, kept: readonly string[]): Promise<void> {
   await client.query(emptyAllBut(kept))
   for (const sql of FIRST_GROUPS) await client.query(sql)
-  // No trigger has seen it.
+  // No trigger has seen the version.
   await client.query("select move_library_version('edits', 0)")
 }
 
@@ -130,8 +130,8 @@ async function make (): Promise<Made> {
 }
 
 /**
- * Ends what is connected to a database. Whatever was closed may still be about to leave, and a pool that ended just now
- * would take its end for an error that nobody listens to.
+ * Ends the connections to a database, after a wait for closing ones, because an ended pool would report their end as an
+ * uncaught error.
  */
 const endSessions = (name: string) => administer(`do $$ begin
   for look in 1..1000 loop
@@ -146,7 +146,7 @@ async function drop (name: string): Promise<void> {
   await administer(`drop database if exists ${name} with (force)`)
 }
 
-/** Makes it as it was when it was new. @returns false when it cannot be */
+/** Resets a database to its state when it was new. @returns false if that is not possible */
 async function renew ({ name, shape, snapshots }: Made): Promise<boolean> {
   await endSessions(name)
   return await within(name, async (client) => {
@@ -159,7 +159,9 @@ async function renew ({ name, shape, snapshots }: Made): Promise<boolean> {
   })
 }
 
-/** One that was used before, or a new one: made as new when it is needed again, as the last one never is. */
+/**
+ * Returns a former database or a new one. A former one is reset only when it is needed, because the last one never is.
+ */
 async function takeDatabase (): Promise<Made> {
   for (let former = left.pop(); former !== undefined; former = left.pop()) {
     if (await renew(former)) return former
@@ -168,7 +170,7 @@ async function takeDatabase (): Promise<Made> {
   return await make()
 }
 
-/** An own database like the migrated template, or an empty one. */
+/** Creates a separate database from the migrated template, or an empty one. */
 export async function createTestDatabase (t: Test, template = TEMPLATE): Promise<string> {
   if (template !== TEMPLATE) {
     const name = await create(template)
@@ -185,33 +187,36 @@ export interface TestAppOptions {
   env?: Record<string, string>
   packages?: PluginPackage[]
   loading?: AppOptions['loading']
-  /** Content of the library folder, as `t.testdir` takes it. */
+  /** Content of the library folder, in the form of `t.testdir`. */
   library?: Parameters<TapTest['testdir']>[0]
-  /** Whether a scan worker runs beside the web worker; default false. */
+  /** True if a scan worker runs beside the web worker; default false. */
   worker?: boolean
   databaseUrl?: string
-  /** Receives every line of the log, as the object it is: from `info` on, or from the level that `env` says. */
+  /** Receives every log line as an object: from `info` on, or from the level in `env`. */
   log?: (line: Record<string, unknown>) => void
-  /** In place of one that writes to `log`. */
+  /** Replaces the logger that writes to `log`. */
   logger?: Logger
-  /** Leaves the database without an administrator; `admin` is then of no use. */
+  /** Leaves the database without an administrator; `admin` is then useless. */
   withoutAdmin?: boolean
 }
 
 export interface TestApp {
   app: App
-  /** The worker's app when there is one. */
+  /** The worker's app, if there is one. */
   worker: App | null
   config: Config
   databaseUrl: string
   libraryDir: string
   /** Headers of an administrator. */
   admin: { authorization: string }
-  /** Makes a user and returns the headers to call as that user. */
+  /** Creates a user and returns the headers to call as that user. */
   createUser (username: string, role?: 'admin' | 'user'): Promise<{ authorization: string }>
 }
 
-/** What a scan worker would have stored of these packages: fixtures share memory with the test that runs them. */
+/**
+ * Stores the descriptions of packages as a scan worker would, because fixtures share memory with the test that runs
+ * them.
+ */
 async function keepDescriptions (databaseUrl: string, config: Config, packages: PluginPackage[]): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
@@ -223,13 +228,13 @@ async function keepDescriptions (databaseUrl: string, config: Config, packages: 
   }
 }
 
-/** A password need not be slow to guess here: each test would pay for it, and once more when it is checked. */
+/** Cheap hashing, because each test would pay for a password's hash, and again for its check. */
 const QUICK_HASH = { memoryCost: 8, timeCost: 1, parallelism: 1 }
 
 const basic = (username: string, password: string) =>
   ({ authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` })
 
-/** The real server, ready to be injected or listened to, on its own database and folders. */
+/** Builds the real server, ready for injected or real requests, on its own database and folders. */
 export async function buildTestApp (t: Test, options: TestAppOptions = {}): Promise<TestApp> {
   const databaseUrl = options.databaseUrl ?? await createTestDatabase(t)
   const folder = t.testdir({ data: {}, library: options.library ?? {} })
@@ -270,10 +275,10 @@ export async function buildTestApp (t: Test, options: TestAppOptions = {}): Prom
 
 type Library = NonNullable<TestAppOptions['library']>
 
-/** What each test of a shared server may choose. */
+/** Options that each test of a shared server may choose. */
 export interface FreshOptions extends Pick<TestAppOptions, 'withoutAdmin'> { library?: Library }
 
-/** Gives `folder` this content in place of what it has. */
+/** Replaces the content of `folder`. */
 async function refill (t: Test, folder: string, content: Library): Promise<void> {
   const made = t.testdir({ content })
   await rm(folder, { recursive: true, force: true })
@@ -281,9 +286,9 @@ async function refill (t: Test, folder: string, content: Library): Promise<void>
 }
 
 /**
- * One server for many tests of a file, for starting it costs more than most of them. Each call of what is returned
- * leaves it as it was when new: an empty database but for an administrator, an empty data folder, this library.
- * It makes use of the test's own `testdir`, which a test may call only after it.
+ * Shares one server among many tests of a file, because its start costs more than most tests. Each call of the returned
+ * function resets it: an empty database except for an administrator, an empty data folder, this library. The function
+ * uses the test's own `testdir`, which a test may call only afterwards.
  */
 export function shareTestApp (owner: Test, options: Omit<TestAppOptions, 'library'> = {}) {
   let shared: Promise<TestApp> | undefined
@@ -297,7 +302,7 @@ export function shareTestApp (owner: Test, options: Omit<TestAppOptions, 'librar
   }
 }
 
-/** Takes every administrator away, as on a server that was just installed. */
+/** Deletes every account, as on a newly installed server. */
 export async function dropUsers ({ app }: TestApp): Promise<void> {
   await app.pg.query('delete from users')
 }

@@ -1,21 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Closely at first, then less often: a question may cost a process. */
+/** The gap between two checks. It is short at first and grows, because a check may start a process. */
 const GAP_MIN_MS = 5
 const GAP_MAX_MS = 50
 const WAIT_MS = 60_000
 
 export interface UntilOptions {
-  /** Whatever else the machine does meanwhile; default a minute. */
+  /** The time limit; default a minute, enough for a busy machine. */
   ms?: number | undefined
-  /** What to show when it waits in vain. */
+  /** Returns the output to show after a timeout. */
   output? (): string
 }
 
-/** An answer, apart from those that mean "not yet". */
+/** A result, without the values that mean "not yet". */
 type Answer<T> = Exclude<T, null | undefined | false>
 
-/** Asks again and again until there is an answer; a condition answers with true. */
+/** Calls `ask` until it returns a result; a condition returns true. */
 export async function until<T> (
   ask: () => T | Promise<T>, what: string, { ms = WAIT_MS, output = () => '' }: UntilOptions = {}
 ): Promise<Answer<T>> {
