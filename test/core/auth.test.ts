@@ -25,7 +25,7 @@ t.test('a user lacks the scopes of an administrator', async (t) => {
   t.notOk(me.json().oauth_scopes.includes('tasks.run'))
 })
 
-t.test('nobody between keeps what was made for a caller: answers, streams and errors; artwork says for itself', async (t) => {
+t.test('responses for a caller are not cached, except artwork, which sets its own header', async (t) => {
   const test = await fresh(t, { library: { roms: { snes: { 'Game.sfc': 'the whole game' } } } })
   const { app, admin, config } = test
   const rom = await addRom(test, { fs_name: 'Game.sfc' })

@@ -18,7 +18,7 @@ import { KEY, KINDS, addCreated, createTested, seeListed } from './created-plugi
 
 const execute = promisify(execFile)
 
-t.test('every command explains itself', async (t) => {
+t.test('every command has a description', async (t) => {
   const program = createProgram('1.2.3', commands)
   const names = program.commands.map((command) => command.name())
   t.same(names, ['start', 'web', 'worker', 'migrate', 'database', 'config', 'scan', 'export', 'tasks', 'trash', 'plugins', 'user',
@@ -35,11 +35,11 @@ t.test('an unknown command and a wrong value are wrong usage', async (t) => {
   }
 })
 
-t.test('tables are as wide as they have to be', async (t) => {
+t.test('table columns are as wide as their longest cell', async (t) => {
   t.equal(renderTable([['A', 'B'], ['long', 'x'], ['s', '']]), 'A     B\nlong  x\ns')
 })
 
-t.test('the package that npm added is found by what changed, then by its name', async (t) => {
+t.test('the package that npm added is found by its change, then by its name', async (t) => {
   t.equal(findAdded({ a: '1' }, { a: '1', b: 'file:../b' }, '/x/b'), 'b')
   t.equal(findAdded({ a: '1' }, { a: '2' }, 'a@2'), 'a')
   t.equal(findAdded({ '@s/a': '1', b: '1' }, { '@s/a': '1', b: '1' }, '@s/a@^1'), '@s/a')
@@ -68,7 +68,7 @@ t.test('a plugin is added from a folder, listed and removed', async (t) => {
     { code: 1, output: "svc: No plugin 'svc-exporter-note' was added. There are none.\n" })
 })
 
-t.test('a plugin that was created passes its own tests and is listed, without another edit', async (t) => {
+t.test('a created plugin passes its own tests and is listed, without an edit', async (t) => {
   const folder = t.testdir({})
   const env = settings(join(folder, 'data'), KEY)
   for (const kind of KINDS) await createTested(t, kind, join(folder, kind), env)
@@ -76,7 +76,7 @@ t.test('a plugin that was created passes its own tests and is listed, without an
   await seeListed(t, ['provider'], env)
 })
 
-t.test('a plugin is not created under a key that is none or is taken, nor over something', async (t) => {
+t.test('a plugin is not created with an invalid or taken key, nor over files', async (t) => {
   const folder = t.testdir({ full: { 'notes.txt': 'mine' } })
   const create = async (...args: string[]) => {
     const program = createProgram('1.2.3', commands)
@@ -90,7 +90,7 @@ t.test('a plugin is not created under a key that is none or is taken, nor over s
   t.match({ code, output }, { code: 2, output: /Allowed choices are provider, channel, exporter/ })
 })
 
-t.test('a command uses the code without types that the server on its data directory left, from its first module on', async (t) => {
+t.test('a command uses the stripped code of its data directory from the start', async (t) => {
   const digest = (text: string) => hash('sha256', text)
   const text = 'console.log("without types")'
   const entry = digest(readFileSync(join(SERVER_DIR, 'core', 'cli', 'main.ts'), 'utf8'))
@@ -111,7 +111,7 @@ t.test('a command uses the code without types that the server on its data direct
   t.same(readdirSync(join(folder, 'fresh')), [], 'a short command leaves nothing behind')
 })
 
-t.test('the flags of the start script are those of the processes it leads to', async (t) => {
+t.test('the start script has the same flags as the processes it starts', async (t) => {
   const script = readFileSync(join(SERVER_DIR, 'core', 'svc.js'), 'utf8')
   const flags = /FLAGS = \[(.*)\]/.exec(script)?.[1]?.split(', ').map((flag) => flag.replaceAll("'", ''))
   t.same(flags, WEB_FLAGS)

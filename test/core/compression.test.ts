@@ -6,7 +6,7 @@ import { addRom } from '../plugins/roms/support.ts'
 const fresh = shareTestApp(t)
 const LIST = '/api/roms?limit=50&with_rom_id_index=false'
 
-t.test('JSON goes out compressed to those who can read that, and is the same then', async (t) => {
+t.test('JSON is compressed for clients that accept it, with the same content', async (t) => {
   const test = await fresh(t)
   await addRom(test, { fs_name: 'a.sfc' })
   const ask = (encoding: string, url = LIST) => test.app.inject({ url, headers: { ...test.admin, 'accept-encoding': encoding } })
@@ -27,7 +27,7 @@ t.test('JSON goes out compressed to those who can read that, and is the same the
   t.notOk('content-encoding' in (await ask('zstd')).headers, 'nothing else')
 })
 
-t.test('HEAD tells of the same answer without sending it', async (t) => {
+t.test('HEAD has the headers of GET without its body', async (t) => {
   const test = await fresh(t)
   await addRom(test, { fs_name: 'a.sfc' })
   const headers = { ...test.admin, 'accept-encoding': 'gzip' }
@@ -36,7 +36,7 @@ t.test('HEAD tells of the same answer without sending it', async (t) => {
   t.equal(head.headers['content-length'], get.headers['content-length'])
 })
 
-t.test('content keeps its length, ranges and tag whatever the client can read', async (t) => {
+t.test('content keeps its length, ranges and tag, whatever the client accepts', async (t) => {
   const text = JSON.stringify(Array.from({ length: 1_000 }, (_, n) => n))
   const test = await fresh(t, { library: { roms: { snes: { 'a.json': text } } } })
   const id = await addRom(test, { fs_name: 'a.json', file: { file_size_bytes: text.length } })
@@ -51,7 +51,7 @@ t.test('content keeps its length, ranges and tag whatever the client can read', 
   t.equal(part.body, text.slice(0, 2_000))
 })
 
-t.test('a body that comes compressed is not unpacked', async (t) => {
+t.test('a compressed request body is not unpacked', async (t) => {
   const { app, admin } = await fresh(t)
   const reply = await app.inject({
     method: 'POST', url: '/api/client-tokens', payload: gzipSync(JSON.stringify({ name: 'x', scopes: ['me.read'] })),

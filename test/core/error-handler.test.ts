@@ -12,7 +12,7 @@ async function build (t: Pick<Test, 'teardown'>) {
   return app
 }
 
-t.test('an expected failure is answered with its status and what it says', async (t) => {
+t.test('an expected failure is answered with its status and message', async (t) => {
   const app = await build(t)
   app.get('/gone', async () => { throw notFound("ROM with ID '7' not found") })
   app.get('/taken', async () => { throw conflict('A scan is running') })
@@ -31,7 +31,7 @@ t.test('an expected failure is answered with its status and what it says', async
     [422, { detail: [{ loc: ['query', 'order_by'], msg: 'Unknown column', type: 'value_error', input: 'x' }] }])
 })
 
-t.test('a stream that fails before its first byte is answered as any other failure', async (t) => {
+t.test('a stream that fails before its first byte is answered like other failures', async (t) => {
   const app = await build(t)
   app.get('/file', async (_request, reply) => reply.type('application/zip').headers({
     'content-length': 5, etag: '"x"', 'cache-control': 'private, no-cache', 'content-disposition': 'attachment'
@@ -47,7 +47,7 @@ t.test('a stream that fails before its first byte is answered as any other failu
   t.equal((await app.inject({ url: '/range' })).headers['content-range'], 'bytes */5')
 })
 
-t.test('every 503 says when to try again', async (t) => {
+t.test('every 503 has a Retry-After header', async (t) => {
   const app = await build(t)
   app.get('/away', async () => { throw new ApiError('UNAVAILABLE') })
   app.get('/soon', async () => { throw new ApiError('UNAVAILABLE', undefined, { retryAfterSeconds: 2 }) })
@@ -60,7 +60,7 @@ t.test('every 503 says when to try again', async (t) => {
   t.same(waits, [[503, '10'], [503, '2'], [503, '10'], [503, '10']])
 })
 
-t.test('a failure nobody expected tells the client nothing but where to look it up', async (t) => {
+t.test('an unexpected failure tells the client only its request id', async (t) => {
   const app = await build(t)
   app.get('/bug', async () => { throw new Error('password of the database: hunter2') })
   const reply = await app.inject({ url: '/bug' })
@@ -69,7 +69,7 @@ t.test('a failure nobody expected tells the client nothing but where to look it 
   t.notMatch(reply.body, 'hunter2')
 })
 
-t.test('a wrong input is answered with the place, the rule and the value', async (t) => {
+t.test('a wrong input is answered with its place, rule and value', async (t) => {
   const app = await build(t)
   const body = Type.Object({ roms: Type.Array(Type.Object({ rom_id: Type.Integer() })), 'a/b': Type.Optional(Type.Integer()) })
   app.post('/body', { schema: { body } }, async () => null)
@@ -79,7 +79,7 @@ t.test('a wrong input is answered with the place, the rule and the value', async
   t.match(await call({ roms: [], 'a/b': 'x' }), [{ loc: ['body', 'a/b'] }], 'a slash in a key is part of the key')
 })
 
-t.test('a value nested without end is refused like any other', async (t) => {
+t.test('a deeply nested value is refused like any other', async (t) => {
   const app = fastify({ bodyLimit: 1_000_000 })
   t.teardown(() => app.close())
   await app.register(errorHandler)
@@ -90,7 +90,7 @@ t.test('a value nested without end is refused like any other', async (t) => {
   t.match(reply.json(), { detail: [{ loc: ['body', 'name'], type: 'type' }] })
 })
 
-t.test('a body that is no JSON, too large or of an unknown type has its own answer', async (t) => {
+t.test('a body that is no JSON, too large or of an unknown type is refused', async (t) => {
   const app = await build(t)
   app.post('/body', { schema: { body: Type.Object({}) } }, async () => null)
   const call = (payload: string, type = 'application/json') =>
@@ -104,7 +104,7 @@ t.test('a body that is no JSON, too large or of an unknown type has its own answ
   t.match(odd.json().detail, /\S/)
 })
 
-t.test('an unknown address and an unknown method are told in the words that apps know', async (t) => {
+t.test('an unknown address or method has the exact texts that apps expect', async (t) => {
   const app = await build(t)
   app.route({ method: ['GET', 'DELETE'], url: '/api/roms/:id', handler: async () => null })
   app.options('*', async () => null)

@@ -9,7 +9,7 @@ import { buildTestApp } from '../support.ts'
 
 const SOCKETS = '/ws/socket.io'
 
-/** What a server answers to these bytes until it closes the connection. */
+/** Returns the server's response to these bytes, until it closes the connection. */
 async function talk (app: App, bytes: string): Promise<{ status: number, headers: string, body: string }> {
   const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
   let answer = ''
@@ -21,11 +21,11 @@ async function talk (app: App, bytes: string): Promise<{ status: number, headers
   return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(headers)?.[1]), headers, body }
 }
 
-t.test('what the web server answers by itself', async (t) => {
+t.test('the web server\'s own responses', async (t) => {
   const { app, admin } = await buildTestApp(t, { env: { SVC_CORS_ALLOWED_ORIGINS: 'https://games.example' } })
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
 
-  await t.test('an unknown address or method has the body that apps know', async (t) => {
+  await t.test('an unknown address or method has the body that apps expect', async (t) => {
     const nowhere = await app.inject({ url: '/api/nowhere/7' })
     t.same([nowhere.statusCode, nowhere.body], [404, '{"detail":"Not Found"}'])
     const method = await app.inject({ method: 'PATCH', url: '/api/heartbeat' })
@@ -34,7 +34,7 @@ t.test('what the web server answers by itself', async (t) => {
     t.same([deep.statusCode, deep.body], [405, '{"detail":"Method Not Allowed"}'])
   })
 
-  await t.test('browsers are told with every answer to take it for no more than it is', async (t) => {
+  await t.test('every response has the security headers', async (t) => {
     const asked = [
       { url: '/api/heartbeat' }, { url: '/api/users/me' }, { url: '/api/nowhere' }, { url: '/api/roms/x', headers: admin },
       { method: 'POST' as const, url: '/api/logout' }, { url: '/api/openapi.json' }
@@ -59,7 +59,7 @@ t.test('what the web server answers by itself', async (t) => {
     }
   })
 
-  await t.test('a preflight, and who names no host, are told so too', async (t) => {
+  await t.test('a preflight and a request without a host have the security headers', async (t) => {
     const preflight = await app.inject({
       method: 'OPTIONS', url: '/api/roms', headers: { origin: 'https://games.example', 'access-control-request-method': 'GET' }
     })
@@ -67,7 +67,7 @@ t.test('what the web server answers by itself', async (t) => {
     t.match((await talk(app, 'GET /api/heartbeat HTTP/1.1\r\n\r\n')).headers, /x-content-type-options: nosniff/i)
   })
 
-  await t.test('an address that cannot be read has an error like any other', async (t) => {
+  await t.test('an unreadable address has an error like any other', async (t) => {
     const bad = await app.inject({ url: '/api/roms/%zz' })
     t.equal(bad.statusCode, 400)
     t.match(bad.json(), { detail: /^The address '\/api\/roms\/%zz' is not percent-encoded/ })
@@ -76,7 +76,7 @@ t.test('what the web server answers by itself', async (t) => {
     t.match(long.json(), { detail: /is longer than any that is served; shorten it$/ })
   })
 
-  await t.test('what is no HTTP, has too long headers, or expects too much has an error like any other', async (t) => {
+  await t.test('a malformed request has an error like any other', async (t) => {
     const cases: [string, number][] = [
       ['Hello\r\n\r\n', 400],
       ['GET /api/heartbeat HTTP/1.1\r\n\r\n', 400],
@@ -98,7 +98,7 @@ t.test('what the web server answers by itself', async (t) => {
     }
   })
 
-  await t.test('who offers another protocol is answered in plain HTTP', async (t) => {
+  await t.test('a request that offers another protocol is answered in plain HTTP', async (t) => {
     for (const protocol of ['h2c', 'TLS/1.0', 'websocket']) {
       const answer = await talk(app, 'GET /api/heartbeat HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings, close\r\n' +
         `Upgrade: ${protocol}\r\nHTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA\r\n\r\n`)
@@ -113,7 +113,7 @@ t.test('what the web server answers by itself', async (t) => {
     t.equal(polling.status, 200)
   })
 
-  await t.test('the socket endpoint takes the methods of its transports, and pages of named origins may ask', async (t) => {
+  await t.test('the socket endpoint allows its transports\' methods and named origins', async (t) => {
     const endpoint = `${url}${SOCKETS}/?EIO=4&transport=polling`
     const { sid } = JSON.parse((await (await fetch(endpoint)).text()).slice(1)) as { sid: string }
     for (const method of ['DELETE', 'PUT', 'PATCH', 'HEAD']) {
@@ -137,7 +137,7 @@ t.test('what the web server answers by itself', async (t) => {
     t.equal((await fetch(`${endpoint}&sid=${sid}`, { method: 'POST', body: '40' })).status, 200, 'the session lives')
   })
 
-  await t.test('an empty body is none, whatever type it is said to have', async (t) => {
+  await t.test('an empty body counts as none, whatever its type', async (t) => {
     const headers = { ...admin, 'content-type': 'application/json' }
     const { id } = (await app.inject({ method: 'POST', url: '/api/devices', headers, payload: '{}' })).json<{ id: number }>()
     t.equal((await app.inject({ method: 'DELETE', url: `/api/devices/${id}`, headers })).statusCode, 204)
@@ -148,7 +148,7 @@ t.test('what the web server answers by itself', async (t) => {
     t.match(await app.inject({ method: 'POST', url: '/api/login', headers, payload: ' ' }), { statusCode: 422, body: /json_invalid/ })
   })
 
-  await t.test('a body nested beyond reason is refused on every route', async (t) => {
+  await t.test('a deeply nested body is refused on every route', async (t) => {
     const deep = '['.repeat(20_000) + ']'.repeat(20_000)
     const headers = { ...admin, 'content-type': 'application/json' }
     const refusal = { detail: [{ loc: ['body'], type: 'too_deep', msg: 'The body is nested deeper than 32 levels; flatten it' }] }
@@ -162,7 +162,7 @@ t.test('what the web server answers by itself', async (t) => {
   })
 })
 
-t.test('behind TLS, browsers are told to come by nothing else', async (t) => {
+t.test('behind TLS, browsers are told to use only TLS', async (t) => {
   const app = fastify()
   t.teardown(() => app.close())
   await app.register(securityHeaders, { strictTransportSecurity: true })

@@ -35,7 +35,7 @@ async function query<Row extends object> (url: string, text: string, values: unk
   }
 }
 
-/** A database as one from before there were identities, with a user and, if wanted, the save. */
+/** Creates a database without an identity, as older releases did, with a user and optionally the save. */
 async function createDatabase (t: Test, knowsSave: boolean): Promise<string> {
   const url = await createTestDatabase(t)
   await query(url, "insert into users (username) values ('alice')")
@@ -60,7 +60,7 @@ t.test('a data directory and its database get one identity, and keep it', async 
   t.equal(await identityOf(dataDir), identity)
 })
 
-t.test('an installation from before there were identities gets one at its next start', async (t) => {
+t.test('an older installation gets an identity at its next start', async (t) => {
   const dataDir = t.testdir({})
   await addSave(dataDir)
   const url = await createDatabase(t, true)
@@ -68,7 +68,7 @@ t.test('an installation from before there were identities gets one at its next s
   t.equal(await identityIn(url), await identityOf(dataDir))
 })
 
-t.test('several machines may share a database, each with a data directory of its own or the same one', async (t) => {
+t.test('several machines may share a database, with own or shared directories', async (t) => {
   const dataDir = t.testdir({ one: {}, two: {} })
   const url = await createTestDatabase(t)
   const folders = [join(dataDir, 'one'), join(dataDir, 'two')]
@@ -76,7 +76,7 @@ t.test('several machines may share a database, each with a data directory of its
   for (const folder of folders) t.equal(await identityOf(folder), await identityIn(url))
 })
 
-t.test('saves never meet a database that knows none of them', async (t) => {
+t.test('saves are never used with a database that knows none of them', async (t) => {
   const dataDir = t.testdir({})
   await addSave(dataDir)
   const empty = await createTestDatabase(t)
@@ -93,7 +93,7 @@ t.test('saves never meet a database that knows none of them', async (t) => {
   await t.rejects(prepare(configOf(dataDir), foreign), { ...REFUSAL, message: /is 00000000-.*, the database is that of / })
 })
 
-t.test('a backup of the database from before there were identities belongs to the directory whose saves it knows', async (t) => {
+t.test('an old database backup belongs to the directory whose saves it knows', async (t) => {
   const dataDir = t.testdir({})
   await addSave(dataDir)
   await prepare(configOf(dataDir), await createDatabase(t, true))
@@ -103,13 +103,13 @@ t.test('a backup of the database from before there were identities belongs to th
   t.equal(await identityIn(backup), identity)
 })
 
-t.test('a file that holds no identity is told with what to do', async (t) => {
+t.test('an invalid identity file is reported with its remedy', async (t) => {
   const dataDir = t.testdir({ identity: 'nonsense\n' })
   await t.rejects(prepare(configOf(dataDir), await createTestDatabase(t)),
     { constructor: StartError, message: /identity holds "nonsense".*Restore it from a backup/ })
 })
 
-t.test('svc start refuses a foreign database, and svc database adopt is the way out', async (t) => {
+t.test('svc start refuses a foreign database, and svc database adopt joins them', async (t) => {
   const dataDir = t.testdir({})
   const url = await createTestDatabase(t)
   await prepare(configOf(dataDir), await createDatabase(t, true))

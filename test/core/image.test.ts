@@ -13,13 +13,13 @@ interface Compose { services: Record<string, object>, volumes: object, networks:
 
 const readCompose = (name: string) => parse(readFileSync(join(EXAMPLES, name), 'utf8')) as Compose
 
-t.test('the Dockerfile has no fault that can be seen without building it, and builds for any processor', async (t) => {
+t.test('the Dockerfile is valid and builds for any processor', async (t) => {
   t.same(validate(DOCKERFILE).map(({ message, range }) => [range.start.line + 1, message]), [])
   const stages = readStages()
   t.same(stages.map(({ platform }) => platform), ['$BUILDPLATFORM', '$BUILDPLATFORM', null])
 })
 
-t.test('only what the image is made of goes to whoever builds it: no secret, no library, no test', async (t) => {
+t.test('the build context contains no secret, no library and no test', async (t) => {
   for (const path of ['examples/self-host/.env', '.env', '.env.local', 'providers/igdb/.env', 'data/secret.key', '.git/config',
     'examples/self-host/library/roms/snes/Game.sfc', 'test/support.ts', 'sdk/test/text.test.ts', 'providers/igdb/test/index.test.ts',
     'node_modules/pg/package.json', 'sdk/dist/src/index.js', '.npmrc']) t.notOk(isSent(path), path)
@@ -27,7 +27,7 @@ t.test('only what the image is made of goes to whoever builds it: no secret, no 
     'providers/demozoo/data/platforms.json', 'examples/provider-minimal/test/index.test.ts']) t.ok(isSent(path) && existsSync(join(SERVER_DIR, path)), path)
 })
 
-t.test('the compose files leave the server nothing to write to but its volumes, and no right that it does not need', async (t) => {
+t.test('the compose files give the server only volumes to write and needed rights', async (t) => {
   const { services: { svc, nginx }, volumes, networks } = readCompose('compose.yml')
   t.match(svc, { read_only: true, tmpfs: ['/tmp'], cap_drop: ['ALL'], cap_add: ['CHOWN', 'DAC_READ_SEARCH', 'SETGID', 'SETUID'] })
   t.match(nginx, { read_only: true, depends_on: { svc: { condition: 'service_healthy' } } })
@@ -37,7 +37,7 @@ t.test('the compose files leave the server nothing to write to but its volumes, 
   t.same([Object.keys(other.volumes), Object.keys(other.networks)], [['svc-postgres'], ['database']])
 })
 
-t.test('svc in the image refuses settings of its own that are none, and says which', { skip: process.platform === 'win32' }, async (t) => {
+t.test('svc in the image refuses invalid settings and names them', { skip: process.platform === 'win32' }, async (t) => {
   const cases: [NodeJS.ProcessEnv, RegExp][] = [
     [{ PUID: 'me' }, /PUID='me'.*numbers/],
     [{ PGID: '10 0' }, /PGID='10 0'.*numbers/],

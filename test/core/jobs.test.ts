@@ -11,13 +11,13 @@ import { features } from '../../plugins/index.ts'
 import { createTestDatabase } from '../support.ts'
 import { until } from '../until.ts'
 
-/** Longer than a busy machine takes for any of this. */
+/** Longer than a busy machine needs for any of these tests. */
 const LONG_SECONDS = 60
 const LONG_MS = LONG_SECONDS * 1_000
 
 type Define = (jobs: Jobs) => void
 
-/** One process with these queues. */
+/** Starts one process with these queues. */
 async function start (t: Pick<Test, 'teardown'>, url: string, works: boolean, define: Define): Promise<Jobs & { close (): Promise<void> }> {
   const app = fastify()
   await app.register(errorHandler)
@@ -30,7 +30,7 @@ async function start (t: Pick<Test, 'teardown'>, url: string, works: boolean, de
   return { ...app.jobs, close: () => app.close() }
 }
 
-t.test('a web server has the scan worker do something and gets the answer', async (t) => {
+t.test('a web server sends a request to the scan worker and gets its result', async (t) => {
   const url = await createTestDatabase(t)
   const define = (place: string): Define => (jobs) => {
     jobs.define<{ a: number, b: number }>('sums', {
@@ -42,7 +42,7 @@ t.test('a web server has the scan worker do something and gets the answer', asyn
   t.same(await web.request('sums', { a: 1, b: 2 }, LONG_MS), { sum: 3, place: 'worker' })
 })
 
-t.test('what the worker throws is the answer', async (t) => {
+t.test('the error of the worker is the error of the request', async (t) => {
   const url = await createTestDatabase(t)
   const define: Define = (jobs) => {
     jobs.define('fails', { concurrency: 1, timeoutSeconds: LONG_SECONDS, run: async () => { throw new Error('the disk is full') } })
@@ -52,7 +52,7 @@ t.test('what the worker throws is the answer', async (t) => {
   await t.rejects(web.request('fails', {}, LONG_MS), { code: 'UNAVAILABLE', message: 'the disk is full' })
 })
 
-t.test('two who queue one job at the same time both have it queued', async (t) => {
+t.test('two processes that send one job id at once both have it queued', async (t) => {
   const url = await createTestDatabase(t)
   const define = (jobs: Jobs) => { jobs.define('short', { concurrency: 1, timeoutSeconds: LONG_SECONDS, run: async () => null }) }
   const [worker, web] = [await start(t, url, true, define), await start(t, url, false, define)]
@@ -62,7 +62,7 @@ t.test('two who queue one job at the same time both have it queued', async (t) =
   }
 })
 
-t.test('a process is busy while it does a job', async (t) => {
+t.test('a process is busy while it runs a job', async (t) => {
   const url = await createTestDatabase(t)
   const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<null>()]
   const worker = await start(t, url, true, (jobs) => {
@@ -83,7 +83,7 @@ t.test('a process is busy while it does a job', async (t) => {
   await until(async () => !worker.isBusy(), 'the end of the job')
 })
 
-t.test('without a worker a request says so after its time and is not done later, and a job waits for one', async (t) => {
+t.test('without a worker a request times out and is canceled, but a job waits', async (t) => {
   const url = await createTestDatabase(t)
   const done = new EventEmitter()
   const define: Define = (jobs) => {
@@ -99,7 +99,7 @@ t.test('without a worker a request says so after its time and is not done later,
   t.same(await ran, [{ from: 'send' }], 'it was asked for later, and one job runs at a time')
 })
 
-t.test('who waits for a job whose worker was killed is told within seconds', async (t) => {
+t.test('a request whose worker was killed fails within seconds', async (t) => {
   const url = await createTestDatabase(t)
   const web = await start(t, url, false, (jobs) => {
     jobs.define('lost', { concurrency: 1, timeoutSeconds: LONG_SECONDS, run: async () => null })
@@ -109,14 +109,14 @@ t.test('who waits for a job whose worker was killed is told within seconds', asy
   t.teardown(() => client.end())
   const begun = performance.now()
   const answer = t.rejects(web.request('lost', {}, LONG_MS), { code: 'UNAVAILABLE', message: /The scan worker ended before it answered/ })
-  // What a worker leaves that is killed: a job that it took, and no lock of its session.
+  // The state that a killed worker leaves: an active job, and no lock of its session.
   await until(async () => (await client.query(
     "update pgboss.job set state = 'active', started_on = now() where name = 'lost' and state = 'created'")).rowCount === 1, 'the job')
   await answer
   t.ok(performance.now() - begun < LONG_MS / 2)
 })
 
-t.test('other processes see that a worker is at a job for as long as the job takes', async (t) => {
+t.test('other processes see that a worker runs a job', async (t) => {
   const url = await createTestDatabase(t)
   const gate = Promise.withResolvers<null>()
   const define: Define = (jobs) => {
@@ -136,7 +136,7 @@ t.test('other processes see that a worker is at a job for as long as the job tak
   t.equal(await countHeld(), 0)
 })
 
-t.test('of a group one job runs at a time, and holds up no other', async (t) => {
+t.test('a group runs one job at a time and does not delay other groups', async (t) => {
   const url = await createTestDatabase(t)
   const begun: string[] = []
   const gate = Promise.withResolvers<null>()
@@ -161,7 +161,7 @@ t.test('of a group one job runs at a time, and holds up no other', async (t) => 
   t.equal(begun.length, 5)
 })
 
-t.test('whoever asks for what is under way, at whichever process, joins it; afterwards it is done anew', async (t) => {
+t.test('an equal request joins a running shared job; a later one runs anew', async (t) => {
   const url = await createTestDatabase(t)
   const begun: string[] = []
   const gate = Promise.withResolvers<object>()
@@ -192,7 +192,7 @@ t.test('whoever asks for what is under way, at whichever process, joins it; afte
   t.same(begun, ['first', 'other', 'later'])
 })
 
-t.test('jobs that wait are taken by priority, and one with a known id takes the place of the former', async (t) => {
+t.test('jobs run by priority, and a known id replaces the former job', async (t) => {
   const url = await createTestDatabase(t)
   const order: unknown[] = []
   const done = new EventEmitter()
@@ -220,7 +220,7 @@ t.test('jobs that wait are taken by priority, and one with a known id takes the 
   t.same(order, ['urgent', 'plain', 'latter', 'last'])
 })
 
-t.test('a queue runs as many jobs at once as it says', async (t) => {
+t.test('a queue runs as many jobs at once as its concurrency', async (t) => {
   const url = await createTestDatabase(t)
   let running = 0
   let most = 0

@@ -14,10 +14,10 @@ const GUEST_CONNECTIONS = 200
 
 const fresh = shareTestApp(t)
 
-t.test('a guest who asks without end has to wait; the others, and who is signed in, do not', async (t) => {
+t.test('a guest over the limit must wait; others and signed-in users need not', async (t) => {
   const { app, admin } = await fresh(t)
   const ask = (remoteAddress: string, headers = {}, url = '/api/nowhere') => app.inject({ url, remoteAddress, headers })
-  // As it counts each of their requests, which would themselves take longer than the minute on a slow machine.
+  // Counts requests directly, because real ones would take longer than the minute on a slow machine.
   const guest = { ip: '2001:db8::1', raw: { complete: true }, routeOptions: {} } as never
   for (let left = REQUESTS_PER_MINUTE - 1; left > 0; left--) await app.limitGuest(guest)
   t.not((await ask('2001:db8::1')).statusCode, 429, 'the last one of the minute')
@@ -29,7 +29,7 @@ t.test('a guest who asks without end has to wait; the others, and who is signed 
   t.equal((await ask('192.0.2.1', {}, '/api/heartbeat')).statusCode, 200)
 })
 
-t.test('a route for everybody takes no more than a form', async (t) => {
+t.test('a public route accepts no more than a form', async (t) => {
   const { app, admin } = await fresh(t)
   const send = (url: string, kib: number, headers = {}) =>
     app.inject({ method: 'POST', url, headers, payload: { text: 'x'.repeat(kib * 1_024) } })
@@ -56,12 +56,12 @@ t.test('a guest whose body never ends is cut off', async (t) => {
   t.equal(whole.statusCode, 200)
 })
 
-t.test('every request has an end', async (t) => {
+t.test('every request has a time limit', async (t) => {
   const { app } = await fresh(t)
   t.equal(app.server.requestTimeout, 3_600_000)
 })
 
-t.test('guests of one network have so many sockets; who is signed in gets one all the same', async (t) => {
+t.test('guests of a network have a socket limit; signed-in users do not', async (t) => {
   const { app, createUser } = await fresh(t)
   const headers = await createUser('alice')
   const signedIn = await app.inject({ method: 'POST', url: '/api/login', headers })
@@ -77,7 +77,7 @@ t.test('guests of one network have so many sockets; who is signed in gets one al
   t.equal((await fetch(url, { headers: { cookie: `svc_session=${session}` } })).status, 200)
 })
 
-t.test('the address of a visitor is what a trusted proxy says, and nobody else', async (t) => {
+t.test('only a trusted proxy determines the address of a visitor', async (t) => {
   const from = (remoteAddress: string | undefined, forwarded: string) =>
     ({ socket: { remoteAddress }, headers: { 'x-forwarded-for': forwarded } }) as never
   const addressOf = createAddressReader(['172.16.0.0/12'])
@@ -88,7 +88,7 @@ t.test('the address of a visitor is what a trusted proxy says, and nobody else',
   t.equal(createAddressReader([])(from('172.18.0.2', '192.0.2.1')), '172.18.0.2')
 })
 
-t.test("the example's proxy hands on the address that it sees itself", async (t) => {
+t.test('the example\'s proxy passes on the address that it sees itself', async (t) => {
   const conf = readFileSync(new URL('../../examples/self-host/nginx.conf', import.meta.url), 'utf8')
   t.match(conf, /^\s*proxy_set_header X-Forwarded-For \$remote_addr;$/m)
 })

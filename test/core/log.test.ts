@@ -33,7 +33,7 @@ t.test('a secret in the address of a request is not printed', async (t) => {
   t.notMatch(lines[0], 'headers')
 })
 
-t.test('a line says for which request it was written, whoever writes it', async (t) => {
+t.test('a log line names its request, whichever code writes it', async (t) => {
   const { log, lines } = build(t)
   log.info('for none')
   const own = createRequestLogger(log, 'a-1')
@@ -56,13 +56,13 @@ t.test('lines below the configured level are not printed', async (t) => {
   t.equal(lines.length, 1)
 })
 
-t.test('an error is printed with its stack and what caused it', async (t) => {
+t.test('an error is printed with its stack and its cause', async (t) => {
   const { log, lines } = build(t)
   log.error({ err: new Error('outer', { cause: new Error('inner') }) }, 'failed')
   t.match(JSON.parse(lines[0] ?? '').err, { type: 'Error', message: /outer.*inner/, stack: /caused by/ })
 })
 
-t.test('what the database repeats of a row is not printed', async (t) => {
+t.test('row values in database errors are not printed', async (t) => {
   const { log, lines } = build(t)
   const err = Object.assign(new Error('null value in column "x" - Failing row contains (1, alice, hunter2)'), {
     detail: 'Failing row contains (1, alice, hunter2).', previous: { detail: 'Key (token)=(hunter2) already exists.' }
@@ -73,7 +73,7 @@ t.test('what the database repeats of a row is not printed', async (t) => {
   t.match(JSON.parse(lines[0] ?? '').err, { type: 'Error', message: /null value in column "x"/ })
 })
 
-t.test('whoever reads a logger along is told each of its lines, masked, until it has had enough', async (t) => {
+t.test('a reader of a logger gets each masked line until it stops', async (t) => {
   const { log, lines } = build(t)
   const read: string[] = []
   const stop = readLines(log.child({ plugin: 'demo' }), (line) => { read.push(line) })

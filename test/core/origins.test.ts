@@ -10,7 +10,7 @@ const closed = shareTestApp(t)
 const named = shareTestApp(t, { env: { SVC_CORS_ALLOWED_ORIGINS: `${NAMED},capacitor://localhost` } })
 const any = shareTestApp(t, { env: { SVC_CORS_ALLOWED_ORIGINS: `*,${NAMED}` } })
 
-/** The CORS headers of an answer, without their prefix. */
+/** Returns the CORS headers of a response, without their prefix. */
 function corsOf (headers: Record<string, unknown>): Record<string, unknown> {
   const prefix = 'access-control-'
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith(prefix))
@@ -23,7 +23,7 @@ const preflight = ({ app }: TestApp, origin: string) => app.inject({
   headers: { origin, 'access-control-request-method': 'PUT', 'access-control-request-headers': 'authorization,x-csrftoken' }
 })
 
-t.test('V7: without a list no page of another site may read an answer', async (t) => {
+t.test('V7: without a list no page of another site may read a response', async (t) => {
   const test = await closed(t)
   for (const origin of [NAMED, OTHER, 'null']) {
     const reply = await test.app.inject({ url: '/api/heartbeat', headers: { origin, ...test.admin } })
@@ -33,7 +33,7 @@ t.test('V7: without a list no page of another site may read an answer', async (t
   }
 })
 
-t.test('V7: a named site may call with credentials, whatever the answer; any other may not', async (t) => {
+t.test('V7: a named site may call with credentials; any other may not', async (t) => {
   const test = await named(t)
   for (const [url, status] of [['/api/heartbeat', 200], ['/api/roms', 401], ['/api/nothing', 404]] as const) {
     const reply = await test.app.inject({ url, headers: { origin: NAMED } })
@@ -60,7 +60,7 @@ t.test('V7: a named site may call with credentials, whatever the answer; any oth
   }
 })
 
-t.test('where every site may call, only named ones do so with credentials', async (t) => {
+t.test('if every site may call, only named ones may use credentials', async (t) => {
   const test = await any(t)
   const other = await test.app.inject({ url: '/api/heartbeat', headers: { origin: OTHER } })
   t.match(corsOf(other.headers), { 'allow-origin': '*', 'allow-credentials': undefined })
@@ -68,14 +68,14 @@ t.test('where every site may call, only named ones do so with credentials', asyn
   t.match(corsOf(chosen.headers), { 'allow-origin': NAMED, 'allow-credentials': 'true' })
 })
 
-/** How a socket's first request is answered. */
+/** Sends a socket's first request. */
 async function openPolling (test: TestApp, headers: Record<string, string>): Promise<Response> {
   if (!test.app.server.listening) await test.app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = test.app.server.address() as AddressInfo
   return await fetch(`http://127.0.0.1:${port}/ws/socket.io?EIO=4&transport=polling`, { headers })
 }
 
-t.test('sockets follow the same rules, and a site that is not named brings no cookies', async (t) => {
+t.test('sockets follow the same rules, and unnamed sites send no cookies', async (t) => {
   const test = await any(t)
   const chosen = await openPolling(test, { origin: NAMED, cookie: 'svc_session=x' })
   t.equal(chosen.status, 200)

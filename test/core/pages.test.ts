@@ -3,7 +3,7 @@ import t from 'tap'
 import { loadConfig } from '../../core/config/config.ts'
 import { createPageRoutes } from '../../core/web/pages/page.ts'
 
-t.test('a page loads its parts under the path of the base URL, and its script is sent as it is', async (t) => {
+t.test('a page loads its parts below the base URL, and its script is unchanged', async (t) => {
   const folder = t.testdir({
     'hello.html': '<link href="{{base}}/say/hello.css"><script src="{{base}}/say/hello.js"></script>',
     'hello.js': 'const braces = "{{base}}"'

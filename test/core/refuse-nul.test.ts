@@ -4,7 +4,7 @@ import errorHandler from '../../core/web/error-handler.ts'
 import jsonDepth from '../../core/web/json-depth.ts'
 import refuseNul from '../../core/web/refuse-nul.ts'
 
-t.test('a text with NUL is refused by its place, wherever in a request it is', async (t) => {
+t.test('a text with NUL is refused with its place, anywhere in a request', async (t) => {
   const app = fastify()
   t.teardown(() => app.close())
   await app.register(errorHandler)

@@ -6,7 +6,7 @@ import { character } from '../any-string.ts'
 const secrets = createSecrets('the key of this server')
 const others = createSecrets('the key of another server')
 
-t.test('what is sealed can be opened by the same key for the same purpose and by nothing else', async () => {
+t.test('a sealed text opens only with the same key and purpose', async () => {
   fc.assert(fc.property(fc.string({ unit: character }), fc.string(), (text, purpose) => {
     const sealed = secrets.seal(purpose, text)
     return secrets.open(purpose, sealed) === text && secrets.open(`${purpose}!`, sealed) === null &&
@@ -14,7 +14,7 @@ t.test('what is sealed can be opened by the same key for the same purpose and by
   }), { numRuns: 50 })
 })
 
-t.test('a sealed text that was changed anywhere cannot be opened', async (t) => {
+t.test('a changed sealed text cannot be opened', async (t) => {
   const sealed = Buffer.from(secrets.seal('channels', 'a webhook address'), 'base64url')
   for (let at = 0; at < sealed.length; at++) {
     const changed = Buffer.from(sealed)
@@ -24,15 +24,15 @@ t.test('a sealed text that was changed anywhere cannot be opened', async (t) => 
   t.equal(secrets.open('channels', sealed.subarray(0, -1).toString('base64url')), null)
 })
 
-t.test('garbage is not opened and does no harm', async () => {
+t.test('garbage is not opened and causes no error', async () => {
   fc.assert(fc.property(fc.string(), (garbage) => secrets.open('channels', garbage) === null))
 })
 
-t.test('the same text is never sealed to the same bytes twice', async (t) => {
+t.test('sealing one text twice gives different bytes', async (t) => {
   t.not(secrets.seal('a', 'text'), secrets.seal('a', 'text'))
 })
 
-t.test('a mark belongs to its text, its purpose and its server', async (t) => {
+t.test('a signature belongs to its text, its purpose and its server', async (t) => {
   const mark = secrets.sign('csrf', 'text')
   t.equal(secrets.sign('csrf', 'text'), mark)
   t.equal(createSecrets('the key of this server').sign('csrf', 'text'), mark, 'also after a restart')
@@ -41,6 +41,6 @@ t.test('a mark belongs to its text, its purpose and its server', async (t) => {
   t.not(others.sign('csrf', 'text'), mark)
 })
 
-t.test('secrets are equal when they are the same text, whatever their lengths', async () => {
+t.test('isEqualSecret compares texts, whatever their lengths', async () => {
   fc.assert(fc.property(fc.string(), fc.string(), (a, b) => isEqualSecret(a, b) === (a === b) && isEqualSecret(a, a)))
 })

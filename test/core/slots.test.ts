@@ -2,7 +2,7 @@ import t from 'tap'
 import { createSemaphore } from '../../core/semaphore.ts'
 import { until } from '../until.ts'
 
-/** Work that begins when its turn comes and ends when it is told to. */
+/** Creates work that begins when a slot is free and ends on request. */
 function createWork (slots: ReturnType<typeof createSemaphore>, signal = new AbortController().signal) {
   const begun: string[] = []
   const ends = new Map<string, () => void>()
@@ -18,7 +18,7 @@ function createWork (slots: ReturnType<typeof createSemaphore>, signal = new Abo
   }
 }
 
-t.test('so many pieces of work are under way at once, and the first to come is the first to begin', async (t) => {
+t.test('a semaphore bounds concurrent work, first come, first served', async (t) => {
   const { begun, start, end } = createWork(createSemaphore(2))
   const all = ['a', 'b', 'c', 'd'].map((name) => start(name))
   t.same(begun, ['a', 'b'])
@@ -31,7 +31,7 @@ t.test('so many pieces of work are under way at once, and the first to come is t
   t.same(await Promise.all(all), ['a', 'b', 'c', 'd'])
 })
 
-t.test('what fails gives its place up and is told to who asked for it', async (t) => {
+t.test('failed work frees its slot and rejects its own promise', async (t) => {
   const slots = createSemaphore(1)
   const { signal } = new AbortController()
   const failing = slots.run(async () => { throw new Error('broken') }, signal)
@@ -40,7 +40,7 @@ t.test('what fails gives its place up and is told to who asked for it', async (t
   t.equal(await next, 'next')
 })
 
-t.test('who gives up leaves the line and is told why, and nobody else is', async (t) => {
+t.test('aborted work leaves the queue with its reason, and no other work does', async (t) => {
   const { begun, start, end } = createWork(createSemaphore(1))
   const leaving = new AbortController()
   const first = start('first')
@@ -57,7 +57,7 @@ t.test('who gives up leaves the line and is told why, and nobody else is', async
   t.same(begun, ['first', 'last'])
 })
 
-t.test('another limit counts for those who wait already', async (t) => {
+t.test('a new limit applies to waiting work', async (t) => {
   const slots = createSemaphore(1)
   const { begun, start, end } = createWork(slots)
   const all = ['a', 'b', 'c'].map((name) => start(name))

@@ -5,7 +5,7 @@ import { ownerSocket } from '../../core/sockets/owner-socket.ts'
 
 const PATH = '/games/ws/socket.io'
 
-t.test('a session id names the worker and the process it belongs to', async (t) => {
+t.test('a session id names its worker and its process', async (t) => {
   t.equal(readOwner(`${PATH}/?EIO=4&transport=polling&sid=3-1ab-0-xyz`, PATH), '3-1ab')
   t.equal(readOwner(`${PATH}?sid=12-z-`, PATH), '12-z')
 })
@@ -17,7 +17,7 @@ t.test('requests that open a session, or are no socket requests, have no owner',
   }
 })
 
-t.test('whatever is asked for, the local socket lies in its folder', async (t) => {
+t.test('any session id gives a local socket inside the folder', async (t) => {
   t.doesNotThrow(() => fc.assert(fc.property(fc.string(), (sid) => {
     const owner = readOwner(`${PATH}/?sid=${encodeURIComponent(sid)}`, PATH)
     return owner === null || /^\/run\/web-\d+-[0-9a-z]+\.sock$/.test(ownerSocket('/run', owner))
@@ -28,13 +28,13 @@ t.test('whatever is asked for, the local socket lies in its folder', async (t) =
   })))
 })
 
-t.test('of an address only what the transports read travels on, once', async (t) => {
+t.test('only the parameters that the transports read are forwarded, once', async (t) => {
   t.equal(rebuildUrl(`${PATH}?EIO=4&x=1&sid=3-1ab-0&transport=polling&sid=4-1ab-0&t=abc`, PATH),
     `${PATH}/?EIO=4&transport=polling&sid=3-1ab-0`)
   t.equal(rebuildUrl(`${PATH}/?sid=3-1-%0d%0aX:%201%20HTTP/1.1`, PATH), `${PATH}/?EIO=&transport=&sid=3-1-%0D%0AX%3A+1+HTTP%2F1.1`)
 })
 
-t.test('of the headers only those that are named travel on, and only as plain text', async (t) => {
+t.test('only listed headers with plain text are forwarded', async (t) => {
   t.same(pickHeaders({
     connection: 'keep-alive, X-Hop', 'x-hop': '1', 'transfer-encoding': 'chunked', 'content-length': '3', cookie: 'a',
     origin: 'https://a.example', 'content-type': 'text/plain\u0001', 'set-cookie': ['a']

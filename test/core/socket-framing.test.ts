@@ -18,14 +18,14 @@ const PATH = '/ws/socket.io'
 const RUNS = 60
 const SECRET = 'a notification of somebody who is signed in'
 
-/** A request that was handed over, as it arrived at the owner of its session. */
+/** A forwarded request, as it arrived at the owner of its session. */
 interface Seen { method: string | undefined, sid: string | null, connection: object, body: string }
 
 interface Workers { owner: App, ownerUrl: string, otherPort: number, seen: Seen[], cookie: string }
 
 async function startWorkers (t: Pick<Test, 'teardown' | 'testdir'>): Promise<Workers> {
   const test = await buildTestApp(t)
-  // A test's own folder would be too deep for the path of a local socket.
+  // The path of a local socket in a test's own folder would be too long.
   const folder = mkdtempSync(join(tmpdir(), 'svc-framing-'))
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
   const [owner, other] = await Promise.all([buildWorker(test, 2), buildWorker(test, 3)])
@@ -34,14 +34,14 @@ async function startWorkers (t: Pick<Test, 'teardown' | 'testdir'>): Promise<Wor
     await forwardForeignSessions(app, folder, number)
     await app.listen({ port: 0, host: '127.0.0.1' })
   }
-  // Guests have only so many sockets.
+  // The number of guest sockets is limited.
   const login = await test.app.inject({ method: 'POST', url: '/api/login', headers: test.admin })
   const cookie = `svc_session=${login.cookies.find(({ name }) => name === 'svc_session')?.value}`
   const seen: Seen[] = []
   owner.sockets.main.engine.use((request: IncomingMessage, _response: unknown, next: () => void) => {
     const sid = new URLSearchParams(request.url?.split('?')[1]).get('sid')
     const one: Seen = { method: request.method, sid, connection: request.socket, body: '' }
-    // What came on the local socket has no address.
+    // Requests on the local socket have no address.
     if (request.socket.remoteAddress === undefined) seen.push(one)
     next()
     request.on('data', (text: string) => { one.body += text })
@@ -52,7 +52,7 @@ async function startWorkers (t: Pick<Test, 'teardown' | 'testdir'>): Promise<Wor
 
 const endpoint = `${PATH}/?EIO=4&transport=polling`
 
-/** A session of the owner, in the main namespace. */
+/** Opens a session of the owner, in the main namespace. */
 async function openSession (ownerUrl: string, cookie: string): Promise<string> {
   const hello = await (await fetch(`${ownerUrl}${endpoint}`, { headers: { cookie } })).text()
   const { sid } = JSON.parse(hello.slice(1)) as { sid: string }
@@ -60,7 +60,7 @@ async function openSession (ownerUrl: string, cookie: string): Promise<string> {
   return sid
 }
 
-/** What is answered to some requests on one connection, until all have an answer or the server ends it. */
+/** Sends requests on one connection and returns the responses, until all have one or the server closes. */
 async function converse (port: number, bytes: string, requests: number): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   let answers = ''
@@ -76,7 +76,7 @@ async function converse (port: number, bytes: string, requests: number): Promise
   return answers
 }
 
-/** `asked` is what the owner is to see of it; null for nothing. */
+/** A request; `asked` is the request that the owner must see, or null for none. */
 interface Sending { bytes: string, asked: { method: string, body: string } | null }
 
 const CRLF = '\r\n'
@@ -84,7 +84,7 @@ const head = (method: string, sid: string, lines: string[]) =>
   [`${method} ${endpoint}&sid=${sid} HTTP/1.1`, 'Host: games.example', ...lines, '', ''].join(CRLF)
 const chunk = (body: string, extension = '') => `${body.length.toString(16)}${extension}${CRLF}${body}${CRLF}`
 
-/** Headers that are no part of the framing, and that must not become one on the way. */
+/** Headers that are no part of the framing, and that must not become a part on the way. */
 const noise = fc.subarray([
   'Connection: keep-alive, content-length', 'Connection: keep-alive, transfer-encoding', 'Connection: x-svc-client-address',
   'X-Svc-Client-Address: 10.0.0.1', 'X-Forwarded-For: 10.0.0.1', 'Keep-Alive: timeout=1', 'Proxy-Connection: keep-alive',
@@ -103,7 +103,7 @@ const refused = (method: string, framing: (body: string) => string[], encode = (
 const lengthOf = (body: string) => `Content-Length: ${body.length}`
 const inChunks = (body: string) => `${chunk(body.slice(0, 3))}${chunk(body.slice(3))}0${CRLF}${CRLF}`
 
-/** Requests as a client may write them. */
+/** Requests in the forms that a client may write. */
 const WELL_FORMED: Record<string, Form> = {
   'a poll': poll(),
   'a poll of length 0': poll(['Content-Length: 0']),
@@ -113,7 +113,7 @@ const WELL_FORMED: Record<string, Form> = {
     (body) => `${chunk(body, ';content-length=0;x="y"')}0${CRLF}X-Sum: 5${CRLF}${CRLF}`)
 }
 
-/** Requests about whose end, or whose place, two readers could disagree. None of them is for the owner. */
+/** Requests about whose end or framing two parsers could disagree. The owner must see none of them. */
 const AMBIGUOUS: Record<string, Form> = {
   'GET with a body': refused('GET', (body) => [lengthOf(body)]),
   'GET in chunks': refused('GET', () => ['Transfer-Encoding: chunked'], inChunks),
@@ -142,13 +142,13 @@ const AMBIGUOUS: Record<string, Form> = {
   'a body of a WebSocket': refused('GET', (body) => ['Connection: Upgrade', 'Upgrade: websocket', lengthOf(body)])
 }
 
-t.test('whatever is sent to a worker, the owner of a session sees exactly the requests that were sent', async (t) => {
+t.test('the owner of a session sees exactly the requests that were sent', async (t) => {
   const { owner, ownerUrl, otherPort, seen, cookie } = await startWorkers(t)
   const victim = await openSession(ownerUrl, cookie)
   await until(() => owner.sockets.main.of('/').sockets.size === 1, 'the session is bound')
-  // Those of other workers are told first, and meanwhile the sessions of the requests below would come to hear it.
+  // Only local, because other workers would get the event later, after the sessions of the requests below exist.
   owner.sockets.main.local.emit('test:secret', SECRET)
-  /** Whole requests for the victim's session, hidden in a body. */
+  /** Complete requests for the victim's session, hidden in a body. */
   const hiddenPost = `${head('POST', victim, ['Content-Length: 14'])}42["smuggled"]`
   const hiddenPoll = head('GET', victim, [])
   const bodies = ['42["said"]', `42["said","${hiddenPost}"]`, hiddenPost, hiddenPoll, `${hiddenPoll}${hiddenPost}`]
@@ -162,7 +162,7 @@ t.test('whatever is sent to a worker, the owner of a session sees exactly the re
     }))
     const answers = await converse(otherPort, made.map(({ bytes }) => bytes).join(''), made.length)
     const asked = made.map(({ sid, asked }) => asked === null ? null : { ...asked, sid })
-    // One that cannot be read ends the connection, and with it what is under way on it.
+    // An invalid request ends the connection and all requests on it.
     const needed = asked.includes(null) ? [] : asked
     const met = seen.map(({ method, sid, body: text }) => ({ method, sid, body: text }))
     const what = `${names.join(', then ')}; ${more.join(', ')}; ${JSON.stringify(body)}`
@@ -173,7 +173,7 @@ t.test('whatever is sent to a worker, the owner of a session sees exactly the re
     assert.ok(!answers.includes(SECRET), `${what}: somebody else's answer`)
   }
 
-  await t.test('each form by itself, with a request hidden in its body', async (t) => {
+  await t.test('each form alone, with a request hidden in its body', async (t) => {
     for (const name of Object.keys(forms)) {
       await t.resolves(send([name, 'a poll'], [], `${hiddenPoll}${hiddenPost}`), name)
     }
@@ -186,13 +186,13 @@ t.test('whatever is sent to a worker, the owner of a session sees exactly the re
     ), { numRuns: RUNS }))
   })
 
-  await t.test('the session that was aimed at has what is its own, and nothing was put into it', async (t) => {
+  await t.test('the attacked session has its own events and nothing was injected', async (t) => {
     const answer = await fetch(`${ownerUrl}${endpoint}&sid=${victim}`)
     t.match(await answer.text(), SECRET)
     t.equal((await fetch(`${ownerUrl}${endpoint}&sid=${victim}`, { method: 'POST', body: '3' })).status, 200)
   })
 
-  await t.test('a body that ends too early never reaches the owner', async (t) => {
+  await t.test('an incomplete body never reaches the owner', async (t) => {
     seen.length = 0
     const sid = await openSession(ownerUrl, cookie)
     const socket = connect(otherPort, '127.0.0.1')

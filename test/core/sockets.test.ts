@@ -60,12 +60,12 @@ async function signIn (app: App, username: string): Promise<string> {
 
 const ActSchema = Type.Object({ rom_id: Type.Optional(Type.Integer()) }, { additionalProperties: false })
 
-/** The arguments of the next event of this name. */
+/** Returns the arguments of the next event with this name. */
 function once (client: Client, event: string): Promise<unknown[]> {
   return new Promise((resolve) => { client.once(event, (...args: unknown[]) => { resolve(args) }) })
 }
 
-/** An event that answers who sent it; administrators only. */
+/** Declares an event that replies with its sender; for administrators only. */
 function declareAct (app: App): void {
   const act: ClientEvent<{ rom_id?: number }> = {
     summary: 'Say who sent this',
@@ -82,7 +82,7 @@ function declareAct (app: App): void {
 
 let isActDeclared = false
 
-/** The shared server, which knows the event. */
+/** Returns the shared server, with the event declared. */
 async function withAct (t: Test): Promise<TestApp> {
   const test = await fresh(t)
   if (!isActDeclared) declareAct(test.app)
@@ -90,7 +90,7 @@ async function withAct (t: Test): Promise<TestApp> {
   return test
 }
 
-/** Sends the event and returns what comes back: the name and the payload. */
+/** Sends the event and returns the reply: its name and payload. */
 async function act (client: Client, ...payload: unknown[]): Promise<unknown[]> {
   const answer = Promise.race([
     once(client, 'test:done').then((args) => ['done', ...args]),
@@ -100,7 +100,7 @@ async function act (client: Client, ...payload: unknown[]): Promise<unknown[]> {
   return await answer
 }
 
-/** All texts that arrive, until the word `end`. */
+/** Collects all texts until the word `end`. */
 function collect (client: Client): Promise<string[]> {
   const texts: string[] = []
   return new Promise((resolve) => {
@@ -111,13 +111,13 @@ function collect (client: Client): Promise<string[]> {
   })
 }
 
-/** Joining a room goes on after the start. */
+/** Waits for the join, which ends after the start. */
 const joined = (app: App, room: string) => until(() => app.sockets.main.sockets.adapter.rooms.has(room), `room ${room}`)
 
 const idOf = async (testApp: TestApp, username: string) =>
   (await testApp.app.pg.query<{ id: number }>('select id from users where username = $1', [username])).rows[0]?.id ?? 0
 
-t.test('a guest connects and hears what is for everyone, but may not act', async (t) => {
+t.test('a guest connects and gets public events, but may not act', async (t) => {
   const { app } = await withAct(t)
   const guest = await connect(t, app)
   t.match(guest.id, /\S/)
@@ -128,7 +128,7 @@ t.test('a guest connects and hears what is for everyone, but may not act', async
   t.same(await act(guest, {}), ['refused', 'You are not authorized to do this'])
 })
 
-t.test('a login session hears its own room, administrators also theirs', async (t) => {
+t.test('a login session gets events of its room; administrators also of theirs', async (t) => {
   const testApp = await fresh(t)
   const { app, createUser } = testApp
   await createUser('alice')
@@ -146,7 +146,7 @@ t.test('a login session hears its own room, administrators also theirs', async (
   t.same(await heard, [[], ['to alice'], ['to admins']])
 })
 
-t.test('an event is handled for whoever holds its scope, and only then', async (t) => {
+t.test('an event is handled only for callers with its scope', async (t) => {
   const { app, createUser } = await withAct(t)
   await createUser('alice')
   const admin = await connect(t, app, { cookie: await signIn(app, 'admin') })
@@ -166,14 +166,14 @@ t.test('an unknown key or a wrong type is refused and named', async (t) => {
   t.same(await act(admin, { rom_id: 7 }), ['done', { rom_id: 7, username: 'admin' }], 'the socket goes on')
 })
 
-t.test('a failure on the server is told without its reason and does no harm', async (t) => {
+t.test('a failure on the server is reported without its reason', async (t) => {
   const { app } = await withAct(t)
   const admin = await connect(t, app, { cookie: await signIn(app, 'admin') })
   t.same(await act(admin, { rom_id: 500 }), ['refused', 'The server could not do this; see its log'])
   t.same(await act(admin, {}), ['done', { username: 'admin' }])
 })
 
-t.test('a session that has ended may not act any more on the socket it opened', async (t) => {
+t.test('a session that has ended may no longer act on its socket', async (t) => {
   const { app } = await withAct(t)
   const headers = { cookie: await signIn(app, 'admin') }
   const admin = await connect(t, app, headers)
@@ -186,7 +186,7 @@ t.test('a session that has ended may not act any more on the socket it opened', 
   t.same(outcome, ['refused', 'You are not authorized to do this'])
 })
 
-t.test('a page of another site cannot open a socket with the cookie of its visitor', async (t) => {
+t.test('a page of another site cannot open a socket with its visitor\'s cookie', async (t) => {
   const { app } = await buildTestApp(t, {
     env: { SVC_CORS_ALLOWED_ORIGINS: 'https://app.example', SVC_BASE_URL: 'https://home.example' }
   })
@@ -201,7 +201,7 @@ t.test('a page of another site cannot open a socket with the cookie of its visit
   }
 })
 
-t.test('a refused origin is logged once with what to do, and administrators find it in the health of every process', async (t) => {
+t.test('a refused origin is logged once and shown in the health of every process', async (t) => {
   const log: Record<string, unknown>[] = []
   const options = { env: { SVC_BASE_URL: 'https://home.example' }, log: (line: Record<string, unknown>) => { log.push(line) } }
   const first = await buildTestApp(t, options)
@@ -220,7 +220,7 @@ t.test('a refused origin is logged once with what to do, and administrators find
   t.same((await first.app.inject({ url: '/api/health' })).json(), { status: 'ok' }, 'nobody else is told')
 })
 
-t.test('a proxy that does not forward upgrades is noticed, and forgotten when it does', async (t) => {
+t.test('a proxy without upgrades is detected, and cleared once it has them', async (t) => {
   const { app, admin } = await buildTestApp(t)
   const url = await listen(app)
   const problems = async () => (await app.inject({ url: '/api/health', headers: admin })).json<{ problems: object[] }>().problems
@@ -230,7 +230,7 @@ t.test('a proxy that does not forward upgrades is noticed, and forgotten when it
   t.same(await problems(), [])
 })
 
-t.test('what one process publishes arrives at the sockets of all others', async (t) => {
+t.test('events of one process reach the sockets of all others', async (t) => {
   const first = await buildTestApp(t, { worker: true })
   const { config, databaseUrl, app, worker } = first
   const second = await buildApp({
@@ -255,7 +255,7 @@ t.test('what one process publishes arrives at the sockets of all others', async 
   worker?.sockets.publish(userRoom(admin), 'test:said', { text: 'end' })
   t.same(await heard, [['from the first'], ['from the first']])
 
-  // Around the size from which they take another way.
+  // Sizes around the threshold at which events go through a table.
   const sizes = Array.from({ length: 500 }, (_, count) => 7_600 + count)
   const arrived = new Set<number>()
   clients[1]?.on('test:said', ({ text }: { text: string }) => { arrived.add(text.length) })
@@ -263,7 +263,7 @@ t.test('what one process publishes arrives at the sockets of all others', async 
   await until(() => arrived.size === sizes.length, 'all of them')
 })
 
-t.test('events arrive in the order they were published in', async (t) => {
+t.test('events arrive in the order of their publishing', async (t) => {
   const { app } = await fresh(t)
   const heard = collect(await connect(t, app))
   const texts = Array.from({ length: 100 }, (_, count) => String(count))
@@ -272,7 +272,7 @@ t.test('events arrive in the order they were published in', async (t) => {
   t.same(await heard, texts)
 })
 
-t.test('the endpoint answers with and without a slash, and its session ids name the worker', async (t) => {
+t.test('the endpoint works with and without a slash, and ids name the worker', async (t) => {
   const { app } = await fresh(t)
   const url = await listen(app)
   for (const path of ['/ws/socket.io', '/ws/socket.io/']) {
@@ -282,7 +282,7 @@ t.test('the endpoint answers with and without a slash, and its session ids name 
   }
 })
 
-t.test('the endpoint lies under the path of the base URL', async (t) => {
+t.test('the endpoint is below the path of the base URL', async (t) => {
   const { app } = await buildTestApp(t, { env: { SVC_BASE_URL: 'https://home.example/games' } })
   for (const transport of ['websocket', 'polling'] as const) {
     t.equal((await connect(t, app, { path: '/games/ws/socket.io', transport })).connected, true, transport)
@@ -311,7 +311,7 @@ t.test('a client that sends more than a few large messages at once is closed', a
   t.same(closed, [true])
 })
 
-t.test('a client that does not take what is sent to it is closed, and one that takes its time is not', async (t) => {
+t.test('a client that reads too slowly is closed, and a merely slow one is not', async (t) => {
   const closed: unknown[] = []
   const connection = Object.assign(new EventEmitter(), { close: (discard: boolean) => closed.push(discard) })
   limitWaiting(connection as never)
@@ -335,7 +335,7 @@ for (const [what, count] of [['a second one', 2], ['more than it may', 100_000]]
     const note = (socket: Socket) => { if (Reflect.get(socket.conn, 'id') === sid) opened.push(socket) }
     app.sockets.main.on('connection', note)
     t.teardown(() => { app.sockets.main.off('connection', note) })
-    // The answer may be cut off with the connection.
+    // The response may be cut off with the connection.
     await fetch(`${url}&sid=${sid}`, { method: 'POST', body: Array<string>(count).fill('40').join('\x1e') }).catch(() => {})
     await until(async () => (await fetch(`${url}&sid=${sid}`)).status === 400, 'the end of the session')
     t.ok(opened.length <= 2, `${opened.length} sockets`)
@@ -348,7 +348,7 @@ t.test('an event cannot be declared twice', async (t) => {
   t.throws(() => { declareAct(app) }, { message: /'test:act' is declared twice/ })
 })
 
-t.test('a web worker that fails before its sockets are attached ends with that reason', async (t) => {
+t.test('a web worker that fails before its sockets are attached ends with its error', async (t) => {
   const { config, databaseUrl } = await fresh(t)
   const app = await buildApp({ config, role: 'web', databaseUrl, logger: pino({ level: 'silent' }), features })
   app.workers.hear = () => Promise.reject(new Error('no channel'))
@@ -356,13 +356,13 @@ t.test('a web worker that fails before its sockets are attached ends with that r
   await t.resolves(app.close())
 })
 
-t.test('a web worker that is closed before its sockets hear other processes ends', async (t) => {
+t.test('a web worker closed before its sockets are connected ends', async (t) => {
   const { config, databaseUrl } = await fresh(t)
   const app = await buildApp({ config, role: 'web', databaseUrl, logger: pino({ level: 'silent' }), features })
   await t.resolves(app.close())
 })
 
-t.test('an adapter that asks for connections after its end is not refused, which it would take for a reason to ask again', async (t) => {
+t.test('a closed adapter pool leaves requests pending instead of refusing them', async (t) => {
   const pool = new AdapterPool({ connectionString: await createTestDatabase(t) })
   const listening = await pool.connect()
   const waiting = pool.connect()
@@ -372,7 +372,7 @@ t.test('an adapter that asks for connections after its end is not refused, which
   t.equal(await Promise.race([late, setImmediate('neither')]), 'neither')
 })
 
-t.test('events that are published in one go are one statement, and each of them arrives in its turn', async (t) => {
+t.test('events of one tick are one statement and arrive in order', async (t) => {
   const pool = new AdapterPool({ connectionString: await createTestDatabase(t) })
   t.teardown(() => pool.close())
   const listening = await pool.connect()

@@ -23,21 +23,21 @@ async function askOften (pool: pg.Pool): Promise<unknown[]> {
   return answers
 }
 
-t.test('a statement that comes often is planned once, and answers each time for its own values', async (t) => {
+t.test('a frequent statement is planned once and gives correct results', async (t) => {
   const pool = await openPool(t)
   prepareStatements(pool)
   t.same(await askOften(pool), [41, 42, 43, 44, 45, 46])
   t.equal(await countPrepared(pool), 1)
 })
 
-t.test('statements without values go on as they are, several in one text among them', async (t) => {
+t.test('statements without values are not prepared', async (t) => {
   const pool = await openPool(t)
   prepareStatements(pool)
   for (let times = 0; times < 10; times++) await pool.query('begin; commit')
   t.equal(await countPrepared(pool), 0)
 })
 
-t.test('texts that come seldom get no name, nor does any once there are a hundred', (t) => {
+t.test('rare statements get no name, nor does any after a hundred', (t) => {
   let now = 0
   const findName = createNames(() => now)
   const nameAfter = (text: string, times: number) => Array.from({ length: times }, () => findName(text)).at(-1)
@@ -51,7 +51,7 @@ t.test('texts that come seldom get no name, nor does any once there are a hundre
   t.end()
 })
 
-t.test('behind a pooler that cannot keep them nothing is prepared', async (t) => {
+t.test('with prepared statements disabled nothing is prepared', async (t) => {
   const { app } = await buildTestApp(t, { env: { SVC_DATABASE_PREPARED_STATEMENTS: 'false', SVC_DATABASE_POOL_SIZE: '1' } })
   t.same(await askOften(app.pg), [41, 42, 43, 44, 45, 46])
   t.equal(await countPrepared(app.pg), 0)

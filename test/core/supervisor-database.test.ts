@@ -13,7 +13,7 @@ const ENDS: Record<string, (database: Database) => Promise<void>> = {
   'ends at once': async (database) => { database.kill() }
 }
 
-t.test('a database that is just being started again', {
+t.test('a database that is being restarted', {
   skip: process.platform === 'win32' && 'Windows has no signals'
 }, async (t) => {
   const { config } = loadConfig({ SVC_DATA_DIR: join(makeFolder(t), 'data') })
@@ -40,7 +40,7 @@ t.test('a database that is just being started again', {
   }
 })
 
-t.test('a first start that is given up fails, and leaves no database behind', {
+t.test('an aborted first start fails and leaves no database process', {
   skip: process.platform === 'win32' && 'Windows has no signals'
 }, async (t) => {
   const { config } = loadConfig({ SVC_DATA_DIR: join(makeFolder(t), 'data') })

@@ -9,7 +9,7 @@ import { loadConfig } from '../../core/config/config.ts'
 import { closeUntaken } from '../../core/supervisor/connection-handover.ts'
 import { checkPort } from '../../core/supervisor/port.ts'
 
-/** Greets whoever connects; told to close, it waits for a file, and reads what it was sent only then. */
+/** Greets each client. When told to close, it waits for a file and reads its messages only then. */
 const WORKER = `import { existsSync } from 'node:fs'
   import { createServer } from 'node:net'
   const server = createServer((socket) => socket.end('hello'))
@@ -20,13 +20,13 @@ const WORKER = `import { existsSync } from 'node:fs'
     server.close()
   })`
 
-t.test('a connection that a web worker was handed while it closed', {
+t.test('a connection sent to a closing web worker', {
   skip: process.platform === 'win32' && 'Windows has its workers take connections themselves'
 }, async (t) => {
   const folder = t.testdir({ 'worker.mjs': WORKER })
   const { config: { server } } = loadConfig({ SVC_DATA_DIR: folder, SVC_HOST: '127.0.0.1', SVC_PORT: '0' })
 
-  /** A worker, and the moment at which it was handed its first connection. */
+  /** Starts a worker, and reports when it got its first connection. */
   async function startWorker (t: Pick<Test, 'teardown'>, port: number) {
     cluster.setupPrimary({ exec: join(folder, 'worker.mjs'), args: [String(port)], execArgv: [] })
     const worker = cluster.fork()
@@ -47,7 +47,7 @@ t.test('a connection that a web worker was handed while it closed', {
     return { child, handed: handed.promise }
   }
 
-  /** What a client hears who comes while that worker closes. */
+  /** Returns what a client receives that connects while the worker closes. */
   async function hear (worker: Awaited<ReturnType<typeof startWorker>>, port: number, file: string): Promise<string> {
     const { child, handed } = worker
     const told = once(child, 'message')
@@ -63,19 +63,19 @@ t.test('a connection that a web worker was handed while it closed', {
     return heard
   }
 
-  await t.test('is cut off when nobody else is there', async (t) => {
+  await t.test('is cut off if there is no other worker', async (t) => {
     const port = await checkPort(server)
     t.equal(await hear(await startWorker(t, port), port, join(folder, 'alone')), '')
   })
 
-  await t.test('is cut off when the other one died with a connection under way', async (t) => {
+  await t.test('is cut off if the other worker died with an open connection', async (t) => {
     const port = await checkPort(server)
     const dying = await startWorker(t, port)
     const worker = await startWorker(t, port)
     const told = once(dying.child, 'message')
     dying.child.send(join(folder, 'never'))
     await told
-    // It is the first that is free.
+    // The dying worker is the first free one.
     connect(port, '127.0.0.1').on('error', () => { /* cut off */ })
     await dying.handed
     dying.child.kill('SIGKILL')
@@ -83,7 +83,7 @@ t.test('a connection that a web worker was handed while it closed', {
     t.equal(await hear(worker, port, join(folder, 'left')), '')
   })
 
-  await t.test('is taken by another one', async (t) => {
+  await t.test('is accepted by another worker', async (t) => {
     const port = await checkPort(server)
     const worker = await startWorker(t, port)
     await startWorker(t, port)

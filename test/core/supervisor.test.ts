@@ -63,7 +63,7 @@ t.test('the lock of a killed process is free at once', async (t) => {
   t.equal(isDataDirLocked(dataDir), false)
 })
 
-t.test('a data directory that cannot be made is named', async (t) => {
+t.test('a data directory that cannot be created is named', async (t) => {
   const dataDir = join(t.testdir({ file: '' }), 'file')
   t.throws(() => lockDataDir(dataDir), new StartError(`The data directory ${dataDir} cannot be used: EEXIST: file already exists, ` +
     `mkdir '${dataDir}'. A file is in the place of a folder: move it away, or set SVC_DATA_DIR to another folder.`))
@@ -80,7 +80,7 @@ t.test('the state of a server counts only while that server runs', async (t) => 
   t.equal(readServerState(dataDir), null)
 })
 
-t.test('a state that is damaged counts as none', async (t) => {
+t.test('a damaged state counts as none', async (t) => {
   const dataDir = t.testdir({})
   const lock = lockDataDir(dataDir)
   for (const text of ['', '{"pid":', '{"pid":"one"}', '[]']) {
@@ -90,7 +90,7 @@ t.test('a state that is damaged counts as none', async (t) => {
   lock?.release()
 })
 
-t.test('the first start makes the library folder, a later one leaves it as it is', async (t) => {
+t.test('the first start creates the library folder; later ones do not change it', async (t) => {
   const dataDir = join(t.testdir({}), 'data')
   const config = configOf(dataDir)
   createLayout(config)
@@ -101,7 +101,7 @@ t.test('the first start makes the library folder, a later one leaves it as it is
   t.same(readdirSync(join(other, 'my-games')), ['nes'])
 })
 
-t.test('a library or web folder that is none stops the start and is named by its variable', async (t) => {
+t.test('an invalid library or web folder stops the start and is named', async (t) => {
   const folder = t.testdir({ file: '', data: {} })
   const fails = (env: Record<string, string>, message: RegExp) => {
     t.throws(() => { createLayout(configOf(join(folder, 'data'), env)) }, { exitCode: 1, message })
@@ -111,7 +111,7 @@ t.test('a library or web folder that is none stops the start and is named by its
   fails({ SVC_WEB_DIR: join(folder, 'pages') }, /^SVC_WEB_DIR: .*pages is not there\./)
 })
 
-t.test('local sockets move to a private folder when the data directory is too deep for them', async (t) => {
+t.test('local sockets move to a private folder if the data directory is too deep', async (t) => {
   const dataDir = join(t.testdir({}), 'd'.repeat(110))
   const folder = await openSocketFolder(configOf(dataDir))
   t.notMatch(folder.path, 'ddddd')
@@ -120,14 +120,14 @@ t.test('local sockets move to a private folder when the data directory is too de
   t.notOk(existsSync(folder.path))
 })
 
-t.test('sockets of killed workers are cleared, other files stay', async (t) => {
+t.test('sockets of killed workers are deleted, other files stay', async (t) => {
   const config = configOf(t.testdir({ run: { 'web-1-abc.sock': '', 'web-12-x.sock': '', lock: '', 'web-notes.sock': '' } }))
   clearOldSockets(config)
   t.same(readdirSync(join(config.data_dir, 'run')).sort(), ['lock', 'web-notes.sock'])
 })
 
-t.test('processes find the code without types, which is made anew only when it is another', async (t) => {
-  // What Node loads when it has to remove types itself.
+t.test('processes use the stripped code, which is renewed only after a change', async (t) => {
+  // The module that Node loads when it removes types itself.
   const look = `await import(${JSON.stringify(pathToFileURL(join(SERVER_DIR, 'core', 'errors.ts')).href)})
     console.log(process.moduleLoadList.some((name) => name.includes('amaro')))`
   const thread = "import { Worker } from 'node:worker_threads'; new Worker(new URL('look.mjs', import.meta.url))"
@@ -150,23 +150,23 @@ t.test('processes find the code without types, which is made anew only when it i
   t.equal(await run('look.mjs', join(folder, 'fresh')), 'true\n')
 })
 
-t.test('a start that is told to end does not go on removing types', async (t) => {
+t.test('an aborted start stops removing types', async (t) => {
   const dataDir = t.testdir({})
   await stripCode(dataDir, AbortSignal.abort())
   t.same(strippedFlags(dataDir), [])
 })
 
-t.test('port 0 becomes a free one, and a port in use is an error that says so', async (t) => {
+t.test('port 0 becomes a free one, and a port in use is reported', async (t) => {
   const { server } = configOf(t.testdir({}), { SVC_HOST: '127.0.0.1', SVC_PORT: '0' })
   t.ok(await checkPort(server) > 0)
   await t.rejects(checkPort({ ...server, host: '203.0.113.1' }), { message: /SVC_HOST: "203.0.113.1" is no address/ })
 })
 
-t.test('restarts come ever later, up to half a minute', async (t) => {
+t.test('restart delays grow up to half a minute', async (t) => {
   t.same([0, 1, 2, 7, 8, 1000].map(restartDelay), [200, 400, 800, 25_600, 30_000, 30_000])
 })
 
-t.test('the embedded database takes as many connections as all processes may open', async (t) => {
+t.test('the embedded database allows all connections of all processes', async (t) => {
   const dataDir = t.testdir({})
   const few = countConnections(configOf(dataDir, { WEB_SERVER_CONCURRENCY: '1' }))
   const many = countConnections(configOf(dataDir, { WEB_SERVER_CONCURRENCY: '16', SVC_DATABASE_POOL_SIZE: '10' }))
@@ -174,7 +174,7 @@ t.test('the embedded database takes as many connections as all processes may ope
   t.ok(many >= 17 * (10 + 5 + 1 + 4))
 })
 
-t.test('only messages of the known shapes are taken', async (t) => {
+t.test('only messages of the known shapes are accepted', async (t) => {
   t.ok(isOrder(START))
   t.ok(isOrder({ type: 'stop' }))
   t.ok(isOrder({ type: 'line', line: '{}' }))
@@ -184,7 +184,7 @@ t.test('only messages of the known shapes are taken', async (t) => {
   for (const message of [null, { type: 'ready' }, { type: 'failed', message: 1 }]) t.notOk(isNews(message))
 })
 
-t.test('a place gets another process when its own dies, and none after it was stopped', async (t) => {
+t.test('a slot replaces its dead process, but not after it was stopped', async (t) => {
   const folder = t.testdir({
     'child.mjs': `process.on('message', (message) => {
       if (message.type === 'stop') process.exit(0)
@@ -212,7 +212,7 @@ t.test('a place gets another process when its own dies, and none after it was st
   t.equal(slot.pid, undefined)
 })
 
-t.test('a place tells what its process works, and nothing of one that is still starting', async (t) => {
+t.test('a slot reports the load of its process only once it is ready', async (t) => {
   const folder = t.testdir({
     'child.mjs': `process.on('message', (message) => {
       if (message.type === 'stop') process.exit(0)
@@ -244,11 +244,11 @@ t.test('a place tells what its process works, and nothing of one that is still s
   t.equal(slot.busy, 0)
 })
 
-t.test('another web worker starts when all were busy twice in a row, and a processor had time for it', (t) => {
+t.test('a web worker is added if all were busy twice and a processor was idle', (t) => {
   let [busy, idleMs, grown]: [number[], number, number] = [[], 0, 0]
   const look = createGrowth({ listBusy: () => busy, readIdleMs: () => idleMs, grow: () => { grown++ } })
   let seconds = 0
-  /** Five seconds in which processors had nothing to do for so many of them. */
+  /** Simulates five seconds in which processors were idle for so many of them. */
   const pass = (shares: number[], idleSeconds: number) => {
     busy = shares
     idleMs += idleSeconds * 1_000
@@ -268,7 +268,7 @@ t.test('another web worker starts when all were busy twice in a row, and a proce
   t.end()
 })
 
-t.test('a process that is silent is killed after a minute, one that is still starting after five', async (t) => {
+t.test('a silent process is killed after a minute, a starting one after five', async (t) => {
   const folder = t.testdir({
     'child.mjs': `process.on('message', (message) => {
       if (message.type === 'stop') process.exit(0)
@@ -306,7 +306,7 @@ t.test('a process that is silent is killed after a minute, one that is still sta
   }
 })
 
-t.test("a line of the supervisor's log goes to a process that is ready, and to no other", async (t) => {
+t.test('a line of the supervisor\'s log goes only to a process that is ready', async (t) => {
   const folder = t.testdir({
     'child.mjs': `process.on('message', (message) => {
       if (message.type === 'start') process.send({ type: 'ready', setup_code: null, plugins: [] })
@@ -332,7 +332,7 @@ t.test("a line of the supervisor's log goes to a process that is ready, and to n
   t.equal(slot.pass('too late'), false)
 })
 
-t.test('a process that says it can never start is reported with its reason', async (t) => {
+t.test('a process that can never start is reported with its reason', async (t) => {
   const folder = t.testdir({
     'child.mjs': `process.once('message', () => {
       process.send({ type: 'failed', message: 'Port taken', exit_code: 3 }, () => process.disconnect())
@@ -351,7 +351,7 @@ t.test('a process that says it can never start is reported with its reason', asy
   await slot.stop()
 })
 
-t.test('the banner says where, what and how to go on', async (t) => {
+t.test('the banner shows addresses, folders, plugins and the next steps', async (t) => {
   const config = configOf(join(t.testdir({}), 'data'), { SVC_BASE_URL: 'https://home.example/games' })
   const plugin = { key: 'igdb', name: 'IGDB', package: 'p', version: '1', origin: 'built-in', kind: 'provider' } as const
   const text = renderBanner({

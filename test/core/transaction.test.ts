@@ -20,7 +20,7 @@ async function build (t: Test, limits: Partial<typeof REQUEST_LIMITS> = {}) {
   return app
 }
 
-/** Everybody waits until `count` have come. */
+/** Creates a gate that opens when `count` callers have arrived. */
 function createGate (count: number): () => Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   let come = 0
@@ -32,7 +32,7 @@ function createGate (count: number): () => Promise<void> {
 
 const ADD = 'update throttles set count = count + 1 where key = '
 
-t.test('two transactions that wait for each other are both done, each once', async (t) => {
+t.test('two deadlocked transactions both succeed, each once', async (t) => {
   const app = await build(t)
   for (const kind of ['driver', 'ORM']) {
     const meet = createGate(2)
@@ -54,7 +54,7 @@ t.test('two transactions that wait for each other are both done, each once', asy
   }
 })
 
-t.test('what was deleted meanwhile is a conflict, what takes too long or is away is to be tried again', async (t) => {
+t.test('a deleted reference is a conflict; timeouts and outages are retryable', async (t) => {
   const app = await build(t, { statement_timeout: 3_000, lock_timeout: 500 })
   app.get('/orphan', async ({ em }) => await em.execute(
     "insert into pairing_codes (code_hash, token_id, expires_at) values ('x', 1, now())"))
@@ -79,7 +79,7 @@ t.test('what was deleted meanwhile is a conflict, what takes too long or is away
   await until(async () => (await app.inject({ url: '/locked' })).statusCode === 200, 'an answer')
 })
 
-t.test('a request that finds no free connection is answered', async (t) => {
+t.test('a request without a free connection is answered with 503', async (t) => {
   const app = await build(t, { connectionTimeoutMillis: 1_000 })
   app.get('/', async () => await app.pg.query('select 1'))
   const connect = () => until(() => app.pg.connect().catch(() => null), 'a connection')
@@ -89,7 +89,7 @@ t.test('a request that finds no free connection is answered', async (t) => {
   t.equal((await app.inject({ url: '/' })).statusCode, 200)
 })
 
-t.test('the waits of one request do not add up beyond its time, and what follows is refused at once', async (t) => {
+t.test('the waits of a request do not exceed its time, and the rest is refused', async (t) => {
   const app = await build(t, { totalMs: 500 })
   const own = { ran: 0, answered: 0 }
   const steps: Record<string, (em: EntityManager) => Promise<unknown>> = {
@@ -123,7 +123,7 @@ t.test('the waits of one request do not add up beyond its time, and what follows
   t.same((await app.pg.query('select 1 as one')).rows, [{ one: 1 }], 'others have theirs')
 })
 
-t.test('a route whose work grows with the library has the time that it says', async (t) => {
+t.test('a route may have a longer time limit for the database', async (t) => {
   const app = await build(t, { totalMs: 300 })
   const work = async () => { for (let step = 0; step < 3; step++) await app.pg.query('select pg_sleep(0.2)') }
   app.get('/short', work)
@@ -132,7 +132,7 @@ t.test('a route whose work grows with the library has the time that it says', as
   t.equal((await app.inject({ url: '/long' })).statusCode, 200)
 })
 
-t.test('waiting for a connection and for a lock is part of the time of a request', async (t) => {
+t.test('waits for connections and locks count for the time of a request', async (t) => {
   const app = await build(t, { totalMs: 1_500 })
   app.get('/locked', async () => await app.pg.query(`${ADD}'a'`))
   app.get('/locked-twice', async () => {
@@ -156,7 +156,7 @@ t.test('waiting for a connection and for a lock is part of the time of a request
   await until(async () => (await app.inject({ url: '/locked' })).statusCode === 200, 'an answer')
 })
 
-t.test('what a request leaves behind has all the time it needs', async (t) => {
+t.test('work after the response has no time limit', async (t) => {
   const app = await build(t, { totalMs: 300 })
   const left: Promise<unknown>[] = []
   app.get('/', async (_request, reply) => {
@@ -168,7 +168,7 @@ t.test('what a request leaves behind has all the time it needs', async (t) => {
   await t.resolves(Promise.all(left))
 })
 
-t.test('connections that break within a transaction are no longer held', async (t) => {
+t.test('connections that break within a transaction are released', async (t) => {
   const app = await build(t)
   app.get('/', async ({ em }) => await inTransaction(em, (tx) => tx.execute('select pg_terminate_backend(pg_backend_pid())')))
   app.get('/one', async ({ em }) => await inTransaction(em, (tx) => tx.execute('select 1 as one')))

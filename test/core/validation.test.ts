@@ -5,7 +5,7 @@ import errorHandler from '../../core/web/error-handler.ts'
 import { NameText, StringEnum } from '../../core/typebox.ts'
 import { createValidatorCompiler } from '../../core/web/validation.ts'
 
-/** A route that answers what it was handed after validation. */
+/** Creates a route that returns its validated input. */
 async function echo (t: Pick<Test, 'teardown'>, schema: { querystring?: TSchema, params?: TSchema, body?: TSchema }) {
   const app = fastify()
   t.teardown(() => app.close())
@@ -20,7 +20,7 @@ async function echo (t: Pick<Test, 'teardown'>, schema: { querystring?: TSchema,
   }
 }
 
-t.test('a query is text and is read as its schema says', async (t) => {
+t.test('a query is converted to the types of its schema', async (t) => {
   const call = await echo(t, {
     querystring: Type.Object({
       limit: Type.Integer({ default: 50, minimum: 1 }),
@@ -35,7 +35,7 @@ t.test('a query is text and is read as its schema says', async (t) => {
   t.match(await call('/echo/1?limit=0'), { status: 422, detail: [{ loc: ['query', 'limit'], type: 'minimum' }] })
 })
 
-t.test('the words for yes and no that clients use in queries are understood', async (t) => {
+t.test('the boolean words of clients in queries are converted', async (t) => {
   const call = await echo(t, { querystring: Type.Object({ matched: Type.Boolean() }) })
   const read = async (word: string) => (await call(`/echo/1?matched=${word}`)).query?.matched
   for (const word of ['true', 'True', '1', 'yes', 'on']) t.equal(await read(word), true, word)
@@ -43,7 +43,7 @@ t.test('the words for yes and no that clients use in queries are understood', as
   t.match(await call('/echo/1?matched=perhaps'), { status: 422, detail: [{ loc: ['query', 'matched'] }] })
 })
 
-t.test('a body is taken as it is: nothing in it becomes another type', async (t) => {
+t.test('a body is not converted to other types', async (t) => {
   const rating = Type.Optional(Type.Union([Type.Integer(), Type.Null()]))
   const call = await echo(t, { body: Type.Object({ rating, name: Type.Optional(Type.String()) }) })
   t.match(await call('/echo/1', { rating: null }), { status: 200, body: { rating: null } })
@@ -51,7 +51,7 @@ t.test('a body is taken as it is: nothing in it becomes another type', async (t)
   t.match(await call('/echo/1', { name: 5 }), { status: 422, detail: [{ loc: ['body', 'name'], input: 5 }] })
 })
 
-t.test('unknown keys of a body are kept where the schema allows them and named where it does not', async (t) => {
+t.test('unknown keys of a body are kept if allowed, and named if not', async (t) => {
   const properties = { a: Type.Optional(Type.Integer()) }
   const open = await echo(t, { body: Type.Object(properties) })
   t.match(await open('/echo/1', { a: 1, b: 2 }), { status: 200, body: { a: 1, b: 2 } })
@@ -62,12 +62,12 @@ t.test('unknown keys of a body are kept where the schema allows them and named w
   })
 })
 
-t.test('a value that is not in a list is answered with the list', async (t) => {
+t.test('a value that is not in an enum is answered with the enum', async (t) => {
   const call = await echo(t, { body: Type.Object({ level: StringEnum(['low', 'high']) }) })
   t.match(await call('/echo/1', { level: 'middle' }), { detail: [{ loc: ['body', 'level'], msg: /: low, high$/, input: 'middle' }] })
 })
 
-t.test('a name that turns the text around it is refused, one in any script is not', async (t) => {
+t.test('a name with direction marks is refused, a name in any script is not', async (t) => {
   const call = await echo(t, { body: Type.Object({ name: NameText() }) })
   for (const code of [0x61C, 0x200E, 0x202E, 0x2066, 0]) {
     t.match(await call('/echo/1', { name: `save${String.fromCodePoint(code)}gpj.exe` }), { status: 422 }, code.toString(16))
@@ -75,7 +75,7 @@ t.test('a name that turns the text around it is refused, one in any script is no
   t.match(await call('/echo/1', { name: 'ゲーム שלום 🎮' }), { status: 200 })
 })
 
-t.test('of schemas that have the same name each is what it says', async (t) => {
+t.test('schemas with one name are validated separately', async (t) => {
   const first = await echo(t, { body: Type.Object({ a: Type.Integer() }, { $id: 'Same' }) })
   const second = await echo(t, { body: Type.Object({ b: Type.Integer() }, { $id: 'Same' }) })
   t.match(await first('/echo/1', { a: 1 }), { status: 200 })

@@ -14,7 +14,7 @@ async function start (t: Pick<Test, 'teardown'>, url: string, role: Role, isSupe
   return app
 }
 
-t.test('who needs a scan worker waits for the one that is being started, and for none where nobody starts one', async (t) => {
+t.test('requireScanWorker waits only under a supervisor', async (t) => {
   const url = await createTestDatabase(t)
   const [alone, supervised] = [await start(t, url, 'web'), await start(t, url, 'web', true)]
   await t.rejects(alone.workers.requireScanWorker(), { code: 'UNAVAILABLE', message: /No scan worker is running/ })
@@ -40,7 +40,7 @@ t.test('a process is alive from its start until it closes', async (t) => {
   t.same(await web.workers.listAlive(), [web.workers.id])
 })
 
-t.test('a process that hangs does not count, although its session is still there', async (t) => {
+t.test('a hung process does not count, although its session exists', async (t) => {
   const url = await createTestDatabase(t)
   const web = await start(t, url, 'web')
   const worker = await start(t, url, 'worker')
@@ -48,13 +48,13 @@ t.test('a process that hangs does not count, although its session is still there
   t.equal(await web.workers.isAlive('worker'), false)
 })
 
-t.test('a row that a dead process left behind does not count, however fresh it is', async (t) => {
+t.test('a dead process does not count, however fresh its row is', async (t) => {
   const web = await start(t, await createTestDatabase(t), 'web')
   await web.pg.query("insert into workers (id, role) values ('dead', 'worker')")
   t.equal(await web.workers.isAlive('worker'), false)
 })
 
-t.test('rows of processes that are long gone are removed by the next start', async (t) => {
+t.test('the next start deletes rows of processes that ended long ago', async (t) => {
   const url = await createTestDatabase(t)
   const web = await start(t, url, 'web')
   await web.pg.query("insert into workers (id, role, seen_at) values ('old', 'web', now() - interval '2 days')")
@@ -62,7 +62,7 @@ t.test('rows of processes that are long gone are removed by the next start', asy
   t.equal((await web.pg.query("select 1 from workers where id = 'old'")).rowCount, 0)
 })
 
-t.test('a duty is one process\'s alone, until that process ends', async (t) => {
+t.test('a duty belongs to one process until that process ends', async (t) => {
   const url = await createTestDatabase(t)
   const [first, second] = [await start(t, url, 'worker'), await start(t, url, 'worker')]
   t.equal(await first.workers.claim('watch'), true)

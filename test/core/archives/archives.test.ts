@@ -9,7 +9,10 @@ import {
   expectedHashes, makeRar, makeTar, makeZip, MEMBERS, sortedMembers, unpackFixture, type Content
 } from '../../plugins/hashing/fixtures.ts'
 
-/** Threads take longer to start than these archives to read: one for all tests without options of their own. */
+/**
+ * One thread for all tests without their own options, because a thread takes longer to start than these archives to
+ * read.
+ */
 const usual = createHasher({ threads: 1 })
 t.teardown(() => usual.close())
 
@@ -52,20 +55,20 @@ t.test('every archive format gives the same hashes for the same members', async 
   for (const [name, bytes] of Object.entries(archives)) t.strictSame(await hash(name, bytes), expectedOf(MEMBERS), name)
 })
 
-t.test('a member too large to be unpacked at once is hashed like any other', async (t) => {
+t.test('a member too large to unpack in one call is hashed like any other', async (t) => {
   const hash = setUp(t)
   const members = [{ name: 'large', bytes: Buffer.concat([randomBytes(2 * 1024 ** 2), Buffer.alloc(1024 ** 2)]) },
     { name: 'limit', bytes: randomBytes(1024 ** 2) }, { name: 'none', bytes: Buffer.alloc(0) }]
   t.strictSame(await hash('a.zip', await makeZip(members)), expectedOf(members))
 })
 
-t.test('an archive with the ending of another is read as what it is', async (t) => {
+t.test('an archive with the wrong extension is read by its real format', async (t) => {
   const hash = setUp(t)
   t.strictSame(await hash('a.7z', await makeZip(MEMBERS)), expectedOf(MEMBERS))
   t.strictSame(await hash('a.zip', makeRar(MEMBERS)), expectedOf(MEMBERS))
 })
 
-t.test('an archive that cannot be read gives the hashes of its own bytes', async (t) => {
+t.test('an unreadable archive gives the hashes of its own bytes', async (t) => {
   const hash = setUp(t)
   const zip = await makeZip(MEMBERS)
   const tar = await makeTar([...MEMBERS, { name: 'z', bytes: randomBytes(5000) }])
@@ -85,7 +88,7 @@ t.test('an archive that cannot be read gives the hashes of its own bytes', async
   for (const [name, bytes, warning] of cases) t.match(await hash(name, bytes), ownBytes(bytes, warning), name)
 })
 
-t.test('a member whose content differs from its checksum or size makes the archive unreadable', async (t) => {
+t.test('a member with a wrong checksum or size makes the archive unreadable', async (t) => {
   const hash = setUp(t)
   const zip = await makeZip([{ name: 'a', bytes: Buffer.alloc(100, 1) }])
   const central = zip.indexOf('PK\x01\x02', 0, 'latin1')
@@ -99,7 +102,7 @@ t.test('a member whose content differs from its checksum or size makes the archi
   }
 })
 
-t.test('links and folders are passed over and odd names stay names', async (t) => {
+t.test('links and folders are skipped, and odd names are kept', async (t) => {
   const hash = setUp(t)
   const members = [{ name: '../../etc/cron', bytes: Buffer.from('x') }, { name: '/abs', bytes: Buffer.from('y') }]
   t.strictSame(await hash('a.tar', await makeTar(members, ['link', '../up'])), expectedOf(members))
@@ -107,7 +110,7 @@ t.test('links and folders are passed over and odd names stay names', async (t) =
   t.match(await hash('b.zip', await makeZip(MEMBERS, 0o020666)), { archive_members: null, warning: /no file/ })
 })
 
-t.test('each limit, once exceeded, makes the archive unreadable and is named', async (t) => {
+t.test('each exceeded limit makes the archive unreadable and is named', async (t) => {
   const zeros = await makeZip([{ name: 'zeros', bytes: Buffer.alloc(20 * 1024 ** 2) }])
   const zerosGzip = gzipSync(Buffer.alloc(20 * 1024 ** 2), { level: 9 })
   t.match(await setUp(t)('bomb.zip', zeros), ownBytes(zeros, /more than 1000 times its size/))
@@ -120,7 +123,7 @@ t.test('each limit, once exceeded, makes the archive unreadable and is named', a
   t.match(await setUp(t, { limits: { timeoutMs: -1000 } })('a.tar', tar), ownBytes(tar, /time limit/))
 })
 
-t.test('a zip whose entries all point at the same data is stopped by its ratio', async (t) => {
+t.test('the ratio stops a zip whose entries all point at the same data', async (t) => {
   const zip = makeOverlappingZip(Buffer.alloc(1024 ** 2), 5000)
   t.match(await setUp(t)('overlap.zip', zip), ownBytes(zip, /times its size/))
 })
@@ -130,7 +133,7 @@ t.test('an archive inside an archive is a member like any other', async (t) => {
   t.strictSame(await setUp(t)('outer.zip', await makeZip(members)), expectedOf(members))
 })
 
-t.test('no corruption of an archive does more than make it unreadable', async (t) => {
+t.test('a corrupt archive is at worst unreadable', async (t) => {
   const hash = setUp(t, { limits: { timeoutMs: 2000 } })
   const tar = await makeTar(MEMBERS)
   const fixtures: [name: string, bytes: Buffer][] = [
@@ -158,7 +161,7 @@ function corruption (length: number) {
   })
 }
 
-/** Many central directory entries for one local file. */
+/** Creates a zip with many central directory entries for one local file. */
 function makeOverlappingZip (content: Buffer, entries: number): Buffer {
   const packed = deflateRawSync(content)
   const local = Buffer.alloc(31)

@@ -8,7 +8,7 @@ import { unpackFixture } from '../../plugins/hashing/fixtures.ts'
 
 const UNWATCHED = { isCancelled: () => false, setDeadline () {}, reserveMemory () {} }
 
-/** How many times the program that reads archives is made ready while something is done. */
+/** Counts how many WebAssembly instances some work creates. */
 async function countInstances (work: () => Promise<unknown>): Promise<number> {
   const system = Reflect.get(globalThis, 'WebAssembly') as { instantiate: (...given: unknown[]) => unknown }
   const { instantiate } = system
@@ -25,7 +25,7 @@ async function countInstances (work: () => Promise<unknown>): Promise<number> {
   }
 }
 
-t.test('readers that stop early share one instance, and one of a broken archive leaves none behind', async (t) => {
+t.test('readers that stop early share an instance; a broken archive leaves none', async (t) => {
   const folder = t.testdir({})
   const [whole, broken] = [join(folder, 'whole.7z'), join(folder, 'broken.7z')]
   const bytes = unpackFixture('7z')

@@ -17,11 +17,11 @@ import { PNG, createClient } from '../../plugins/assets/support.ts'
 import { addRom } from '../../plugins/roms/support.ts'
 import { buildTestApp } from '../../support.ts'
 
-/** A file system that has no free space at all. */
+/** A file system without any free space. */
 const FULL = '/proc'
 const NO_SPACE = { constructor: ApiError, code: 'NO_FREE_SPACE' }
 
-t.test('a gibibyte stays free, whatever is to be written, also where the folder is still to be made', async (t) => {
+t.test('a gibibyte always stays free, even for folders that do not exist yet', async (t) => {
   const folder = t.testdir({})
   await requireFreeSpace(folder, 0)
   await requireFreeSpace(join(folder, 'not', 'made', 'yet'), 0)
@@ -30,7 +30,7 @@ t.test('a gibibyte stays free, whatever is to be written, also where the folder 
   await t.rejects(requireFreeSpace(join(FULL, 'not', 'made', 'yet'), 0), NO_SPACE)
 })
 
-t.test('artwork is staged where the largest file fits', async (t) => {
+t.test('artwork is staged only if the largest file fits', async (t) => {
   const { statfs } = fs
   t.teardown(() => {
     fs.statfs = statfs
@@ -59,7 +59,7 @@ t.test('saves and pictures of accounts are refused with 507 on a full disk', asy
   t.equal((await alice.send('PUT', `/api/users/${id}`, {}, [{ name: 'avatar', ...part }])).statusCode, 507)
 })
 
-t.test('artwork and exports keep to the reserve and say what to do', async (t) => {
+t.test('artwork and exports keep the reserve and report the remedy', async (t) => {
   const test = await buildTestApp(t)
   const err: unknown = await onDisk(createStaging(test.app.pg, FULL, 'a task').next).catch((reason: unknown) => reason)
   t.ok(isArtworkDiskFull(err), 'the next pictures need not be fetched')
@@ -73,7 +73,7 @@ t.test('artwork and exports keep to the reserve and say what to do', async (t) =
   t.match(describeWriteError(refusal, FULL), /Less than 1 GiB is free .* Free some space and export again/)
 })
 
-t.test('code without types, plugins and copies of files that were put aside keep to the reserve too', async (t) => {
+t.test('stripped code, plugins and recovered files keep the reserve', async (t) => {
   await t.rejects(stripCode(FULL), NO_SPACE)
 
   const folder = t.testdir({ plugins: t.fixture('symlink', FULL) })

@@ -10,7 +10,7 @@ const ODD = ['.', '...', '....', ' ', '  a', 'a ', 'a.', 'CON', 'NUL.sfc', 'com1
   'link', 'up', 'dangling', 'link/', 'up/secret', 'up/etc/passwd', 'dangling/x', './link', 'folder/../up/secret', '.git', '.htaccess',
   '.assembling', 'é', 'e\u0301', '🎮', 'İ', 'ﬀ', 'x'.repeat(255), 'x'.repeat(256), 'x'.repeat(5000), '../'.repeat(50) + 'secret']
 
-/** Names and paths that have broken servers before, or might. */
+/** Names and paths that have broken other servers, or might. */
 export const NASTY_NAMES: readonly string[] = [...new Set([
   '', ...CLIMBS.flatMap((climb) => TARGETS.map((target) => `${climb}/${target}`)), ...CLIMBS, ...ABSOLUTE, ...CONTROL, ...ODD
 ])]

@@ -19,7 +19,7 @@ function isRefused (name: string): boolean {
   }
 }
 
-t.test('a plain name is taken as it is', async (t) => {
+t.test('a plain name is accepted unchanged', async (t) => {
   for (const name of ['Moon (USA).sfc', 'é 🎮', '..hidden', 'a..b', '...', ' ', '-rf', '%2e%2e%2f', '~', 'x'.repeat(255)]) {
     t.equal(safeName(name), name)
   }
@@ -37,7 +37,7 @@ t.test('an accepted name is one component of a path', async () => {
   fc.assert(fc.property(anyString, (name) => isRefused(name) || relative('/base', join('/base', name)) === name))
 })
 
-t.test('a relative path loses its empty parts and may not climb', async (t) => {
+t.test('a relative path loses its empty parts and must not contain ..', async (t) => {
   t.equal(safeRelativePath('./a//b/./c'), 'a/b/c')
   t.equal(safeRelativePath(''), '')
   t.equal(safeRelativePath('line\nfeed/é'), 'line\nfeed/é')
@@ -92,7 +92,7 @@ t.test('links inside the folder are followed and links out of it refused', async
   await handle.close()
 })
 
-t.test('a folder that is itself a link, or starts with the same letters, is told apart', async (t) => {
+t.test('a folder that is a link, or shares a prefix, is handled correctly', async (t) => {
   const dir = t.testdir({ base: { 'a.sfc': 'game' }, 'base-secret': { key: '' } })
   await symlink('base', join(dir, 'link'))
   const handle = await openInside(join(dir, 'link'), 'a.sfc')
@@ -109,7 +109,7 @@ t.test('only regular files are opened, without waiting for a named pipe', { skip
   await t.rejects(openInside(base, 'missing'), { code: 'ENOENT' })
 })
 
-t.test('a folder swapped for a link again and again never gives away the secret', async (t) => {
+t.test('a folder repeatedly swapped for a link never reveals the secret', async (t) => {
   const dir = t.testdir({ secrets: { 'a.sfc': 'key' }, base: { sub: { 'a.sfc': 'game' } } })
   const script = `
     const fs = require('node:fs')
@@ -129,7 +129,7 @@ t.test('a folder swapped for a link again and again never gives away the secret'
   t.equal(seen.key, 0)
 })
 
-t.test('where the system does not tell, the way to the file is walked', async (t) => {
+t.test('without /proc, every part of the path is checked', async (t) => {
   const base = t.testdir({ folder: { 'a.sfc': 'a', 'b.sfc': 'b' } })
   await symlink('folder', join(base, 'link'))
   const stats = await lstat(join(base, 'folder/a.sfc'), { bigint: true })
@@ -138,14 +138,14 @@ t.test('where the system does not tell, the way to the file is walked', async (t
   t.equal(await isWalkedTo(base, join(base, 'link/a.sfc'), stats), false)
 })
 
-t.test('a missing base is the error of the file system', async (t) => {
+t.test('a missing base throws the error of the file system', async (t) => {
   const dir = t.testdir({})
   await t.rejects(resolveInside(join(dir, 'gone'), 'a'), { code: 'ENOENT' })
   await mkdir(join(dir, 'base'))
   t.equal(await resolveInside(join(dir, 'base'), ''), join(dir, 'base'))
 })
 
-/** The content, or why there was none. */
+/** Returns the content, or the reason why there is none. */
 async function readThrough (base: string, path: string): Promise<'game' | 'key' | 'refused' | 'moving'> {
   try {
     const handle = await openInside(base, path)

@@ -3,7 +3,7 @@ import t from 'tap'
 import { createAnswerCache } from '../../../core/http/cache.ts'
 import { createLog, createStore, readRequest, startClient, startServer } from './server.ts'
 
-t.test('equal requests under way share one exchange', async (t) => {
+t.test('equal running requests share one exchange', async (t) => {
   const server = await startServer(t, ({ url, headers }, response) => {
     setImmediate(() => response.end(`${url} ${String(headers['x-own'])}`))
   })
@@ -25,7 +25,7 @@ t.test('equal requests under way share one exchange', async (t) => {
   t.equal(server.requests.length, 5)
 })
 
-t.test('equal requests of several calls are one even while they wait for their turn', async (t) => {
+t.test('equal requests are shared even while they wait for a slot', async (t) => {
   const server = await startServer(t, ({ url }, response) => { setImmediate(() => response.end(url)) })
   const client = startClient(t, { pace: { concurrency: 1 } })
   const calls = ['/first', '/same', '/same', '/same', '/other', '/same']
@@ -35,7 +35,7 @@ t.test('equal requests of several calls are one even while they wait for their t
   t.same(server.requests, ['GET /first', 'GET /same', 'GET /other'])
 })
 
-t.test('an answer that is kept takes no turn', async (t) => {
+t.test('a cached response uses no slot', async (t) => {
   const held = Promise.withResolvers<undefined>()
   const server = await startServer(t, async ({ url }, response) => {
     if (url === '/held') await held.promise
@@ -49,7 +49,7 @@ t.test('an answer that is kept takes no turn', async (t) => {
   t.equal(await waiting, '/held')
 })
 
-t.test('an answer says whether it was kept from an earlier request', async (t) => {
+t.test('a response tells whether it was cached', async (t) => {
   const server = await startServer(t, (_request, response) => response.end('x'))
   const client = startClient(t)
   const ask = async () => (await client.request(server.url, { cacheMs: 60_000 })).isReused
@@ -57,7 +57,7 @@ t.test('an answer says whether it was kept from an earlier request', async (t) =
   t.equal((await client.request(server.url)).isReused, false)
 })
 
-t.test('a failure is shared by those under way and then forgotten', async (t) => {
+t.test('a failure is shared by running requests and not cached', async (t) => {
   const server = await startServer(t, (_request, response) => {
     response.statusCode = server.requests.length === 1 ? 404 : 200
     setImmediate(() => response.end())
@@ -68,7 +68,7 @@ t.test('a failure is shared by those under way and then forgotten', async (t) =>
   t.equal(await client.text(server.url), '')
 })
 
-t.test('a shared exchange goes on for the others when one caller leaves, and ends with the last', async (t) => {
+t.test('a shared exchange continues until its last caller leaves', async (t) => {
   const arrived = [Promise.withResolvers<() => void>(), Promise.withResolvers<() => void>()]
   const closed = Promise.withResolvers<undefined>()
   const server = await startServer(t, (_request, response) => {
@@ -93,7 +93,7 @@ t.test('a shared exchange goes on for the others when one caller leaves, and end
   await closed.promise
 })
 
-t.test('an answer is reused for as long as the caller allows', async (t) => {
+t.test('a response is reused as long as the caller allows', async (t) => {
   let now = 1_000_000
   const server = await startServer(t, (_request, response) => response.end(String(server.requests.length)))
   const client = startClient(t, { now: () => now })
@@ -109,7 +109,7 @@ t.test('an answer is reused for as long as the caller allows', async (t) => {
   t.equal(await ask(0), '4')
 })
 
-t.test('a POST whose answer may be reused is told apart by its body', async (t) => {
+t.test('a cached POST is identified by its body too', async (t) => {
   const server = await startServer(t, async (request, response) => response.end(await readRequest(request)))
   const client = startClient(t)
   const ask = (body: string) => client.text(server.url, { method: 'POST', body, cacheMs: 1_000 })
@@ -118,7 +118,7 @@ t.test('a POST whose answer may be reused is told apart by its body', async (t) 
   t.equal(server.requests.length, 2)
 })
 
-t.test('nothing found is remembered, trouble is not', async (t) => {
+t.test('a 404 is cached, other failures are not', async (t) => {
   const server = await startServer(t, ({ url }, response) => response.writeHead(Number(url?.slice(1))).end())
   const client = startClient(t)
   for (const status of [404, 404, 403, 403]) {
@@ -128,7 +128,7 @@ t.test('nothing found is remembered, trouble is not', async (t) => {
   await t.rejects(client.request(`${server.url}/404`, { cacheMs: 1_000 }), { name: 'HttpStatusError' })
 })
 
-t.test('an answer outlives a restart in the store, packed and without secrets in its key', async (t) => {
+t.test('the store keeps a response over a restart, without secrets in its key', async (t) => {
   const store = createStore()
   const body = JSON.stringify({ games: 'Zelda '.repeat(1_000) })
   const server = await startServer(t, (_request, response) => {
@@ -146,7 +146,7 @@ t.test('an answer outlives a restart in the store, packed and without secrets in
   t.ok(stored.length < body.length / 5)
 })
 
-t.test('a store that fails or holds nonsense costs a request, not an error', async (t) => {
+t.test('a failing store costs a request, not an error', async (t) => {
   const { log, lines } = createLog()
   const server = await startServer(t, (_request, response) => response.end('fresh'))
   const broken = { get: async () => { throw new Error('gone') }, set: async () => { throw new Error('gone') }, delete: async () => {} }
@@ -161,14 +161,14 @@ t.test('a store that fails or holds nonsense costs a request, not an error', asy
   }
 })
 
-t.test('an answer larger than the next caller allows is asked for again', async (t) => {
+t.test('a cached response larger than the caller allows is requested again', async (t) => {
   const server = await startServer(t, (_request, response) => response.end('x'.repeat(100)))
   const client = startClient(t)
   await client.text(server.url, { cacheMs: 1_000 })
   await t.rejects(client.text(server.url, { cacheMs: 1_000, maxBytes: 99 }), { message: /more than the 99 bytes/ })
 })
 
-t.test('memory is bounded and the least recently used answers leave first', async (t) => {
+t.test('memory is bounded, and the least recently used responses are evicted', async (t) => {
   const cache = createAnswerCache({ log: createLog().log, now: () => 0, maxBytes: 3 * (1024 + 100) })
   const answer = (size: number) => ({ status: 200, headers: {}, bytes: Buffer.alloc(size) })
   const has = async (key: string) => await cache.get(key, 1) !== null
@@ -181,7 +181,7 @@ t.test('memory is bounded and the least recently used answers leave first', asyn
   t.ok(await has('d'))
 })
 
-t.test('what memory holds never passes its limit', async (t) => {
+t.test('the cache in memory never exceeds its limit', async (t) => {
   const maxBytes = 20 * 1024
   const steps = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g'), fc.nat(12_000)))
   await fc.assert(fc.asyncProperty(steps, async (sets) => {

@@ -79,7 +79,7 @@ t.test('a status outside 2xx is an error unless it is accepted', async (t) => {
   await t.rejects(client.request(`${server.url}/500`), { name: 'ServiceDownError', message: /answered 500/ })
 })
 
-t.test('a body that is not JSON means the service is down, and shows where it began', async (t) => {
+t.test('a body that is not JSON means ServiceDownError, with its beginning', async (t) => {
   const server = await startServer(t, (_request, response) => response.end(`<html>${'x'.repeat(1_000)}`))
   const client = startClient(t)
   const err = await client.json(server.url).catch((caught: unknown) => caught)
@@ -88,7 +88,7 @@ t.test('a body that is not JSON means the service is down, and shows where it be
   t.equal((await client.request(server.url)).status, 200)
 })
 
-t.test('an answer without a body is empty, however it claims to be packed', async (t) => {
+t.test('a response without a body is empty, whatever its encoding', async (t) => {
   const server = await startServer(t, (request, response) => {
     response.writeHead(request.method === 'DELETE' ? 204 : 200, { 'content-encoding': 'gzip' })
     response.end()
@@ -117,7 +117,7 @@ t.test('an address is trusted by exact host and port', async (t) => {
   t.same(other.requests, [])
 })
 
-t.test('a name with any local address is refused, without a second try', async (t) => {
+t.test('a name with any local address is refused, without a retry', async (t) => {
   const server = await startServer(t, (_request, response) => response.end())
   const lookups: string[] = []
   const resolve = async (name: string) => {
@@ -130,7 +130,7 @@ t.test('a name with any local address is refused, without a second try', async (
   t.same(server.requests, [])
 })
 
-t.test('the name stays in the Host header when its address is chosen by the resolver', async (t) => {
+t.test('the Host header keeps the name if the resolver chooses the address', async (t) => {
   const server = await startServer(t, (request, response) => response.end(request.headers.host))
   const client = startClient(t, {
     allowPrivate: false,
@@ -140,7 +140,7 @@ t.test('the name stays in the Host header when its address is chosen by the reso
   t.equal(await client.text(`http://nas.lan:${server.port}/`), `nas.lan:${server.port}`)
 })
 
-t.test('what is no URL is a mistake of the caller, named without its secrets', async (t) => {
+t.test('an invalid URL is a TypeError without its secrets', async (t) => {
   const client = startClient(t, { secrets: ['hunter2'] })
   await t.rejects(client.request('games/hunter2'), {
     name: 'TypeError', message: "The address 'games/***' is not a complete URL"
@@ -148,7 +148,7 @@ t.test('what is no URL is a mistake of the caller, named without its secrets', a
   await t.rejects(client.request('http://example.com/', { headers: { 'bad name': 'x' } }), { name: 'TypeError' })
 })
 
-t.test('a service that cannot be reached is down', async (t) => {
+t.test('an unreachable service is a ServiceDownError', async (t) => {
   const client = startClient(t)
   await t.rejects(client.request('http://127.0.0.1:1/games'), {
     name: 'ServiceDownError', message: /^GET 127\.0\.0\.1:1\/games failed: connect ECONNREFUSED.*; check that/
@@ -169,7 +169,7 @@ t.test('cancelling ends the request at once with the caller\'s own reason', asyn
   t.equal(server.requests.length, 1)
 })
 
-t.test('closing ends what is under way', async (t) => {
+t.test('closing ends running requests', async (t) => {
   const arrived = Promise.withResolvers<undefined>()
   const server = await startServer(t, () => arrived.resolve(undefined))
   const client = startClient(t, { name: 'igdb' })
@@ -180,7 +180,7 @@ t.test('closing ends what is under way', async (t) => {
   await rejected
 })
 
-t.test('every request leaves one debug line, without secrets', async (t) => {
+t.test('every request is logged in one debug line, without secrets', async (t) => {
   const { log, lines } = createLog()
   const server = await startServer(t, (_request, response) => response.end('12345'))
   const client = startClient(t, { log, secrets: ['hunter2', 'p w/d'], now: () => 1_000 })
@@ -201,7 +201,7 @@ t.test('every request leaves one debug line, without secrets', async (t) => {
   }])
 })
 
-t.test('messages and quoted bodies hide secrets too', async (t) => {
+t.test('messages and quoted bodies mask secrets too', async (t) => {
   const { log, lines } = createLog()
   const server = await startServer(t, (request, response) => {
     response.statusCode = request.url?.startsWith('/json') === true ? 200 : 403
@@ -219,7 +219,7 @@ t.test('messages and quoted bodies hide secrets too', async (t) => {
   t.notMatch(shown, /hunter2|other/)
 })
 
-t.test('answers can come from a mock, and what it does not know cannot be reached', async (t) => {
+t.test('responses can come from a mock, and unknown addresses fail', async (t) => {
   const mock = new MockAgent()
   mock.disableNetConnect()
   mock.get('https://api.example.com').intercept({ path: '/games?id=1' }).reply(200, { name: 'Zelda' })

@@ -8,7 +8,7 @@ import { startClient, startServer } from './server.ts'
 
 const isImage = (type: string) => type.startsWith('image/')
 
-t.test('a file is streamed to its place', async (t) => {
+t.test('a file is streamed to its path', async (t) => {
   const folder = t.testdir({})
   const bytes = Buffer.alloc(3_000_000, 'pixels')
   const server = await startServer(t, ({ url }, response) => {
@@ -26,7 +26,7 @@ t.test('a file is streamed to its place', async (t) => {
   t.same((await readdir(folder)).sort(), ['packed', 'plain'])
 })
 
-t.test('a download that fails leaves nothing behind and keeps what was there', async (t) => {
+t.test('a failed download leaves nothing and keeps the former file', async (t) => {
   const folder = t.testdir({ cover: 'old' })
   const server = await startServer(t, ({ url }, response) => {
     if (url === '/html') response.setHeader('content-type', 'text/html').end('<script>')
@@ -62,7 +62,7 @@ t.test('a cancelled download ends with the caller\'s reason and leaves nothing',
   t.same(await readdir(folder), [])
 })
 
-t.test('a disk that cannot take the file is not the service\'s fault', async (t) => {
+t.test('a disk error is not the service\'s fault', async (t) => {
   const folder = t.testdir({})
   const server = await startServer(t, (_request, response) => response.end('x'))
   const toFile = join(folder, 'missing', 'cover')
@@ -72,7 +72,7 @@ t.test('a disk that cannot take the file is not the service\'s fault', async (t)
   t.equal(server.requests.length, 1)
 })
 
-t.test('a link at the place of the file is replaced, not followed', async (t) => {
+t.test('a link at the path of the file is replaced, not followed', async (t) => {
   const folder = t.testdir({ precious: 'kept' })
   const server = await startServer(t, (_request, response) => response.end('new'))
   const toFile = join(folder, 'cover')
@@ -82,7 +82,7 @@ t.test('a link at the place of the file is replaced, not followed', async (t) =>
   t.equal(await readFile(toFile, 'utf8'), 'new')
 })
 
-t.test('downloads obey the same address rules and are tried again', async (t) => {
+t.test('downloads obey the same address rules and are retried', async (t) => {
   const folder = t.testdir({})
   const toFile = join(folder, 'cover')
   await writeFile(toFile, 'old')

@@ -2,7 +2,7 @@ import t from 'tap'
 import { AddressRefusedError } from '../../../core/http/addresses.ts'
 import { startClient, startServer } from './server.ts'
 
-t.test('a gateway is asked in place of public hosts, redirects included', async (t) => {
+t.test('a gateway gets the requests to public hosts, redirects included', async (t) => {
   const gateway = await startServer(t, ({ url }, response) => {
     if (url === '/api.example.com/old?id=1') response.writeHead(302, { location: 'https://cdn.example.com/new?id=1' }).end()
     else response.end(`answer to ${url}`)
@@ -14,13 +14,13 @@ t.test('a gateway is asked in place of public hosts, redirects included', async 
   t.equal(gateway.requests.length, 2)
 })
 
-t.test('messages name the host that was meant', async (t) => {
+t.test('messages name the real host', async (t) => {
   const gateway = await startServer(t, (_request, response) => { response.writeHead(404).end() })
   const client = startClient(t, { allowPrivate: false, gateway: gateway.url })
   await t.rejects(client.text('https://api.example.com/games'), { message: /^GET api\.example\.com\/games answered 404/ })
 })
 
-t.test('an address that an administrator has in the local network is asked directly', async (t) => {
+t.test('a trusted address in the local network is requested directly', async (t) => {
   const gateway = await startServer(t, (_request, response) => { response.end('gateway') })
   const own = await startServer(t, ({ url }, response) => { response.end(`own ${url}`) })
   const client = startClient(t, { allowPrivate: false, gateway: gateway.url, trustedOrigins: [own.host] })

@@ -23,7 +23,7 @@ t.test('a body longer than allowed is refused while it streams', async (t) => {
   await t.rejects(client.request(server.url, { maxBytes: 1_000 }), { message: /more than the 1,000 bytes/ })
 })
 
-t.test('a body of exactly the allowed length is let through', async (t) => {
+t.test('a body of exactly the allowed length is accepted', async (t) => {
   const server = await startServer(t, (_request, response) => response.end('x'.repeat(1_000)))
   const client = startClient(t)
   t.equal((await client.request(server.url, { maxBytes: 1_000 })).bytes.byteLength, 1_000)
@@ -34,7 +34,7 @@ const PACKED: [encoding: string, pack: (text: string) => Buffer][] = [
   ['deflate', deflateRawSync], ['GZIP', gzipSync], ['identity', (text) => Buffer.from(text)]
 ]
 
-t.test('packed bodies are unpacked', async (t) => {
+t.test('encoded bodies are decoded', async (t) => {
   const server = await startServer(t, (request, response) => {
     const [encoding, pack] = PACKED[Number(request.url?.slice(1))] ?? []
     response.setHeader('content-encoding', encoding ?? '')
@@ -46,7 +46,7 @@ t.test('packed bodies are unpacked', async (t) => {
   }
 })
 
-t.test('a small body that unpacks to a huge one is refused', async (t) => {
+t.test('a small body that decodes to a huge one is refused', async (t) => {
   const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024))
   const server = await startServer(t, (_request, response) => {
     response.setHeader('content-encoding', 'gzip')
@@ -58,7 +58,7 @@ t.test('a small body that unpacks to a huge one is refused', async (t) => {
   t.ok(process.memoryUsage().arrayBuffers - before < 32 * 1024 * 1024, 'and never held in memory')
 })
 
-t.test('an endless row of empty gzip members is refused by its packed size', async (t) => {
+t.test('an endless row of empty gzip members is refused by its encoded size', async (t) => {
   const empty = Buffer.concat(Array.from({ length: 1_000 }, () => gzipSync('')))
   const server = await startServer(t, (_request, response) => {
     response.setHeader('content-encoding', 'gzip')
@@ -68,7 +68,7 @@ t.test('an endless row of empty gzip members is refused by its packed size', asy
   await t.rejects(client.request(server.url, { maxBytes: 10_000 }), { message: /more than the 10,000 bytes/ })
 })
 
-t.test('a body that is not packed as it says is an error of the service', async (t) => {
+t.test('a body that does not match its encoding is an error of the service', async (t) => {
   const server = await startServer(t, (request, response) => {
     response.setHeader('content-encoding', request.url === '/odd' ? 'lzma' : 'gzip')
     response.end('this is plain')
@@ -78,7 +78,7 @@ t.test('a body that is not packed as it says is an error of the service', async 
   await t.rejects(client.request(`${server.url}/odd`), { name: 'ServiceDownError', message: /encoding 'lzma'/ })
 })
 
-t.test('a service that drips its answer runs out of time', async (t) => {
+t.test('a service that sends its response too slowly times out', async (t) => {
   const server = await startServer(t, (_request, response) => {
     const timer = setInterval(() => response.write('.'), 5)
     response.on('close', () => clearInterval(timer))
@@ -90,7 +90,7 @@ t.test('a service that drips its answer runs out of time', async (t) => {
   t.equal(server.requests.length, 1, 'and it is not tried again')
 })
 
-t.test('an error page that never ends does not hold the caller', async (t) => {
+t.test('an endless error page does not block the caller', async (t) => {
   const closed = Promise.withResolvers<undefined>()
   const server = await startServer(t, (_request, response) => {
     response.statusCode = 403
@@ -107,7 +107,7 @@ t.test('an error page that never ends does not hold the caller', async (t) => {
   await closed.promise
 })
 
-t.test('a service that never answers runs out of time', async (t) => {
+t.test('a service that never answers times out', async (t) => {
   const server = await startServer(t, () => {})
   const client = startClient(t)
   await t.rejects(client.request(server.url, { timeoutMs: 500 }), { message: /took longer than 500 ms/ })

@@ -3,7 +3,7 @@ import t from 'tap'
 import { createMask, isSecretName } from '../../../core/http/mask.ts'
 import { character } from '../../any-string.ts'
 
-t.test('parameters and headers that carry credentials are known by their names', async (t) => {
+t.test('parameters and headers with credentials are recognised by their names', async (t) => {
   for (const name of ['key', 'apikey', 'api_key', 'apiKey', 'api-key', 'X-Api-Key', 'token', 'access_token', 'secret',
     'client_secret', 'password', 'devpassword', 'sspassword', 'passwd', 'pass', 'auth', 'Authorization', 'cookie',
     'Proxy-Authorization', 'sig', 'signature', 'X-Amz-Signature', 'X-Auth-Token']) t.ok(isSecretName(name), name)
@@ -12,7 +12,7 @@ t.test('parameters and headers that carry credentials are known by their names',
   }
 })
 
-t.test('values of such parameters are hidden, the rest of the address stays readable', async (t) => {
+t.test('values of such parameters are masked, and the rest stays readable', async (t) => {
   const mask = createMask([])
   const path = (url: string) => mask.path(new URL(url))
   t.equal(path('https://a.example/api?ssid=me&sspassword=x&romnom=Zelda%20(Europe).zip'),
@@ -23,18 +23,18 @@ t.test('values of such parameters are hidden, the rest of the address stays read
   t.equal(mask.url(new URL('https://me:word@a.example:444/x#key')), 'a.example:444/x')
 })
 
-t.test('a URL that is secret is hidden by its path too', async (t) => {
+t.test('the path of a secret URL is masked too', async (t) => {
   const mask = createMask(['https://hooks.example/services/T0/abc?thread=12345'])
   t.equal(mask.url(new URL('https://hooks.example/services/T0/abc?thread=12345')), 'hooks.example***?***')
   t.equal(mask.text('posting to /services/T0/abc'), 'posting to ***')
   t.equal(createMask(['http://nas.lan/']).path(new URL('http://nas.lan/a/b')), '/a/b')
 })
 
-t.test('longer secrets go first, and an empty one hides nothing', async (t) => {
+t.test('longer secrets are masked first, and an empty one masks nothing', async (t) => {
   t.equal(createMask(['abc', 'abcdef', '']).text('abcdef abc'), '*** ***')
 })
 
-t.test('no notation of a secret survives', async (t) => {
+t.test('every encoding of a secret is masked', async (t) => {
   const secrets = fc.array(fc.string({ minLength: 6, unit: character }).filter((secret) => !secret.includes('*')),
     { minLength: 1, maxLength: 3 })
   t.doesNotThrow(() => fc.assert(fc.property(secrets, (secrets) => {

@@ -17,7 +17,7 @@ t.test('a redirect into the local network is refused', async (t) => {
   t.equal(server.requests.length, inside.length)
 })
 
-t.test('as many redirects are followed as allowed', async (t) => {
+t.test('only the allowed number of redirects is followed', async (t) => {
   const { log, lines } = createLog()
   const server = await startServer(t, ({ url }, response) => {
     const left = Number(url?.slice(1))
@@ -34,7 +34,7 @@ t.test('as many redirects are followed as allowed', async (t) => {
   t.equal((await client.request(`${server.url}/2`, { accept: [302] })).headers['location'], '/1')
 })
 
-t.test('credentials stay with the origin they were meant for', async (t) => {
+t.test('credentials are sent only to their own origin', async (t) => {
   const seen: IncomingHttpHeaders[] = []
   const other = await startServer(t, ({ headers }, response) => {
     seen.push(headers)
@@ -56,7 +56,7 @@ t.test('credentials stay with the origin they were meant for', async (t) => {
   for (const name of ['authorization', 'cookie', 'x-api-key', 'x-own']) t.notHas(foreign, name)
 })
 
-t.test('303 and friends turn a POST into a GET, 307 and 308 send it again', async (t) => {
+t.test('301, 302 and 303 turn a POST into a GET; 307 and 308 repeat it', async (t) => {
   const server = await startServer(t, async (request, response) => {
     const status = Number(request.url?.slice(1))
     if (status === 0) {
@@ -71,7 +71,7 @@ t.test('303 and friends turn a POST into a GET, 307 and 308 send it again', asyn
   t.same(answers, [asGet, asGet, asGet, asPost, asPost])
 })
 
-t.test('a body is never sent on to another origin', async (t) => {
+t.test('a body is never sent to another origin', async (t) => {
   const other = await startServer(t, (_request, response) => response.end())
   const server = await startServer(t, (_request, response) => response.writeHead(307, { location: other.url }).end())
   const client = startClient(t)
@@ -89,7 +89,7 @@ t.test('a redirect without a usable target is an error', async (t) => {
   await t.rejects(client.request(`${server.url}/bad`), { name: 'HttpStatusError', status: 302 })
 })
 
-t.test('the secrets in the target of a redirect are not shown', async (t) => {
+t.test('the secrets in the target of a redirect are masked', async (t) => {
   const server = await startServer(t, (_request, response) =>
     response.writeHead(302, { location: 'https://u:p@cdn.example.com/a?token=abc&size=1' }).end())
   await t.rejects(startClient(t).request(server.url, { redirects: 0 }), {

@@ -4,7 +4,7 @@ import t from 'tap'
 import { parseRetryAfter, sleep } from '../../../core/http/retry.ts'
 import { startClient, startServer } from './server.ts'
 
-/** Answers with the statuses in turn, the last one for ever. */
+/** Answers with the statuses in turn, and repeats the last one. */
 function answers (statuses: number[], headers: Record<string, string> = {}) {
   const left = [...statuses]
   return (_request: object, response: ServerResponse) => {
@@ -18,7 +18,7 @@ function recordWaits () {
   return { waits, sleep: async (ms: number) => { waits.push(ms) } }
 }
 
-t.test('a service that is back after a moment is asked again, later each time', async (t) => {
+t.test('a service that recovers is asked again, with growing waits', async (t) => {
   const server = await startServer(t, answers([502, 503, 200]))
   const { waits, sleep } = recordWaits()
   const client = startClient(t, { sleep, random: () => 0.5 })
@@ -26,7 +26,7 @@ t.test('a service that is back after a moment is asked again, later each time', 
   t.same(waits, [500, 1_000])
 })
 
-t.test('after three tries the service is down', async (t) => {
+t.test('after three attempts the service counts as down', async (t) => {
   const server = await startServer(t, answers([504]))
   await t.rejects(startClient(t).text(server.url), {
     name: 'ServiceDownError', message: `GET ${server.host}/ answered 504: the service is down; try again later`
@@ -34,7 +34,7 @@ t.test('after three tries the service is down', async (t) => {
   t.equal(server.requests.length, 3)
 })
 
-t.test('a connection that breaks is tried again', async (t) => {
+t.test('a broken connection is retried', async (t) => {
   const server = await startServer(t, (_request, response) => {
     if (server.requests.length === 1) response.destroy()
     else if (server.requests.length === 2) response.writeHead(200, { 'content-length': '4' }).write('ab', () => response.destroy())
@@ -44,7 +44,7 @@ t.test('a connection that breaks is tried again', async (t) => {
   t.equal(server.requests.length, 3)
 })
 
-t.test('a request with an effect is not repeated unless it is said to be harmless', async (t) => {
+t.test('a request with an effect is repeated only if the caller allows it', async (t) => {
   const server = await startServer(t, answers([503, 200, 503, 200, 503, 200]))
   const client = startClient(t)
   await t.rejects(client.text(server.url, { method: 'POST' }), { name: 'ServiceDownError' })
@@ -54,14 +54,14 @@ t.test('a request with an effect is not repeated unless it is said to be harmles
   await t.rejects(client.text(server.url, { retry: false }), { name: 'ServiceDownError' })
 })
 
-t.test('other failures are not worth another try', async (t) => {
+t.test('other failures are not retried', async (t) => {
   const server = await startServer(t, ({ url }, response) => response.writeHead(Number(url?.slice(1))).end())
   const client = startClient(t)
   for (const status of [400, 401, 404, 500, 501]) await t.rejects(client.request(`${server.url}/${status}`))
   t.equal(server.requests.length, 5)
 })
 
-t.test('the service is left alone for as long as it asks', async (t) => {
+t.test('the client waits as long as the service asks', async (t) => {
   const server = await startServer(t, answers([429, 503, 200], { 'retry-after': '7' }))
   const { waits, sleep } = recordWaits()
   const pauses: number[] = []
@@ -71,7 +71,7 @@ t.test('the service is left alone for as long as it asks', async (t) => {
   t.same(pauses, [7_000, 7_000])
 })
 
-t.test('a wait of more than a minute is the caller\'s decision', async (t) => {
+t.test('a wait of more than a minute is left to the caller', async (t) => {
   const server = await startServer(t, answers([429], { 'retry-after': '61' }))
   const { waits, sleep } = recordWaits()
   const pauses: number[] = []
@@ -97,13 +97,13 @@ t.test('a 429 without a time is retried with a growing wait, then reported', asy
   t.same(pauses, [900, 1_800, 3_600])
 })
 
-t.test('a POST that is rate limited tells its caller at once', async (t) => {
+t.test('a rate-limited POST fails at once', async (t) => {
   const server = await startServer(t, answers([429], { 'retry-after': '2' }))
   await t.rejects(startClient(t).text(server.url, { method: 'POST' }), { name: 'RateLimitedError', retryAfterMs: 2_000 })
   t.equal(server.requests.length, 1)
 })
 
-t.test('a caller that pauses by itself is told of a rate limit at once, and of nothing else', async (t) => {
+t.test('with tellsLimits a rate limit fails at once, and other errors are retried', async (t) => {
   const server = await startServer(t, answers([503, 429], { 'retry-after': '2' }))
   const { waits, sleep } = recordWaits()
   const client = startClient(t, { sleep }).withSignal(new AbortController().signal, { tellsLimits: true })
@@ -121,7 +121,7 @@ t.test('Retry-After is seconds or a date', async (t) => {
   for (const [header, ms] of rows) t.equal(parseRetryAfter(header, now), ms, `'${header}'`)
 })
 
-t.test('waiting for another try ends with the reason of the caller', async (t) => {
+t.test('the wait for a retry ends with the caller\'s reason', async (t) => {
   const cancel = new AbortController()
   const server = await startServer(t, answers([503], { 'retry-after': '50' }))
   const client = startClient(t, { sleep, onPause: () => setImmediate(() => cancel.abort(new Error('enough'))) })

@@ -16,7 +16,7 @@ export interface LocalServer {
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => unknown
 
-/** A server on the loopback address, closed with the test. */
+/** Starts a server on the loopback address, closed with the test. */
 export async function startServer (t: Test, listener: Listener): Promise<LocalServer> {
   const requests: string[] = []
   const server = createServer((request, response) => {
@@ -47,7 +47,7 @@ export function createLog (): { log: Logger, lines: Line[] } {
   return { lines, log: { debug: write, info: write, warn: write, error: write } }
 }
 
-/** A client that may reach the loopback address and waits for nothing between two tries. */
+/** Creates a client that may reach the loopback address and does not wait between two attempts. */
 export function startClient (t: Test, options: Partial<HttpClientOptions> = {}) {
   const client = createHttpClient({
     name: 'demo',
@@ -61,7 +61,7 @@ export function startClient (t: Test, options: Partial<HttpClientOptions> = {}) 
   return client
 }
 
-/** Keeps values as JSON, as the real store does. */
+/** Creates a store that keeps values as JSON, as the real one does. */
 export function createStore (): Cache & { values: Map<string, string> } {
   const values = new Map<string, string>()
   return {

@@ -21,7 +21,7 @@ async function zipOf (members: Record<string, string | Buffer>): Promise<Buffer>
   return Buffer.concat(chunks)
 }
 
-t.test('a body arrives in pieces, unpacked, without a limit of its own', async (t) => {
+t.test('a body arrives in pieces, decoded, without a default limit', async (t) => {
   const body = Buffer.alloc(40 * 1024 * 1024, 'records ')
   const server = await startServer(t, ({ url }, response) => {
     if (url === '/packed') response.setHeader('content-encoding', 'gzip')
@@ -41,7 +41,7 @@ t.test('a body arrives in pieces, unpacked, without a limit of its own', async (
   await t.rejects(join(client.stream(`${server.url}/plain`, { maxBytes: 1_000 })), { message: /more than the 1,000 bytes/ })
 })
 
-t.test('a connection that is cut in the middle is told, and nothing that arrived comes twice', async (t) => {
+t.test('a cut connection is an error, and no bytes arrive twice', async (t) => {
   const server = await startServer(t, (_request, response) => {
     response.writeHead(200, { 'content-length': '100' }).write('first half', () => { setImmediate(() => response.destroy()) })
   })
@@ -52,7 +52,7 @@ t.test('a connection that is cut in the middle is told, and nothing that arrived
   t.equal(text, 'first half')
 })
 
-t.test('what fails before its first byte is tried again', async (t) => {
+t.test('a failure before the first byte is retried', async (t) => {
   let tries = 0
   const server = await startServer(t, (_request, response) => {
     if (++tries < 3) response.writeHead(503).end()
@@ -62,7 +62,7 @@ t.test('what fails before its first byte is tried again', async (t) => {
   t.equal(tries, 3)
 })
 
-t.test('whoever stops reading ends the request', async (t) => {
+t.test('a consumer that stops ends the request', async (t) => {
   const { promise: closed, resolve } = Promise.withResolvers<void>()
   const server = await startServer(t, (_request, response) => {
     response.on('close', resolve)
@@ -76,7 +76,7 @@ t.test('whoever stops reading ends the request', async (t) => {
   await closed
 })
 
-t.test('a slow reader holds the sender back', async (t) => {
+t.test('a slow consumer slows the sender down', async (t) => {
   let sent = 0
   const server = await startServer(t, async (_request, response) => {
     for (; sent < 64; sent++) if (!response.write(Buffer.alloc(1024 * 1024))) await once(response, 'drain')
@@ -84,14 +84,14 @@ t.test('a slow reader holds the sender back', async (t) => {
   })
   const reader = startClient(t).stream(server.url)[Symbol.asyncIterator]()
   await reader.next()
-  // Whatever fits in the buffers on the way has been taken once this other answer is there.
+  // Once this other response has arrived, all buffers on the way are full.
   const other = await startServer(t, (_request, response) => { response.end('ok') })
   await startClient(t).text(other.url)
   t.ok(sent < 64, `${sent} MiB were sent to a reader of one piece`)
   await reader.return?.()
 })
 
-t.test('the wanted members of a zip are read one after the other, and nothing stays on the disk', async (t) => {
+t.test('the wanted members of a zip are read in order, and no file stays', async (t) => {
   const tempDir = t.testdir({})
   const zip = await zipOf({ 'a.xml': 'first', 'skipped.xml': 'x', 'b.xml': 'second'.repeat(100_000) })
   const server = await startServer(t, (_request, response) => { response.end(zip) })
@@ -108,7 +108,7 @@ t.test('the wanted members of a zip are read one after the other, and nothing st
   t.same(await readdir(tempDir), [], 'nor after a reader that stopped early')
 })
 
-t.test('what is no zip, is cut off or is a bomb fails and leaves nothing', async (t) => {
+t.test('an invalid, cut-off or bomb zip fails and leaves no file', async (t) => {
   const tempDir = t.testdir({})
   const zip = await zipOf({ 'a.xml': 'first'.repeat(1_000) })
   const bomb = await zipOf({ 'a.xml': Buffer.alloc(32 * 1024 * 1024) })
@@ -133,7 +133,7 @@ t.test('what is no zip, is cut off or is a bomb fails and leaves nothing', async
   t.same(await readdir(tempDir), [])
 })
 
-t.test('a member whose bytes are not what the zip says is an error of the service', async (t) => {
+t.test('a member that differs from the zip\'s directory is an error of the service', async (t) => {
   const zip = await zipOf({ 'a.xml': 'first'.repeat(1_000) })
   const start = 30 + 'a.xml'.length
   zip.fill(0xff, start, start + 12)
