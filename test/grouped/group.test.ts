@@ -81,9 +81,9 @@ t.test('a file that ends the process is named and fails the group', async (t) =>
 t.test('changes by a file to the environment, directory, umask and clock are undone', async (t) => {
   const { code, output } = await run(t, {
     'a.js': `import { mock } from 'node:test'
-import { takeSettings } from ${JSON.stringify(ENVIRONMENT)}
+import { removeSettings } from ${JSON.stringify(ENVIRONMENT)}
 process.env.SVC_A = '1'
-takeSettings()
+removeSettings()
 delete process.env.PATH
 process.chdir('/')
 process.umask(0o777)
