@@ -27,11 +27,11 @@ export const DateTime = Type.String({ format: 'date-time' })
 export const ID_MAX = 2_147_483_647
 export const Id = Type.Integer({ minimum: 1, maximum: ID_MAX })
 export const idOf = (what: string) => Type.Integer({ minimum: 1, maximum: ID_MAX, description: `Id of ${what}` })
-export const IdParams = Type.Object({ id: idOf('what the path names, as lists have it') })
+export const IdParams = Type.Object({ id: idOf('the entity in the path, as in lists') })
 /** The most rows of one response, whatever limit is requested. */
 export const LIMIT_MAX = 10_000
-export const Limit = Type.Integer({ default: 50, minimum: 1, maximum: LIMIT_MAX, description: 'Most rows of the answer' })
-export const Offset = Type.Integer({ default: 0, minimum: 0, maximum: ID_MAX, description: 'Rows that are left out at the beginning' })
+export const Limit = Type.Integer({ default: 50, minimum: 1, maximum: LIMIT_MAX, description: 'The most rows in the response' })
+export const Offset = Type.Integer({ default: 0, minimum: 0, maximum: ID_MAX, description: 'Rows to skip at the beginning' })
 /** The content of a file: of a response, or of a part of a form. */
 export const Bytes = Type.Unsafe<unknown>({ type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' })
 /** Returns a body schema as a form with an additional file, for the API document. */

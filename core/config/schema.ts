@@ -13,14 +13,14 @@ const ServerSchema = Section({
       'under which everything is served'
   }),
   workers: Type.Integer({
-    default: 4, minimum: 1, maximum: 64, env: 'WEB_SERVER_CONCURRENCY', description: 'The most web workers: two to begin with, more where they are busy and a processor is free'
+    default: 4, minimum: 1, maximum: 64, env: 'WEB_SERVER_CONCURRENCY', description: 'The most web workers. Two run from the start, more if all are busy and a processor is idle'
   }),
   drain_seconds: Type.Integer({
     default: 30,
     minimum: 5,
     maximum: 3600,
     env: 'SVC_DRAIN_SECONDS',
-    description: 'Seconds that uploads under way get to finish when the server stops; whatever stops it has to wait longer'
+    description: 'Seconds for running uploads to finish when the server stops; the service manager must wait longer'
   }),
   log_level: StringEnum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     { default: 'info', env: 'SVC_LOG_LEVEL', description: 'The least important log lines to print' }),
@@ -42,7 +42,7 @@ const ServerSchema = Section({
   web_connect_origins: Type.Array(Type.String({ pattern: '^(https?|wss?)://[A-Za-z0-9.*:[\\]-]+$' }), {
     default: [],
     env: 'SVC_WEB_CONNECT_ORIGINS',
-    description: 'Other sites that the pages in web_dir may ask, such as https://api.github.com'
+    description: 'Other sites that the pages in web_dir may request, such as https://api.github.com'
   }),
   romm_names: Switch('SVC_ROMM_NAMES',
     'Cookies also go by the names that pages made for RomM read, new client API tokens begin with rmm_, and the page ' +
@@ -54,16 +54,16 @@ const AuthSchema = Section({
     minLength: 16,
     writeOnly: true,
     env: 'SVC_AUTH_SECRET_KEY',
-    description: 'Signs and seals; without it one is made once and kept in secret.key in the data directory'
+    description: 'Key for signatures and encryption; without it one is created once and stored in secret.key in the data directory'
   })),
   admin_username: Type.Optional(Type.String({
-    minLength: 3, maxLength: 255, env: 'SVC_ADMIN_USERNAME', description: 'First administrator, made while there is none'
+    minLength: 3, maxLength: 255, env: 'SVC_ADMIN_USERNAME', description: 'First administrator, created while there is none'
   })),
   admin_password: Type.Optional(Type.String({
     maxLength: 255,
     writeOnly: true,
     env: 'SVC_ADMIN_PASSWORD',
-    description: 'Password of that administrator, 8 characters at least; without effect once there is one'
+    description: 'Password of that administrator, at least 8 characters; without effect once there is one'
   })),
   session_max_age_seconds: Type.Integer({
     default: 1209600, minimum: 60, env: 'SESSION_MAX_AGE_SECONDS', description: 'Seconds a login lasts without use'
@@ -72,7 +72,7 @@ const AuthSchema = Section({
     default: 7776000,
     minimum: 60,
     env: 'SESSION_ABSOLUTE_MAX_AGE_SECONDS',
-    description: 'Seconds after which a login ends however much it is used'
+    description: 'Seconds after which a login ends, even if it is used'
   }),
   oauth_access_token_expire_seconds: Type.Integer({
     default: 1800, minimum: 1, env: 'OAUTH_ACCESS_TOKEN_EXPIRE_SECONDS', description: 'Seconds an OAuth2 access token lasts'
@@ -81,7 +81,7 @@ const AuthSchema = Section({
     default: 604800, minimum: 1, env: 'OAUTH_REFRESH_TOKEN_EXPIRE_SECONDS', description: 'Seconds an OAuth2 refresh token lasts'
   }),
   invite_token_expiry_seconds: Type.Integer({
-    default: 600, minimum: 1, maximum: 31536000, env: 'INVITE_TOKEN_EXPIRY_SECONDS', description: 'Seconds an invite is good for'
+    default: 600, minimum: 1, maximum: 31536000, env: 'INVITE_TOKEN_EXPIRY_SECONDS', description: 'Seconds an invite is valid'
   }),
   kiosk_mode: Switch('KIOSK_MODE', 'Lets anyone read without signing in what the default permission group may read'),
   secure_cookie: Switch('SVC_SESSION_SECURE_COOKIE', 'Marks cookies Secure even when the request did not come over TLS'),
@@ -91,7 +91,7 @@ const AuthSchema = Section({
   disable_download_endpoint_auth: Switch('DISABLE_DOWNLOAD_ENDPOINT_AUTH',
     'Serves ROM details and downloads without credentials'),
   audit_log_retention_days: Type.Integer({
-    default: 90, minimum: 0, env: 'AUDIT_LOG_RETENTION_DAYS', description: 'Days security events are kept; 0 means for ever'
+    default: 90, minimum: 0, env: 'AUDIT_LOG_RETENTION_DAYS', description: 'Days security events are stored; 0 means for ever'
   }),
   token_prefixes: Type.Array(Formatted('token-prefix'), {
     default: [], env: 'SVC_TOKEN_PREFIXES', description: 'Further prefixes of client API tokens, such as rmm_'
@@ -102,13 +102,13 @@ const SocketsSchema = Section({
   guests: StringEnum(['all', 'totals'], {
     default: 'totals',
     env: 'SVC_SOCKETS_GUESTS',
-    description: 'What sockets without a session hear of scans: everything that nobody is kept from seeing, or totals only'
+    description: 'Scan events for sockets without a session: all that are hidden from nobody, or totals only'
   })
 }, 'Live events')
 
 /** Every setting of the server. The file `config.yml` has this shape, and `env` names the variable of a setting. */
 export const ConfigSchema = Type.Object({
-  data_dir: Type.String({ default: './data', env: 'SVC_DATA_DIR', description: 'Everything the server keeps' }),
+  data_dir: Type.String({ default: './data', env: 'SVC_DATA_DIR', description: 'Folder of all data of the server' }),
   library_dir: Type.Optional(Type.String({
     env: 'SVC_LIBRARY_DIR',
     description: 'The library; without it `library` in the data directory. Several are listed under `libraries`'
@@ -126,8 +126,8 @@ export const ConfigSchema = Type.Object({
     prepared_statements: Type.Boolean({
       default: true,
       env: 'SVC_DATABASE_PREPARED_STATEMENTS',
-      description: 'Has the database keep the plans of statements that come often. Off behind a pooler that hands each ' +
-        'transaction to another connection and does not keep track of prepared statements'
+      description: 'Lets the database cache the plans of frequent statements. Switch it off behind a pooler that gives each ' +
+        'transaction another connection and does not track prepared statements'
     })
   }, 'The database'),
   auth: AuthSchema,
@@ -135,10 +135,10 @@ export const ConfigSchema = Type.Object({
   outgoing: Section({
     gateway: Type.Optional(Formatted('http-base', {
       env: 'SVC_SOURCES_GATEWAY',
-      description: 'A server that answers in place of all metadata sources: what is for https://host/path is asked at ' +
-        '<gateway>/host/path. For caches, and for recorded answers'
+      description: 'A server that answers in place of all metadata providers: requests for https://host/path go to ' +
+        '<gateway>/host/path. For caches, and for recorded responses'
     }))
-  }, 'How metadata sources are reached'),
+  }, 'The way to metadata providers'),
   ...sections,
   plugins: Type.Record(Type.String(), Type.Object({}, { additionalProperties: true }), {
     default: {}, description: 'Settings of each plugin under its key'

@@ -42,15 +42,15 @@ function describeMessage ({ name, summary, schema, scopes, from }: ListedEvent):
 }
 
 const SCHEMES = {
-  session: { type: 'httpApiKey', in: 'cookie', name: 'svc_session', description: 'A browser that signed in' },
+  session: { type: 'httpApiKey', in: 'cookie', name: 'svc_session', description: 'The login session of a browser' },
   bearer: { type: 'http', scheme: 'bearer', description: 'A client API token' }
 }
 const listSchemes = (namespace: string) => (namespace === '/' ? ['session', 'bearer'] : ['bearer'])
   .map((scheme) => ({ $ref: `#/components/securitySchemes/${scheme}` }))
 
 const ADDRESSES: Readonly<Record<string, string>> = {
-  '/': 'What browsers and apps listen to. Who has a cookie or a token gets what concerns the account; guests get totals alone.',
-  '/devices': 'What a device is told that connects with its own token, as `auth.token` of the handshake or as `Bearer`.'
+  '/': 'Events for browsers and apps. Callers with a cookie or a token get the events of their account; guests get only totals.',
+  '/devices': 'Events for a device that connects with its own token, as `auth.token` of the handshake or as `Bearer`.'
 }
 
 /** Describes each event as a message of its channel and as an operation of the server, which sends or receives it. */
@@ -86,7 +86,7 @@ export default fp<AsyncapiOptions>(async (app, { config, version }) => {
       info: {
         title: 'svc events',
         version,
-        description: 'What is told over socket.io: each message is an event of that name with one argument, its payload.',
+        description: 'Events over socket.io: each message is an event of that name with one argument, its payload.',
         license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' }
       },
       defaultContentType: 'application/json',

@@ -142,11 +142,11 @@ export default fp<OpenapiOptions>(async (app, { config, version, tags, introduct
       tags: [...tags],
       components: {
         securitySchemes: {
-          session: { type: 'apiKey', in: 'cookie', name: 'svc_session', description: 'A browser that signed in' },
-          basic: { type: 'http', scheme: 'basic', description: 'Name and password, with all that the account may do' },
-          bearer: { type: 'http', scheme: 'bearer', description: 'A client API token, `svc_…`, or what `createToken` gave; each has scopes of its own' },
+          session: { type: 'apiKey', in: 'cookie', name: 'svc_session', description: 'The login session of a browser' },
+          basic: { type: 'http', scheme: 'basic', description: 'Username and password, with all rights of the account' },
+          bearer: { type: 'http', scheme: 'bearer', description: 'A client API token, `svc_…`, or a token from `createToken`; each has its own scopes' },
           urlToken: {
-            type: 'apiKey', in: 'query', name: 'token', description: 'A client API token, for programs that can send no header'
+            type: 'apiKey', in: 'query', name: 'token', description: 'A client API token, for programs that cannot send a header'
           }
         }
       }
