@@ -1,6 +1,6 @@
 #!/bin/sh
-# `svc` in the image: gives up root's rights for PUID and PGID, then runs the server or a command. Started as anybody
-# else, as by `docker run --user`, it stays that user.
+# Runs `svc` in the image: switches from root to PUID and PGID, then starts the server or a command. Another user, as
+# set by `docker run --user`, is kept.
 set -eu
 
 fail () {
@@ -14,23 +14,23 @@ umask "${UMASK:-022}"
 
 uid=$(id -u)
 gid=$(id -g)
-# Process 1 has to take in orphans and gets no signal that it does not handle, not even while it starts.
+# Process 1 must adopt orphans, and it gets only signals that it handles, even while it starts.
 set -- node /svc/core/svc.js "$@"
 if [ $$ = 1 ]; then set -- tini -- "$@"; fi
 
 if [ "$uid" = 0 ]; then
   uid=${PUID:-1000}
   gid=${PGID:-1000}
-  # A new volume is root's; one that was used before was this user's, unless PUID is another now. Links are not followed.
+  # A new volume belongs to root. A used one belongs to this user, unless PUID has changed. Links are not followed.
   if [ "$(stat -c %u:%g "$SVC_DATA_DIR")" != "$uid:$gid" ]; then
     chown -Rh "$uid:$gid" "$SVC_DATA_DIR" || fail "$SVC_DATA_DIR cannot be given to $uid:$gid; run chown -R $uid:$gid on it, or allow CAP_CHOWN and CAP_DAC_READ_SEARCH"
   fi
   set -- setpriv --reuid="$uid" --regid="$gid" --clear-groups --no-new-privs -- "$@"
 fi
 
-# Root's home is no one else's. What npm caches there may go.
+# Other users cannot use root's home. npm's cache there may be lost.
 export HOME=/tmp
-# PostgreSQL is made by users that have a name only; /etc is read-only.
+# initdb of PostgreSQL needs a user with a name, and /etc is read-only.
 if ! getent passwd "$uid" > /dev/null; then
   names=/tmp/svc-passwd-$uid
   [ -e "$names" ] || echo "svc:x:$uid:$gid::/tmp:/bin/sh" > "$names" || fail '/tmp cannot be written; mount a tmpfs there'

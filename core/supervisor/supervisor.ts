@@ -148,7 +148,7 @@ class Run {
     const listener = (signal: NodeJS.Signals) => { this.#receive(signal) }
     for (const signal of STOP_SIGNALS) process.on(signal, listener)
     const stopWatching = watchNpm(() => { if (!this.#isStopping) this.#receive('SIGTERM') })
-    // Passed to any one process, because every process has the log of all.
+    // Any one ready process may take the line, because all processes share one log.
     const stopReading = readLines(this.#options.log, (line) => { this.#slots.some(({ slot }) => slot.pass(line)) })
     try {
       this.#filling = this.#fillFirst()

@@ -67,7 +67,7 @@ const BROKEN: { fixture: string, status: string, reason: RegExp }[] = [
 ]
 
 for (const { fixture, status, reason } of BROKEN) {
-  t.test(`the plugin ${fixture} is ${status} and says why, its neighbour is active`, async (t) => {
+  t.test(`the plugin ${fixture} is ${status} with a reason, and its neighbour is active`, async (t) => {
     const dataDir = installFixtures(t, [fixture, 'good-provider'])
     const { registry } = await load(t, dataDir, listInstalled(dataDir))
     const [broken, good] = registry.records
