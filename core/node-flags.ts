@@ -6,11 +6,11 @@ export const DISABLE_DEBUGGER = '--disable-sigusr1'
 
 const FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning', DISABLE_DEBUGGER]
 
-/** V8 would let the semi-space (its space for new objects) grow to 64 MB in each process. */
+/** V8 would let its young generation, the space for new objects, grow to 64 MB in each process. */
 export const WEB_FLAGS = [...FLAGS, '--max-semi-space-size=4']
 
 /**
- * Objects of a lookup live as long as a provider takes to answer. With a smaller semi-space they would survive two
- * collections and move to the old generation.
+ * Objects of a lookup live as long as a provider takes to answer. In a smaller young generation they would survive two
+ * collections, which moves them to the old generation.
  */
 export const WORKER_FLAGS = [...FLAGS, '--max-semi-space-size=16']

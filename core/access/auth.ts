@@ -11,7 +11,7 @@ import type { Scope } from './scopes.ts'
 import '../web/limits.ts'
 import { type Secrets, isEqualSecret } from './secrets.ts'
 
-/** The sender of a request or socket handshake, its credential, and what that credential allows. */
+/** The sender of a request or socket handshake, its credential, and the rights of that credential. */
 export interface Caller {
   id: number
   username: string
@@ -173,7 +173,7 @@ function checkDeclared (route: RouteOptions): void {
     'if anyone may call it')
 }
 
-/** Returns what a CSRF value is bound to: a login session, or no session yet. */
+/** Returns the owner of a CSRF value: a login session, or `anonymous` before a sign-in. */
 const bindingOf = (caller: Caller | null) => caller?.session_id === null || caller === null ? 'anonymous' : `session:${caller.session_id}`
 
 function createCsrf (secrets: Secrets) {

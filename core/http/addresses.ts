@@ -85,8 +85,8 @@ function isNamed (host: string, names: readonly string[]): boolean {
 /**
  * Checks a URL before a request.
  *
- * @throws AddressRefusedError if the scheme is not http or https, the host is local and not trusted, or the host is not
- * among those that may be reached.
+ * @throws AddressRefusedError if the scheme is not http or https, if the host is local and not trusted, or if it is not
+ * in `hosts`.
  */
 export function checkUrl (url: URL, rules: AddressRules = {}): void {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {

@@ -7,7 +7,7 @@ import type { IncomingAnswer, Reader } from './exchange.ts'
 type Send = (pour: Reader<number>, ended: AbortSignal) => Promise<number>
 
 /**
- * Yields the bytes of a response as they arrive, without buffering them twice. If the consumer stops, the request is
+ * Yields the bytes of a response as they arrive; no byte is fetched twice. If the consumer stops, the request is
  * aborted.
  */
 export async function * createPipe (send: Send, maxBytes: number): AsyncGenerator<Buffer> {

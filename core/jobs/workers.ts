@@ -59,8 +59,8 @@ const DUTY_CLASS = 736_414
 const WORK_CLASS = 736_415
 
 /**
- * Selects live processes. A process is alive while its own database session holds its advisory lock (released the
- * moment it dies) and its row was updated lately (stale if it hangs).
+ * Selects live processes. The database session of a live process holds its advisory lock, which is released the moment
+ * the process dies. Its row was updated lately; a stale row means that the process hangs.
  */
 const ALIVE = `select w.id from workers w join pg_locks l on l.locktype = 'advisory' and l.classid = ${LOCK_CLASS}
   and l.objid = (hashtext(w.id)::bigint & 4294967295)::oid and l.granted

@@ -12,8 +12,8 @@ import { runDir } from '../config/run-dir.ts'
 /**
  * The code without its types is stored between starts, for `strip-hook.js`, because Node would load a compiler into
  * every process to remove them. It is in the data directory, where no other user can write. V8's compiled code is not
- * stored: Node's compile cache saves no relevant time, and each process keeps what it read from it, a sixth of its
- * memory.
+ * stored, because Node's compile cache saves no relevant time. Each process would also keep what it read from that
+ * cache, a sixth of its memory.
  */
 const folderOf = (dataDir: string) => join(runDir(dataDir), 'stripped')
 const markOf = (dataDir: string) => join(folderOf(dataDir), 'complete')

@@ -10,9 +10,9 @@ const NOTIFY_ALL = 'select pg_notify(channel, payload) from unnest($1::text[], $
 interface Batch { channels: Map<string, string>, sent: Promise<unknown> }
 
 /**
- * The connection pool of a socket.io adapter. It works around two behaviours of the adapter. It forgets its listening
- * connection if it is closed before it has one or lost it, and then asks for another every two seconds. It also sends
- * one statement for each event.
+ * The connection pool of a socket.io adapter, which works around two behaviours of the adapter. If the adapter is
+ * closed before it has its listening connection, or after losing it, the adapter forgets that connection. It then asks
+ * for another one every two seconds. The adapter also sends one statement for each event, which this pool batches.
  */
 export class AdapterPool extends pg.Pool {
   readonly #listening = new Set<pg.PoolClient>()

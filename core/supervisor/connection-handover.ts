@@ -42,9 +42,9 @@ function tellOfEnd (child: ChildProcess): void {
 }
 
 /**
- * Closes the connections that were sent to a web worker and that it never accepted, because it died, or because it
- * closed while no other worker existed. node:cluster keeps a copy of each until a worker accepts it, so the client
- * would wait for ever.
+ * Closes the connections that were sent to a web worker and that it never accepted. The worker may have died, or closed
+ * while no other worker existed. node:cluster keeps a copy of each until a worker accepts it, so the client would wait
+ * for ever.
  */
 export function closeUntaken (child: ChildProcess): void {
   const open = new Map<number, { handle: Handle, takers: Takers }>()

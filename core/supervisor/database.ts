@@ -24,7 +24,10 @@ export interface DatabaseEvents {
   onHopeless (reason: string): void
 }
 
-/** Connections of one process for its liveness lock, its jobs, LISTEN and long reads, besides its two pools. */
+/**
+ * Connections of one process for the session that identifies it, its jobs, LISTEN and long reads, besides its two
+ * pools.
+ */
 const EXTRA_CONNECTIONS = 12
 /** Connections for commands, backups and people, and the three that PostgreSQL reserves for a superuser. */
 const SPARE_CONNECTIONS = 18

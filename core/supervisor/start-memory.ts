@@ -27,8 +27,8 @@ export const COLLECT_SOONER = '--heap-growing-percent=75'
 
 /**
  * Makes a process collect garbage sooner. V8 lets the heap of a busy process grow to four times the used part, hundreds
- * of megabytes, and a scan lasts long enough to get there. A V8 without this setting prints a warning and continues.
- * Call it only after all modules are loaded, because loading makes little garbage.
+ * of megabytes. A scan lasts long enough to get there. A V8 without this setting prints a warning and continues. Call
+ * it only after all modules are loaded, because loading makes little garbage.
  */
 export function collectSooner (): void {
   setFlagsFromString(COLLECT_SOONER)

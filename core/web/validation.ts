@@ -47,7 +47,7 @@ function readBooleanWords (schema: TSchema, input: unknown): void {
 
 /**
  * Creates a validator compiler. Schemas are compiled at first use, because compiling all of them is most of the cost of
- * a start, and each process may never serve most routes.
+ * a start. Each process would do so for routes that it may never serve.
  *
  * Queries, paths and headers are text and are converted to their schema's types. Bodies are not converted, because
  * coercion would turn a meaningful null into 0.

@@ -47,7 +47,7 @@ t.test('a connection sent to a closing web worker', {
     return { child, handed: handed.promise }
   }
 
-  /** Returns what a client receives that connects while the worker closes. */
+  /** Connects a client while the worker closes, and returns what the client receives. */
   async function hear (worker: Awaited<ReturnType<typeof startWorker>>, port: number, file: string): Promise<string> {
     const { child, handed } = worker
     const told = once(child, 'message')

@@ -51,7 +51,7 @@ function keepOnly (members: readonly PropertyKey[], of: object, name: string): v
 }
 
 /**
- * Removes the methods of the socket, because a plugin that reaches the channel, such as by a patched prototype, could
+ * Removes the methods of the socket. A plugin may reach the channel, such as by a patched prototype, and could then
  * create sockets of the same classes.
  */
 function stripSocket (channel: Socket): void {

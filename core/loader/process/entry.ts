@@ -13,7 +13,7 @@ import { type Incoming, createPeer } from './peer.ts'
  */
 const MEMORY_WATCH_MS = 250
 const OUT_OF_MEMORY = 90
-/** The most scans and other calls at once. */
+/** The most memos at once: one for each running scan, and some for other calls meanwhile. */
 const MEMOS_MAX = 32
 const [, , memoryMiB] = process.argv
 
