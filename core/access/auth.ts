@@ -48,7 +48,7 @@ export interface AuthScheme {
   order: number
   /** True if a socket of the main endpoint may be opened with this credential. */
   opensSockets: boolean
-  /** The caller, or null when no live credential of this kind was presented. */
+  /** Returns the caller, or null if no live credential of this kind was presented. */
   authenticate (presented: Presented): Promise<Caller | null>
 }
 

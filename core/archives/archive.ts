@@ -23,7 +23,7 @@ export interface Entry extends Listing {
 /** An open archive. Its reader counts every entry and byte against the archive's budget. */
 export interface Archive {
   list (): Promise<Listing[]>
-  /** All regular files in the order that is cheapest to read, or only those whose index is wanted. */
+  /** Yields all regular files in the order that is cheapest to read, or only those whose index is wanted. */
   entries (wanted?: ReadonlySet<number>): AsyncIterable<Entry>
 }
 

@@ -5,7 +5,7 @@ import { OUT_OF_TIME } from './errors.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** How long the database may work for a request whose work grows with the library; each statement stays short. */
+    /** The database time of a request whose work grows with the library; each statement stays short. */
     databaseMs?: number
   }
   interface FastifyRequest { databaseTime: RequestTime }

@@ -3,7 +3,7 @@ import { isAlive } from '../process-alive.ts'
 import { undefinedIf } from './binaries.ts'
 import { isServerProcess } from './cluster.ts'
 
-/** How long the server waits for other processes to close their connections. */
+/** The time that the server waits for other processes to close their connections. */
 const SMART_SHUTDOWN_MS = 3_000
 const POLL_MS = 50
 
