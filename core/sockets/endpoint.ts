@@ -18,7 +18,7 @@ const PING_TIMEOUT_MS = 60_000
  * the process, even for clients that vanished.
  */
 const CLOSE_TIMEOUT_MS = 200
-/** PostgreSQL's limit for a notification is 8000 bytes, and it must stay below. */
+/** PostgreSQL's limit for a notification is 8000 bytes; every notification must stay below it. */
 const NOTIFICATION_MAX_BYTES = 7_900
 
 /** One connection listens and one publishes; over several, events would overtake each other. */
