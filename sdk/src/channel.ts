@@ -4,7 +4,7 @@ import { type Plugin, type PluginDefinition, createPlugin } from './plugin.ts'
 
 export type NotificationLevel = 'info' | 'success' | 'warning' | 'error'
 
-/** A notification as it leaves the server; text is rendered English. */
+/** A notification as the server sends it; text is rendered English. */
 export interface OutgoingNotification {
   readonly event: 'notification'
   readonly id: number
@@ -20,53 +20,59 @@ export interface OutgoingNotification {
   readonly created_at: string
 }
 
-/** Settings that were read out of a URL. */
+/** Settings read from a URL. */
 export type ParsedUrl<Settings> = Settings & {
-  /** What of the URL is left out, in words for who entered it. */
+  /** Parts of the URL that the settings ignore, in words for the person who entered it. */
   readonly warnings?: readonly string[]
 }
 
-/** A way out of the inbox. A channel delivers one notification or throws; queueing and retries are the host's. */
+/** A way out of the inbox. A channel delivers one notification or throws; the host queues and retries. */
 export interface ChannelDefinition<
   Settings extends TProperties = TProperties, Config extends TProperties = TProperties
 > extends PluginDefinition<Config> {
   config?: TObject<Config>
   /** Schema of one channel's settings. `writeOnly: true` marks a secret: sealed at rest and never returned. */
   settings: TObject<Settings>
-  /** Whether only administrators may have such a channel. */
+  /** True if only administrators may create such a channel. */
   adminOnly?: boolean
-  /** What the destination can take; the host cuts longer text and paces deliveries. */
+  /** Limits of the destination; the host cuts longer text and rate-limits deliveries. */
   limits?: { titleLength?: number, bodyLength?: number, perMinute?: number, timeoutMs?: number }
 
-  /** @throws InvalidSettingsError when the settings cannot be used at all; anything else is retried. */
+  /** @throws InvalidSettingsError when the settings cannot work at all; the host retries after any other error. */
   deliver(notification: OutgoingNotification, settings: Static<TObject<Settings>>,
     ctx: Context<Static<TObject<Config>>>): Promise<void>
-  /** The destination in a form that is safe to show: no secret, no credentials. */
+  /** Returns the destination in a form that is safe to show: no secret, no credentials. */
   describe(settings: Static<TObject<Settings>>): string | Promise<string>
   /**
-   * Where settings lead, for a comparison that nobody sees: secrets that are not entered again are kept as long as it
-   * stays the same. Needed where `describe` shows too little to tell.
+   * Returns an identity of the destination, only for comparison and never shown. The host retains secrets that a
+   * person does not enter again while this identity stays the same. Needed when `describe` shows too little to
+   * compare.
    */
   destination?(settings: Static<TObject<Settings>>): string | Promise<string>
-  /** Sends the code that proves the owner can read this destination. Its presence makes channels start unconfirmed. */
+  /**
+   * Sends the code that proves that the owner can read this destination. If present, new channels start unconfirmed.
+   */
   confirm?(code: string, settings: Static<TObject<Settings>>, ctx: Context<Static<TObject<Config>>>): Promise<void>
-  /** The services this channel can reach, for a form to be drawn. */
+  /** Lists the services that this channel can reach, for a form. */
   services?(ctx: Context<Static<TObject<Config>>>): Promise<unknown[]>
   /**
-   * Reads a service URL into settings, or null when it is not understood. The context is there for services that must
-   * be looked up first; without it only those known by heart are read.
+   * Reads a service URL into settings, or returns null when no service matches it. Some services need a lookup
+   * through the context. Without a context, `parse` reads only URLs of built-in services.
    *
    * @throws InvalidSettingsError when the service is known and its URL is wrong; the message says why.
    */
   parse?(url: string, ctx?: Context<Static<TObject<Config>>>):
     ParsedUrl<Static<TObject<Settings>>> | null | Promise<ParsedUrl<Static<TObject<Settings>>> | null>
   /**
-   * Looks at settings before they are kept, for rules that no schema expresses.
+   * Checks settings before the host stores them, for rules that no schema expresses.
    *
    * @throws InvalidSettingsError that says which field is wrong and what to do.
    */
   check?(settings: Static<TObject<Settings>>, ctx: Context<Static<TObject<Config>>>): Promise<void>
-  /** The keys inside `settings.fields` that hold secrets, for a channel whose services have fields of their own. */
+  /**
+   * Returns the keys inside `settings.fields` that hold secrets, for a channel whose services have fields of their
+   * own.
+   */
   secretKeys?(settings: Static<TObject<Settings>>): string[] | Promise<string[]>
 }
 

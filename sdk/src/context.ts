@@ -2,66 +2,67 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import type { Allowance, Limits } from './limits.ts'
 import type { LinkMatch, Match } from './metadata.ts'
 
-/** What a plugin is handed. A plugin reads no environment, no database and no disk on its own. */
+/** The host services that a plugin receives. A plugin never reads the environment, a database or a disk by itself. */
 export interface Context<Config = unknown> {
-  /** The plugin's own configuration, checked against its schema, defaults filled in. */
+  /** The plugin's own configuration, checked against its schema, with defaults filled in. */
   readonly config: Config
   readonly http: HttpClient
   readonly log: Logger
   readonly cache: Cache
   readonly files: Files
-  /** Aborted when the work is cancelled or its time limit passes. Hand it on; never swallow its reason. */
+  /** Aborts when the work is cancelled or exceeds its time limit. Pass the signal on; never swallow its reason. */
   readonly signal: AbortSignal
   readonly preferences: Preferences
   /**
-   * Runs `create` once per key for the length of one scan (or of one call outside a scan) and shares the promise:
-   * for listings and files that every ROM of a platform needs. Keys are the plugin's own; a rejection is not kept.
+   * Runs `create` once per key for the length of one scan (or of one call outside a scan) and shares the promise. Use
+   * it for listings and files that every ROM of a platform needs. Keys belong to the plugin; a rejection is not
+   * cached.
    */
   memo<T>(key: string, create: () => Promise<T>): Promise<T>
 }
 
-/** The context of a plugin with this schema of its configuration. */
+/** The context of a plugin whose configuration has this schema. */
 export type ContextOf<Config extends TSchema> = Context<Static<Config>>
 
-/** What a provider is handed besides. */
+/** The additional host services of a provider. */
 export interface ProviderContext<Config = unknown, Options = unknown> extends Context<Config> {
-  /** What the scan was asked for, by the provider's `scanOptions`; outside a scan their defaults. */
+  /** The options of the current scan, by the provider's `scanOptions`; outside a scan their defaults. */
   readonly options: Options
-  /** What the sources asked before this one found for the ROM, by their key. */
+  /** Matches of the ROM at providers that ran before this one, by their key. */
   readonly found: ReadonlyMap<string, Match | LinkMatch>
-  /** The local index, when the provider declares one. */
+  /** The local index, if the provider declares one. */
   readonly index: Index
-  /** Read-only folders outside the library, by the property of the configuration that names them; only those set. */
+  /** Read-only folders outside the library, by the configuration property that names them; only those that are set. */
   readonly folders: Readonly<Record<string, Files>>
-  /** How far long work is. */
+  /** Reports the progress of long work. */
   report (progress: { done: number, total?: number, message?: string }): void
 }
 
-/** The context of a provider with these schemas of its configuration and of its options of a scan. */
+/** The context of a provider with these schemas of its configuration and scan options. */
 export type ProviderContextOf<Config extends TSchema, Options extends TSchema = TSchema> =
   ProviderContext<Static<Config>, Static<Options>>
 
-/** One value of a local index; several may have one key. */
+/** One value of a local index; several values may share one key. */
 export type IndexEntry = readonly [key: string, value: unknown]
 
-/** A provider's own store for what it downloads whole, swapped whole after each build. */
+/** A provider's own store for data that it downloads as a whole; each build replaces the entire index. */
 export interface Index {
-  /** All values of each key, in the order they were built; keys without any are left out. Waits for the first build. */
+  /** Returns all values of each key, in build order, and skips keys without values. Waits for the first build. */
   getMany (keys: readonly string[]): Promise<ReadonlyMap<string, readonly unknown[]>>
-  /** When it was built, in milliseconds since 1970-01-01 UTC; undefined before the first time. */
+  /** Returns the time of the last build in milliseconds since 1970-01-01 UTC; undefined before the first build. */
   builtAt (): Promise<number | undefined>
 }
 
-/** What the owner of the library prefers, from `scan.priority.*` and `scan.media`. */
+/** Preferences of the operator, from `scan.priority.*` and `scan.media`. */
 export interface Preferences {
   /**
-   * Region codes, most wanted first: `us`, `wor`, `eu`, `jp`, …; for a ROM those of its own where the owner wants
-   * these first.
+   * Region codes, most wanted first: `us`, `wor`, `eu`, `jp`, …. For a ROM, its own regions come first if the
+   * operator prefers that.
    */
   readonly regions: readonly string[]
   /** Language codes, most wanted first: `en`, `fr`, … */
   readonly languages: readonly string[]
-  /** The media kinds to keep besides the cover. */
+  /** The media kinds to store besides the cover. */
   readonly media: readonly string[]
 }
 
@@ -74,7 +75,7 @@ export interface Logger {
 
 export interface RequestOptions {
   method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Appended to the URL; `undefined` and `null` are left out, arrays repeat the name. */
+  /** Appended to the URL. `undefined` and `null` are skipped; arrays repeat the name. */
   query?: Record<string, string | number | boolean | undefined | null | readonly (string | number)[]>
   headers?: Record<string, string>
   /** Sent as `application/json`. At most one of `json`, `form` and `body`. */
@@ -82,17 +83,17 @@ export interface RequestOptions {
   /** Sent as `application/x-www-form-urlencoded`. */
   form?: Record<string, string>
   body?: string | Uint8Array
-  /** Statuses outside 2xx that are answers, not errors, such as 404. */
+  /** Statuses outside 2xx, such as 404, that return a response instead of an error. */
   accept?: readonly number[]
-  /** Milliseconds until the whole answer must be there; default 30,000. */
+  /** Milliseconds until the response must be complete; default 30,000. */
   timeoutMs?: number
-  /** Milliseconds a successful answer may be reused for the same request; default 0. */
+  /** Milliseconds for which a successful response is cached for the same request; default 0. */
   cacheMs?: number
-  /** Largest answer in bytes; default 16 MiB. */
+  /** Maximum size of the response in bytes; default 16 MiB. */
   maxBytes?: number
-  /** Whether a repeated request is harmless; default true for GET and HEAD. Only such requests are retried. */
+  /** True if the request may be repeated safely; default true for GET and HEAD. Only such requests are retried. */
   retry?: boolean
-  /** How many redirects are followed; default 3, and 0 makes a redirect an error. */
+  /** Maximum number of redirects to follow; default 3, and 0 makes a redirect an error. */
   redirects?: number
 }
 
@@ -100,7 +101,7 @@ export interface HttpResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly bytes: Uint8Array
-  /** Whether it is an earlier answer that `cacheMs` let be used again: what it tells of limits was true then. */
+  /** True if the response comes from the cache (`cacheMs`). Rate-limit values in it date from the original request. */
   readonly isReused: boolean
   text (): string
   /** @throws ServiceDownError when the body is not JSON. */
@@ -108,37 +109,41 @@ export interface HttpResponse {
 }
 
 /**
- * The only way out. It times out, retries with jitter, honours `Retry-After`, limits sizes and masks secrets in logs.
+ * The only way to reach the network. It times out, retries with jitter, honours `Retry-After`, limits sizes and masks
+ * secrets in logs.
  *
  * @throws RateLimitedError on 429 · ServiceDownError on 5xx, time-out and connection failure · HttpStatusError on any
  * other status outside 2xx that is not in `accept`.
  */
 export interface HttpClient {
   request (url: string, options?: RequestOptions): Promise<HttpResponse>
-  /** The parsed JSON body. What it holds is unknown: look before use. */
+  /** Returns the parsed JSON body. Its shape is unknown: check before use. */
   json (url: string, options?: RequestOptions): Promise<unknown>
   text (url: string, options?: RequestOptions): Promise<string>
-  /** The body as it arrives, for files of hundreds of megabytes; no size limit unless `maxBytes` sets one. */
+  /**
+   * Yields the body in chunks as they arrive, for files of hundreds of megabytes. No size limit unless `maxBytes` is
+   * set.
+   */
   stream (url: string, options?: RequestOptions): AsyncIterable<Uint8Array>
-  /** The wanted members of a zip, in the order they stand in it; each is read to its end before the next one. */
+  /** Yields the requested members of a zip in archive order. Read each member to its end before the next one. */
   unzip (url: string, members: readonly string[], options?: RequestOptions): AsyncIterable<ZipMember>
-  /** Takes the place of the declared limits, for as long as the source is not told otherwise; survives a restart. */
+  /** Replaces the declared limits until the next call; the new limits survive a restart. */
   setLimits (limits: Pick<Limits, 'concurrency' | 'rates'>): void
-  /** Notes what is left of an allowance, as the service tells. */
+  /** Records the remaining allowance that the service reports. */
   setAllowance (allowance: Allowance): void
 }
 
 export interface ZipMember {
   readonly name: string
-  /** Bytes, unpacked. */
+  /** Unpacked size in bytes. */
   readonly size: number
   readonly chunks: AsyncIterable<Uint8Array>
 }
 
-/** Keeps JSON values across restarts, apart for every plugin. */
+/** A store of JSON values that survives restarts, separate for every plugin. */
 export interface Cache {
   get (key: string): Promise<unknown>
-  /** @param ttlMs how long the value is kept, in milliseconds; without it until the plugin deletes it. */
+  /** @param ttlMs lifetime of the value in milliseconds; without it the value stays until the plugin deletes it */
   set (key: string, value: unknown, ttlMs?: number): Promise<void>
   delete (key: string): Promise<void>
 }
@@ -148,22 +153,24 @@ export interface FileEntry {
   readonly kind: 'file' | 'folder'
   /** Bytes. */
   readonly size: number
-  /** When it was last changed, in milliseconds since 1970-01-01 UTC. */
+  /** Last modification time in milliseconds since 1970-01-01 UTC. */
   readonly mtime: number
 }
 
 /**
- * Read-only view of a folder, such as the library. Paths are relative to it, with forward slashes; nothing outside
- * can be read.
+ * A read-only view of a folder, such as the library. Paths are relative to the folder, with forward slashes; files
+ * outside are unreachable.
  */
 export interface Files {
   /**
-   * The text of a file, or undefined when there is none. @throws Error when larger than `maxBytes` (default 64 MiB).
+   * Returns the text of a file, or undefined if the file does not exist.
+   *
+   * @throws Error when the file is larger than `maxBytes` (default 64 MiB).
    */
   readText (path: string, maxBytes?: number): Promise<string | undefined>
-  /** The bytes of a file as they are read; none when there is no such file. */
+  /** Yields the bytes of a file in chunks; nothing if the file does not exist. */
   stream (path: string): AsyncIterable<Uint8Array>
-  /** The entries of a folder in name order; empty when there is no such folder. */
+  /** Returns the entries of a folder in name order; an empty list if the folder does not exist. */
   list (path: string): Promise<readonly FileEntry[]>
   exists (path: string): Promise<boolean>
 }

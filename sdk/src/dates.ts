@@ -1,6 +1,6 @@
 /** A day, month or year. */
 export interface PartialDate {
-  /** Its first moment, in milliseconds since 1970-01-01 UTC. */
+  /** The first moment of the period, in milliseconds since 1970-01-01 UTC. */
   at: number
   precision: 'day' | 'month' | 'year'
 }
@@ -11,11 +11,11 @@ const MONTH_FIRST = /^([a-z]{3,9})\.?,? (?:(\d{1,2})(?:st|nd|rd|th)?,? )?(\d{4})
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
 /**
- * Reads a date as sources write it: `1992`, `1992-11`, `1992-11-21`, with a time behind it, `21 Nov, 1992`,
- * `November 21, 1992`, `Nov 1992`. A month or day of 0 counts as missing. The time of day and its zone are not looked
- * at: a release date is a day.
+ * Reads a date in the forms that providers use: `1992`, `1992-11`, `1992-11-21`, with a time behind it, `21 Nov,
+ * 1992`, `November 21, 1992`, `Nov 1992`. A month or day of 0 counts as missing. The time of day and its zone are
+ * ignored, because a release date is a day.
  *
- * @returns undefined when it is nothing of that kind, or no day of the calendar
+ * @returns undefined when the text is no date, or not a day of the calendar
  */
 export function parseDate (text: string): PartialDate | undefined {
   const line = text.trim().toLowerCase()
@@ -27,7 +27,7 @@ export function parseDate (text: string): PartialDate | undefined {
   return monthFirst === null ? undefined : toDate(monthFirst[3], monthOf(monthFirst[1]), Number(monthFirst[2] ?? 0))
 }
 
-/** From 1; NaN for a word that is no month. */
+/** Returns the number of a month, from 1; NaN for a word that is no month. */
 function monthOf (word = ''): number {
   const index = MONTHS.indexOf(word.slice(0, 3))
   return index === -1 ? Number.NaN : index + 1

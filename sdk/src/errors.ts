@@ -1,9 +1,9 @@
-/** The account or key a plugin was given is not accepted; the plugin is paused until it is reconfigured. */
+/** The service refuses the plugin's account or key; the host pauses the plugin until its configuration changes. */
 export class CredentialsRefusedError extends Error {
   override readonly name = 'CredentialsRefusedError'
 }
 
-/** The service asks to slow down. `retryAfterMs` is how long to wait, in milliseconds, when the service said. */
+/** The service asks for fewer requests. `retryAfterMs` is the wait in milliseconds, if the service states one. */
 export class RateLimitedError extends Error {
   override readonly name = 'RateLimitedError'
   readonly retryAfterMs: number | undefined
@@ -14,16 +14,16 @@ export class RateLimitedError extends Error {
   }
 }
 
-/** The service is down, unreachable, or answers nonsense. Asking again later may work. */
+/** The service is down, unreachable, or sends an unusable response. A later request may succeed. */
 export class ServiceDownError extends Error {
   override readonly name = 'ServiceDownError'
 }
 
-/** The service answered with a status the caller did not ask for. */
+/** The service answered with a status that the request does not accept. */
 export class HttpStatusError extends Error {
   override readonly name = 'HttpStatusError'
   readonly status: number
-  /** The first 2,000 characters of the answer's body. */
+  /** The first 2,000 characters of the response body. */
   readonly body: string
 
   constructor (status: number, message: string, body: string) {
@@ -38,7 +38,9 @@ export class InvalidSettingsError extends Error {
   override readonly name = 'InvalidSettingsError'
 }
 
-/** The destination refused a delivery: nothing arrived. A channel tries it again like any other failure. */
+/**
+ * The destination refused a delivery and nothing arrived. The host retries the delivery like after any other failure.
+ */
 export class DeliveryRefusedError extends Error {
   override readonly name = 'DeliveryRefusedError'
 }

@@ -6,7 +6,7 @@ import { type Plugin, type PluginDefinition, createPlugin } from './plugin.ts'
 export interface ExportPlatform {
   readonly slug: string
   readonly fs_slug: string
-  /** The name to show: the owner's own, else the canonical one. */
+  /** The display name: the platform's custom name, else the canonical one. */
   readonly name: string
 }
 
@@ -26,32 +26,32 @@ export interface ExportGame extends Required<Pick<GameFields, 'genres' | 'franch
   readonly player_count: string | null
   /** Milliseconds since 1970-01-01 UTC. */
   readonly first_release_date: number | null
-  /** 0 to 100. */
+  /** From 0 to 100. */
   readonly average_rating: number | null
-  /** The media the host has put on disk, by kind: paths relative to the platform folder, no leading `./`. */
+  /** Media that the host stored on disk, by kind: paths relative to the platform folder, no leading `./`. */
   readonly media: Readonly<Partial<Record<MediaKind, string>>>
 }
 
 export interface ExportResult {
-  /** The whole new file. Equal to the existing text when nothing changed. */
+  /** The whole new file. Equal to the existing text if nothing changed. */
   text: string
-  /** ROMs the format cannot hold, and why. */
+  /** ROMs that the format cannot hold, with the reason. */
   skipped: { rom_id: number, reason: string }[]
 }
 
-/** A frontend's file format: turns games, and the text already there, into text. The host does every disk write. */
+/** A frontend's file format: turns games and the existing text into text. The host does every disk write. */
 export interface ExporterDefinition<Config extends TProperties = TProperties>
   extends PluginDefinition<Config> {
   /** Schema of the section `scan.<key>` of the configuration, apart from its `export` switch. */
   config?: TObject<Config>
-  /** The file written into every platform folder. */
+  /** The name of the file in every platform folder. */
   fileName: string
   /** The last part of `POST /api/export/<route>`; default the key. */
   route?: string
-  /** The media to put beside the ROMs: kind → folder in the platform folder. Exporters share equal folders. */
+  /** The media to publish beside the ROMs: kind → folder in the platform folder. Exporters share equal folders. */
   media: Readonly<Partial<Record<MediaKind, string>>>
 
-  /** @throws Error when `existing` is there but cannot be understood: the host then leaves the file alone. */
+  /** @throws Error when `existing` cannot be parsed; the host then leaves the file unchanged. */
   render(platform: ExportPlatform, games: readonly ExportGame[], existing: string | null,
     ctx: Context<Static<TObject<Config>>>): Promise<ExportResult>
 }

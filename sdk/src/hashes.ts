@@ -1,8 +1,8 @@
 import type { Hashes, RomFile } from './metadata.ts'
 
 /**
- * The hashes that catalogues know a file by: of a CHD that of what it contains, of an archive those of its largest
- * member, of any other file its own.
+ * Returns the hashes under which catalogues list a file. A CHD yields the hash of its contents, an archive the hashes
+ * of its largest member, any other file its own hashes.
  */
 export function contentHashes (file: RomFile): Hashes {
   if (file.chd_sha1_hash !== undefined) return { sha1_hash: file.chd_sha1_hash }

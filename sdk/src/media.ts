@@ -2,7 +2,7 @@ import type { Media, MediaKind } from './metadata.ts'
 import { unique } from './payload.ts'
 
 /**
- * Media of one kind from their addresses, best first; what is missing or repeated is left out.
+ * Builds media of one kind from URLs, best first; skips missing and repeated URLs.
  *
  * @example media: [...listMedia('cover', [cover]), ...listMedia('screenshot', screenshots)]
  */

@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 /**
- * Every kind of picture, film or document a game can have; `cover` is the front of the box, and `badge` the small
- * picture of an achievement, of which there are many: each is kept under the last part of its address.
+ * All kinds of picture, film or document that a game can have. `cover` is the front of the box. `badge` is the small
+ * picture of an achievement; a game has many, each stored under the last part of its URL.
  */
 export const MEDIA_KINDS = [
   'cover', 'bezel', 'box2d', 'box2d_back', 'box2d_side', 'box3d', 'miximage', 'miximage_v2', 'physical', 'screenshot',
@@ -17,21 +17,24 @@ export const MediaSchema = Type.Object({
       '`folder://<property>/<path>` in a folder that the configuration names'
   })
 })
-/** One piece of artwork a provider offers. Several of one kind are listed best first. */
+/** One piece of artwork that a provider offers. Several of one kind are listed best first. */
 export interface Media { kind: MediaKind, url: string }
 
 /** A provider's identifier of a game or platform. */
 export type ProviderId = number | string
 
-/** The last moment that a `Date` can hold. */
+/** The latest moment that a `Date` can hold. */
 const LATEST_MS = 8.64e15
 
-/** The fields every provider may fill. Absent means "not known"; an empty value never overwrites another's. */
+/**
+ * The fields that every provider may fill. Absent means "not known"; an empty value never overwrites another
+ * provider's.
+ */
 export const GameFieldsSchema = Type.Partial(Type.Object({
-  name: Type.String({ description: 'What is longer than 350 characters is cut' }),
+  name: Type.String({ description: 'Cut to 350 characters' }),
   slug: Type.String(),
   summary: Type.String(),
-  sort_name: Type.String({ description: 'What is longer than 500 characters is cut' }),
+  sort_name: Type.String({ description: 'Cut to 500 characters' }),
   alternative_names: Type.Array(Type.String()),
   genres: Type.Array(Type.String()),
   franchises: Type.Array(Type.String()),
@@ -56,24 +59,24 @@ export type GameFields = Static<typeof GameFieldsSchema>
 /** Ids of one game at other providers, by their key. */
 export type LinkedIds = Record<string, ProviderId | undefined>
 
-/** What a source of ids only knows about one ROM. */
+/** The ids that a provider of kind `ids` knows for one ROM. */
 export interface LinkMatch {
-  /** How sure the match is, 0 to 1; absent means certain (by hash). */
+  /** Certainty of the match, 0 to 1; absent means certain (by hash). */
   score?: number | undefined
-  /** The providers named are asked by these ids. */
+  /** Ids by provider key; each of these providers loads the game by its id. */
   ids: LinkedIds
 }
 
-/** What a provider knows about one ROM. */
+/** A provider's data about one ROM. */
 export interface Match<Metadata = Record<string, unknown>, Id extends ProviderId = ProviderId> extends GameFields {
   /** The provider's own id of the game. */
   id: Id
   /**
-   * How sure the match is, 0 to 1; absent means certain (by id or hash). Outside a scan from scratch a less sure match
-   * of the same source does not take the place of a surer one.
+   * Certainty of the match, 0 to 1; absent means certain (by id or hash). A less certain match does not replace a
+   * more certain one of the same provider, except in a scan from scratch.
    */
   score?: number | undefined
-  /** The same game at other providers; they are asked by this id. */
+  /** Ids of the same game at other providers; each of them loads the game by its id. */
   ids?: LinkedIds
   media?: Media[]
   /** The provider's raw record under its own schema; stored and shown as `<key>_metadata`. */
@@ -101,7 +104,7 @@ export interface RomFile extends Hashes {
   readonly file_path: string
   readonly file_size_bytes: number
   readonly is_top_level: boolean
-  /** The SHA-1 a CHD version 5 keeps of its contents. */
+  /** The SHA-1 of the contents, which a CHD version 5 stores in its header. */
   readonly chd_sha1_hash?: string | undefined
   readonly archive_members?: readonly ArchiveMember[] | undefined
   readonly category?: string | undefined
@@ -110,7 +113,7 @@ export interface RomFile extends Hashes {
 export interface RomPlatform {
   /** Canonical slug, such as `snes`. */
   readonly slug: string
-  /** Folder name, as found on disk. */
+  /** Folder name on disk. */
   readonly fs_slug: string
   readonly name: string
   /** The folder, relative to the library. */
@@ -119,24 +122,24 @@ export interface RomPlatform {
   readonly ids: readonly ProviderId[]
 }
 
-/** A ROM as a provider sees it. */
+/** A ROM as a provider receives it. */
 export interface Rom extends Hashes {
   readonly fs_name: string
   readonly fs_name_no_ext: string
   readonly fs_name_no_tags: string
   readonly fs_extension: string
-  /** The folder the ROM lies in, relative to the library. */
+  /** The folder of the ROM, relative to the library. */
   readonly fs_path: string
   readonly regions: readonly string[]
   readonly languages: readonly string[]
   readonly revision?: string | undefined
   readonly tags: readonly string[]
   readonly ra_hash?: string | undefined
-  /** A serial found in the name, such as `SLUS-00594`. */
+  /** A serial in the file name, such as `SLUS-00594`. */
   readonly serial?: string | undefined
   /**
-   * What the game may be called, most telling first: the title that a table of short names, serials or title ids has
-   * for the file, where one is there, then the file's name without tags.
+   * Possible titles of the game, most reliable first. A title from a table of short names, serials or title ids comes
+   * first, if one exists. The file name without tags comes last.
    */
   readonly titles: readonly string[]
   readonly files: readonly RomFile[]
@@ -145,7 +148,7 @@ export interface Rom extends Hashes {
   readonly region_codes: readonly string[]
 }
 
-/** The schema of what `identify` answers; the `id` is missing only where a source gives other sources' ids. */
+/** The schema of the result of `identify`; only providers of kind `ids` omit the `id`. */
 export const MatchSchema = Type.Intersect([
   GameFieldsSchema,
   Type.Object({

@@ -2,13 +2,13 @@ import type { ProviderId } from './metadata.ts'
 import type { PlatformEntry } from './provider.ts'
 import facts from '../data/platforms.json' with { type: 'json' }
 
-/** What is known of a platform: its canonical slug, names and the ids the common sources give it. */
+/** The facts about a platform: its canonical slug, its names and its ids at the common providers. */
 export interface PlatformFacts {
   readonly slug: string
   readonly name: string
   readonly category: string | null
   readonly generation: number | null
-  /** Other folder names that mean this platform, lower case. */
+  /** Other folder names of this platform, in lower case. */
   readonly aliases: readonly string[]
   readonly igdb_id: number | null
   readonly igdb_slug: string | null
@@ -22,14 +22,14 @@ export interface PlatformFacts {
   readonly hasheous_id: number | null
   readonly flashpoint_id: number | null
   readonly hltb_slug: string | null
-  /** The system's folder at libretro's thumbnail server. */
+  /** The platform's folder on libretro's thumbnail server. */
   readonly libretro_slug: string | null
 }
 
-/** Every canonical platform, in slug-table order. */
+/** All canonical platforms, in slug-table order. */
 export const PLATFORMS: readonly PlatformFacts[] = facts
 
-/** A provider's `platforms` table taken from one column of {@link PLATFORMS}; rows without a value are left out. */
+/** Returns a provider's `platforms` table from one column of {@link PLATFORMS}; skips rows without a value. */
 export function platformIds (column: Exclude<keyof PlatformFacts, 'aliases'>): Record<string, ProviderId> {
   const ids: Record<string, ProviderId> = {}
   for (const platform of PLATFORMS) {
@@ -39,7 +39,7 @@ export function platformIds (column: Exclude<keyof PlatformFacts, 'aliases'>): R
   return ids
 }
 
-/** The ids in one entry of a `platforms` table; empty for a platform that the source knows by none, or not at all. */
+/** Returns the ids in one entry of a `platforms` table; empty for a platform without ids or without an entry. */
 export function listPlatformIds (entry: PlatformEntry | undefined): readonly ProviderId[] {
   if (entry === undefined || entry === true) return []
   if (typeof entry !== 'object') return [entry]

@@ -1,12 +1,12 @@
 import type { Static, TObject, TProperties } from '@sinclair/typebox'
 import type { Context } from './context.ts'
 
-/** The version of this contract. A plugin names the range it was written for in its package.json. */
+/** The version of this contract. The package.json of a plugin names the range of versions that the plugin supports. */
 export const SDK_VERSION = '1.0.0'
 
 export type PluginKind = 'provider' | 'channel' | 'exporter'
 
-/** What all three kinds of plugin share. */
+/** The properties that all three kinds of plugin share. */
 export interface PluginDefinition<Config extends TProperties = TProperties> {
   /** Lower-case letters, digits and `-`; equal to the `key` in the package's manifest and, here, the folder's name. */
   key: string
@@ -14,22 +14,22 @@ export interface PluginDefinition<Config extends TProperties = TProperties> {
   name: string
   /**
    * Schema of the configuration. `writeOnly: true` marks a secret; `env: 'NAME'` names the environment variable that
-   * sets the property. A property that is required and not set makes the plugin `disabled`, never an error. A boolean
-   * property `enabled` switches the plugin.
+   * sets the property. A missing required property makes the plugin `disabled` and is never an error. A boolean
+   * property `enabled` switches the plugin on or off.
    */
   config?: TObject<Config>
   /**
-   * What is still to be set before it is of any use, such as `DEMO_KEY or DEMO_FOLDER`, where the schema cannot say so.
-   * The plugin is `disabled` until then.
+   * Names the settings that are still missing, such as `DEMO_KEY or DEMO_FOLDER`, when the schema cannot express the
+   * rule. The plugin is `disabled` until they are set.
    */
   missing?(config: Static<TObject<Config>>): string | undefined
-  /** Called once before first use. A throw makes the plugin `failed`; the server goes on. */
+  /** Called once before first use. A throw makes the plugin `failed`; the server continues. */
   setup?(ctx: Context<Static<TObject<Config>>>): Promise<void>
   /** Called when the server stops. */
   close?(): Promise<void>
 }
 
-/** What the host passes when it registers a plugin. */
+/** The options that the host passes when it registers a plugin. */
 export interface HostOptions {
   context: Context
   accept (kind: PluginKind, definition: unknown): void
@@ -44,7 +44,7 @@ export interface Plugin<Kind extends PluginKind, Definition> {
   readonly definition: Definition
 }
 
-/** The part of every definition that registering needs. */
+/** The part of every definition that registration needs. */
 interface Lifecycle {
   setup?(ctx: Context<never>): Promise<void>
   close?(): Promise<void>

@@ -1,4 +1,4 @@
-/** Regions as file names call them, their codes in the owner's preferences, and other words for them in lower case. */
+/** Regions by their name in file names, with their code in the operator's preferences and other words in lower case. */
 const REGIONS: readonly (readonly [name: string, code: string, ...words: string[]])[] = [
   ['Asia', 'asi', 'as'],
   ['Australia', 'au', 'aus'],
@@ -25,12 +25,12 @@ const REGIONS: readonly (readonly [name: string, code: string, ...words: string[
   ['USA', 'us', 'united states', 'north america'],
   ['World', 'wor', 'wr', 'wd', 'worldwide']
 ]
-/** Codes of countries that stand for a language in some files, by the code of the language. */
+/** Country codes that stand for a language in some files, with the code of that language. */
 const COUNTRY_LANGUAGES: ReadonlyMap<string, string> = new Map([
   ['br', 'pt'], ['cn', 'zh'], ['jp', 'ja'], ['kr', 'ko'], ['sp', 'es'], ['us', 'en']
 ])
 
-/** A name goes before the code and the words of another region: `nl` is of the first that has it. */
+/** Regions by word. The first region with a word wins, and a region's name wins over codes and words: see `nl`. */
 const BY_WORD = new Map(REGIONS.toReversed().flatMap(([name, code, ...words]) =>
   [name.toLowerCase(), code, ...words].map((word) => [word, { name, code }] as const)))
 
@@ -38,13 +38,13 @@ let languages: Intl.DisplayNames | undefined
 
 const find = (text: string) => BY_WORD.get(text.trim().toLowerCase())
 
-/** A region as file names call it: `regionName('us')` is `USA`. Undefined for what is no known region. */
+/** Returns a region's name in file names: `regionName('us')` is `USA`. Undefined for an unknown region. */
 export const regionName = (text: string): string | undefined => find(text)?.name
 
-/** The code of a region in the owner's preferences: `regionCode('North America')` is `us`. */
+/** Returns the code of a region in the operator's preferences: `regionCode('North America')` is `us`. */
 export const regionCode = (text: string): string | undefined => find(text)?.code
 
-/** The English name of a language: `languageName('fr')` is `French`. Undefined for what is no known code. */
+/** Returns the English name of a language: `languageName('fr')` is `French`. Undefined for an unknown code. */
 export function languageName (text: string): string | undefined {
   const code = text.trim().toLowerCase()
   if (!/^[a-z]{2,3}$/.test(code)) return undefined

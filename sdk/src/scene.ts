@@ -2,26 +2,26 @@ const SEPARATOR = ' · '
 const PARTIES = 3
 const CREDITS = 8
 
-/** What is told of a production of the demo scene. */
+/** The facts about a production of the demo scene. */
 export interface SceneProduction {
   readonly types: readonly string[]
-  /** Groups, or people. */
+  /** Groups or people. */
   readonly companies: readonly string[]
-  /** Milliseconds since 1970-01-01 UTC; only the year is told. */
+  /** Milliseconds since 1970-01-01 UTC; the description shows only the year. */
   readonly released?: number | undefined
-  /** Party, competition and rank: `Harbor Party 1993 / Demo #1`. Three are told. */
+  /** Party, competition and rank: `Harbor Party 1993 / Demo #1`. The description shows three. */
   readonly parties?: readonly string[]
-  /** The party that it invites to. */
+  /** The party to which the production is an invitation. */
   readonly invitation?: string | undefined
-  /** Eight are told. */
+  /** Credits, of which the description shows eight. */
   readonly credits?: readonly { readonly name: string, readonly role?: string | undefined }[]
-  /** Anything else. */
+  /** Any other facts. */
   readonly facts?: readonly string[]
-  /** Addresses, which stand at the end. */
+  /** URLs, at the end of the description. */
   readonly pages: readonly (string | undefined)[]
 }
 
-/** One line about a production: sources of the demo scene that know the same one complete each other's. */
+/** Describes a production in one line, which other demo scene providers of the same production can extend. */
 export function describeProduction (
   { types, companies, released, parties = [], invitation, credits = [], facts = [], pages }: SceneProduction
 ): string {
@@ -37,7 +37,7 @@ export function describeProduction (
   ])
 }
 
-/** The line that another source has about the same production, with more facts before its pages, and more pages. */
+/** Extends another provider's line about the same production with more facts before its pages, and more pages. */
 export function completeDescription (
   description: string, { facts = [], pages }: Pick<SceneProduction, 'facts' | 'pages'>
 ): string {

@@ -11,14 +11,17 @@ const OPTIONS: HtmlToText.HtmlToTextOptions = {
     ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } }))
   ]
 }
-/** Markup that makes lines of its own. Beside inline marks alone, the lines of the text are those that were meant. */
+/** Markup that creates lines. With inline markup only, the line breaks of the source text are intended. */
 const LINE_MARKUP = /<\/?(?:p|br|div|h[1-6]|hr|[uod]l|li|d[td]|table|t[rdh]|blockquote|pre|section|article)\b/i
-// Text of sources is far shorter; what is longer is not worth the time.
+// Text of providers is far shorter; the rest of a longer text is not worth the time.
 const MAX_CHARACTERS = 200_000
 
 let converters: ReturnType<typeof createConverters> | undefined
 
-/** Made once: it takes far longer than converting a text of the usual length. Most processes convert none. */
+/**
+ * Creates the converters once, because that takes far longer than converting a usual text. Most processes convert
+ * none.
+ */
 function createConverters () {
   const { compile } = require('html-to-text') as typeof HtmlToText
   return {
@@ -27,7 +30,7 @@ function createConverters () {
   }
 }
 
-/** The text of HTML, or of plain text with HTML's entities in it: paragraphs, lists and lines are kept, tags go. */
+/** Converts HTML, or plain text with HTML entities, to text. Keeps paragraphs, lists and lines, and removes tags. */
 export function toPlainText (html: string): string {
   converters ??= createConverters()
   const convert = LINE_MARKUP.test(html) ? converters.markup : converters.lines

@@ -1,38 +1,38 @@
-/** Two switches of {@link normalizeTitle}. */
+/** Options of {@link normalizeTitle}. */
 export interface TitleOptions {
-  /** Leaves `a`, `an` and `the` where they are. */
+  /** True keeps `a`, `an` and `the`. */
   keepArticles?: boolean
-  /** Leaves punctuation, and the spaces around it, as they are. */
+  /** True keeps punctuation and the spaces around it. */
   keepPunctuation?: boolean
 }
 
 export interface BestTitleOptions {
   /** The lowest score that counts, 0 to 1. */
   threshold: number
-  /** Compares a candidate by its last part only, see `lastPart`. */
+  /** True compares only the last part of each candidate, see `lastPart`. */
   split?: boolean
 }
 
 export interface BestTitle {
   title: string
-  /** Where the title stands in the list that was given. */
+  /** The index of the title in the given list. */
   index: number
-  /** 0 to 1. */
+  /** From 0 to 1. */
   score: number
 }
 
 /** The numbers in a title, arabic or roman, as text without leading zeros. */
 interface TitleNumbers {
   all: ReadonlySet<string>
-  /** The one that ends the title. */
+  /** The number that ends the title. */
   last: string | undefined
   lastWord: string
 }
 
-/** One of several games that may be meant. */
+/** One of several possible games with its score. */
 export interface RankedCandidate<Candidate> {
   candidate: Candidate
-  /** How like the best of its titles is to the term, 0 to 1. */
+  /** The similarity of its best title to the term, 0 to 1. */
   score: number
 }
 
@@ -41,24 +41,24 @@ const BRACKETS = new Map([[')', '('], [']', '[']])
 const LEADING_ARTICLE = /^\s*(?:an?|the)\s+/
 const COMMA_ARTICLE = /,\s+(?:an?|the)(?=\s*(?:[^\p{L}\p{M}\p{N}_\s]|$))/gu
 const PUNCTUATION = /[^\p{L}\p{M}\p{N}_\s]/gu
-/** A hyphen within a word is none, nor is the colon of a time. */
+/** Separators of title parts. A hyphen within a word and the colon of a time are not separators. */
 const SEPARATOR = /:(?=\s|$)|(?:^|\s)[-–—/](?=\s|$)/u
 const NON_ASCII = /[^\0-\x7f]/
-/** Accents. In other scripts a mark makes another letter: `ハ` is no `バ`, and marks are vowels in Hindi and Thai. */
+/** Accents. In other scripts a mark makes another letter: `ハ` is not `バ`, and marks are vowels in Hindi and Thai. */
 const ACCENTS = /([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])\p{Mn}+/gu
-/** Digits are a word of their own: `X2` is `X 2`. */
+/** Ends of words. Digits are a word of their own: `X2` is `X 2`. */
 const WORD_END = /\s|(?<=\d)(?=\D)|(?<=\D)(?=\d)/
 const DIGITS = /^\d+$/
-// Numerals to 39: with `c`, `d`, `l` and `m` words such as `mix` and `cd` would become numbers.
+// Roman numerals up to 39. With `c`, `d`, `l` and `m`, words such as `mix` and `cd` would count as numbers.
 const ROMAN = /^(x{0,3})(ix|iv|v?i{0,3})$/
 const ROMAN_UNITS: Readonly<Record<string, number>> =
   { '': 0, i: 1, ii: 2, iii: 3, iv: 4, v: 5, vi: 6, vii: 7, viii: 8, ix: 9 }
-// A title has at most 350 characters; the comparison is quadratic in the length, and candidates come from outside.
+// A title has at most 350 characters. The comparison is quadratic in the length, and candidates come from outside.
 const MAX_COMPARED = 512
 
 /**
- * What to look for at a source: the file name without its extension and without the tags at its end.
- * A name that is nothing but tags keeps its first tag, so that the term is never empty unless the name is.
+ * Returns the search term for a provider: the file name without its extension and without the tags at its end. A name
+ * that consists of tags keeps its first tag, so the term is empty only if the name is.
  *
  * @example toSearchTerm('Chrono Harbor (USA) [!].tar.gz') // 'Chrono Harbor'
  */
@@ -74,8 +74,8 @@ export function toSearchTerm (fsName: string): string {
 }
 
 /**
- * The titles that a file name holds: ` ~ ` stands between the names of one game in several languages, each of which a
- * source may know. The whole comes last, as some titles have the sign themselves.
+ * Splits a file name into the titles that it holds. ` ~ ` separates the names of one game in several languages, and a
+ * provider may know each of them. The whole name comes last, because some titles contain the sign themselves.
  *
  * @example splitTitles('Uta ~ Harbor Song') // ['Uta', 'Harbor Song', 'Uta ~ Harbor Song']
  */
@@ -84,7 +84,7 @@ export function splitTitles (name: string): string[] {
   return [...new Set([...parts, name])]
 }
 
-/** Where the bracketed group that ends the text starts; -1 when it does not end with one. */
+/** Returns the start of the bracketed group at the end of the text; -1 if the text does not end with one. */
 function findLastGroup (text: string): number {
   const close = text.slice(-1)
   const open = BRACKETS.get(close)
@@ -98,8 +98,8 @@ function findLastGroup (text: string): number {
 }
 
 /**
- * A title in the form in which titles are compared: lower case, without articles, punctuation and the accents of
- * Latin, Greek and Cyrillic letters.
+ * Normalizes a title for comparison: lower case, without articles, punctuation and the accents of Latin, Greek and
+ * Cyrillic letters.
  *
  * @example normalizeTitle('Pokémon: The Ruby Version') // 'pokemon the ruby version'
  */
@@ -112,8 +112,9 @@ export function normalizeTitle (text: string, options: TitleOptions = {}): strin
 }
 
 /**
- * The words to send to a source's search for a title: normalised, unless it is in another script than Latin, where a
- * letter without its marks is another letter. Empty when the title has no word, so that there is nothing to ask.
+ * Returns the words to send to a provider's search for a title. Latin titles are normalized. Titles in other scripts
+ * are not, because a letter without its marks is another letter there. Empty if the title has no word, so no search
+ * is needed.
  *
  * @example toQuery('Pokémon: The Ruby Version') // 'pokemon the ruby version'
  * @example toQuery('ゼルダの伝説') // 'ゼルダの伝説'
@@ -125,22 +126,23 @@ export function toQuery (title: string, options: TitleOptions = {}): string {
 }
 
 /**
- * How alike two titles are once normalised, 0 to 1: Jaro-Winkler, in which the common prefix counts at its full
- * length and not, as in most implementations, up to four characters. Only the first 512 characters are compared.
+ * Returns the similarity of two titles after normalization, 0 to 1: Jaro-Winkler, in which the common prefix counts
+ * at its full length and not, as in most implementations, up to four characters. Only the first 512 characters are
+ * compared.
  */
 export function compareTitles (a: string, b: string): number {
   const left = normalizeTitle(a)
   const right = normalizeTitle(b)
-  // Titles of punctuation only, such as `!!!`, would all be equal.
+  // Titles of punctuation only, such as `!!!`, would otherwise all be equal.
   if (left === '' && right === '') return a.trim() === b.trim() ? 1 : 0
   return compareNormalized(left, right)
 }
 
 /**
- * The candidate most like the term, the first one on a tie, or undefined when none reaches the threshold.
- * Sequels are almost equal as text, so a candidate is passed over when the numbers in it, arabic or roman, are not the
- * term's: `Harbor 3` is neither `Harbor 2` nor `Harbor`, but may be `Harbor III: Third Tide`. A first part need not say
- * that it is one, nor a title with a subtitle which part it is.
+ * Returns the candidate most similar to the term (the first on a tie), or undefined if none reaches the threshold.
+ * Sequels are almost equal as text, so a candidate is skipped if its numbers, arabic or roman, differ from the
+ * term's. `Harbor 3` matches neither `Harbor 2` nor `Harbor`, but may match `Harbor III: Third Tide`. A first part
+ * may omit its number, and so may a title with a subtitle.
  */
 export function findBestTitle (
   term: string, titles: readonly string[], { threshold, split = false }: BestTitleOptions
@@ -158,8 +160,8 @@ export function findBestTitle (
 }
 
 /**
- * The candidate that has the best title in the sense of {@link findBestTitle}. The first title of each is its own name:
- * on a tie it goes before all alternative ones, and the first candidate before later ones.
+ * Returns the candidate with the best title, see {@link findBestTitle}. The first title of each candidate is its own
+ * name. On a tie, names win over alternative titles, and earlier candidates over later ones.
  */
 export function findBestCandidate<Candidate> (
   term: string, candidates: readonly Candidate[], listTitles: (candidate: Candidate) => readonly string[],
@@ -173,7 +175,7 @@ export function findBestCandidate<Candidate> (
   return found && { candidate: found.candidate, score: best.score }
 }
 
-/** All candidates, those with the title most like the term first. */
+/** Sorts candidates by the similarity of their best title to the term, best first. */
 export function rankCandidates<Candidate> (
   term: string, candidates: readonly Candidate[], listTitles: (candidate: Candidate) => readonly string[]
 ): RankedCandidate<Candidate>[] {
@@ -185,8 +187,8 @@ export function rankCandidates<Candidate> (
 }
 
 /**
- * What follows the last separator of a title, or the title itself: sources often leave the series' name out. A
- * separator is a colon with a space after it, or a dash or slash between spaces.
+ * Returns the text after the last separator of a title, or the title itself, because providers often omit the name of
+ * the series. A separator is a colon with a space after it, or a dash or slash between spaces.
  *
  * @example lastPart('Spider-Man: Second Tide') // 'Second Tide'
  */
@@ -195,8 +197,8 @@ export function lastPart (title: string): string {
 }
 
 /**
- * Whether the numbers of two titles say that they are different games. A number that one title lacks may be unsaid
- * there when both end alike, with a subtitle that says as much.
+ * True if the numbers of two titles show that the games differ. One title may lack a number if both end with the same
+ * word, because a common subtitle identifies the part.
  */
 function areOtherParts (a: TitleNumbers, b: TitleNumbers): boolean {
   if (a.last !== undefined && b.last !== undefined && a.last !== b.last) return true
@@ -205,7 +207,7 @@ function areOtherParts (a: TitleNumbers, b: TitleNumbers): boolean {
   return extraA + extraB > 0 && a.lastWord !== b.lastWord
 }
 
-/** How many numbers the other title does not have. The first part may be called so or not. */
+/** Counts the numbers that the other title lacks. A `1` does not count if the other title has no number. */
 function countExtra ({ all }: TitleNumbers, other: TitleNumbers): number {
   return [...all].filter((number) => !other.all.has(number) && !(number === '1' && other.all.size === 0)).length
 }
@@ -217,7 +219,7 @@ function readNumbers (title: string): TitleNumbers {
   return { all: new Set(numbers), last: toNumber(lastWord), lastWord }
 }
 
-/** The number that a word is, or undefined. */
+/** Returns the value of a numeral, or undefined for any other word. */
 function toNumber (word: string): string | undefined {
   if (DIGITS.test(word)) return word.replace(/^0+(?=\d)/, '')
   const [, tens = '', units = ''] = ROMAN.exec(word) ?? []

@@ -3,14 +3,14 @@ import type * as Saxes from 'saxes'
 
 const require = createRequire(import.meta.url)
 
-// Syntax and the characters allowed: Extensible Markup Language (XML) 1.0, fifth edition, https://www.w3.org/TR/xml/.
+// Syntax and allowed characters: Extensible Markup Language (XML) 1.0, fifth edition, https://www.w3.org/TR/xml/.
 
 export interface XmlElement {
   readonly type: 'element'
   name: string
-  /** In the order of the document. */
+  /** Attributes in document order. */
   attributes: Record<string, string>
-  /** In the order of the document. White space between elements is left out; it is kept where there is other text. */
+  /** Children in document order. White space between elements is dropped; beside other text it is kept. */
   children: XmlNode[]
 }
 export interface XmlText { readonly type: 'text', text: string, cdata?: boolean }
@@ -19,22 +19,22 @@ export interface XmlInstruction { readonly type: 'instruction', name: string, te
 export type XmlNode = XmlElement | XmlText | XmlComment | XmlInstruction
 
 export interface XmlOptions {
-  /** What the text is, for error messages, such as a path. */
+  /** The name of the text in error messages, such as a path. */
   source?: string
-  /** Bytes of UTF-8; default 64 MiB. */
+  /** Maximum size in bytes of UTF-8; default 64 MiB. */
   maxBytes?: number
-  /** Elements in one another; default 32. */
+  /** Maximum nesting depth of elements; default 32. */
   maxDepth?: number
-  /** Characters of text in one element, and of one attribute or comment; default 1 MiB. */
+  /** Maximum characters of text in one element, and of one attribute or comment; default 1 MiB. */
   maxText?: number
-  /** Elements, texts and comments held at once; default 3,000,000. */
+  /** Maximum number of elements, texts and comments in memory; default 3,000,000. */
   maxNodes?: number
 }
 
-/** A text that is no XML, or none that is accepted. The message says where, what is wrong and what to do. */
+/** An error for text that is not XML or not accepted. The message states the line, the problem and the remedy. */
 export class XmlError extends Error {
   override readonly name = 'XmlError'
-  /** Counted from 1; null when the error is not at one place. */
+  /** The line, counted from 1; null if the error has no single position. */
   readonly line: number | null
 
   constructor (message: string, line: number | null = null, options?: ErrorOptions) {
@@ -49,14 +49,14 @@ const BLANK = /^[ \t\r\n]*$/
 const NAME_START = ':A-Z_a-z\\u00C0-\\u00D6\\u00D8-\\u00F6\\u00F8-\\u02FF\\u0370-\\u037D\\u037F-\\u1FFF\\u200C-\\u200D' +
   '\\u2070-\\u218F\\u2C00-\\u2FEF\\u3001-\\uD7FF\\uF900-\\uFDCF\\uFDF0-\\uFFFD\\u{10000}-\\u{EFFFF}'
 const NAME = new RegExp(`^[${NAME_START}][\\u0300-\\u036F${NAME_START}\\-.0-9\\u00B7\\u203F-\\u2040]*$`, 'u')
-// Production 2, Char: neither these nor references to them may stand in a document.
+// Production 2, Char: a document must not contain these characters or references to them.
 // eslint-disable-next-line no-control-regex
 const FORBIDDEN = /[\0-\x08\x0B\x0C\x0E-\x1F\uFFFE\uFFFF]|\p{Cs}/gu
 
 /**
- * The elements of an XML text. Several at the top are accepted, as frontends write them; an empty text has none.
- * A document type and entities other than the five of XML itself are refused, so nothing expands and nothing is
- * fetched.
+ * Returns the elements of an XML text. Several elements at the top are accepted, because frontends write them; an
+ * empty text has none. A document type and all entities except the five of XML itself are refused, so nothing is
+ * expanded or fetched.
  *
  * @throws XmlError for text that is not well-formed or is over a limit.
  * @example parseXml('<game id="7"><name>Chrono Harbor</name></game>')[0]?.attributes.id // '7'
@@ -71,8 +71,8 @@ export function parseXml (
 }
 
 /**
- * As {@link parseXml}, with the comments and instructions at the top too, for a writer that puts them back.
- * The XML declaration is left out.
+ * Parses like {@link parseXml}, but also returns the comments and instructions at the top, for a writer that keeps
+ * them. The XML declaration is dropped.
  *
  * @throws XmlError
  */
@@ -83,8 +83,9 @@ export function parseXmlFragment (text: string, options: XmlOptions = {}): XmlNo
 }
 
 /**
- * Every element directly below the root as soon as it is read, for files too large to hold: with `maxBytes` raised,
- * memory stays at one record. Bytes are UTF-8, as `ctx.http.unzip` and `ctx.files` give them.
+ * Yields every element directly below the root as soon as it is parsed, for files that do not fit into memory. With
+ * `maxBytes` raised, memory holds one record at a time. Bytes are UTF-8, as `ctx.http.unzip` and `ctx.files` yield
+ * them.
  *
  * @throws XmlError
  */
@@ -102,17 +103,17 @@ export async function * readXmlRecords (
   yield * records
 }
 
-/** The text directly in an element, trimmed; empty when there is none. */
+/** Returns the text directly in an element, trimmed; empty when there is none. */
 export function xmlText (element: XmlElement): string {
   return element.children.map((child) => child.type === 'text' ? child.text : '').join('').trim()
 }
 
-/** The elements directly in an element, or those of one name. */
+/** Returns the elements directly in an element, optionally only those with one name. */
 export function xmlChildren (element: XmlElement, name?: string): XmlElement[] {
   return element.children.filter(isElement).filter((child) => name === undefined || child.name === name)
 }
 
-/** Builds an element to write. A text is not escaped yet. */
+/** Builds an element for output. Pass the text unescaped. */
 export function createXmlElement (
   name: string, content: string | XmlNode[] = [], attributes: Record<string, string> = {}
 ): XmlElement {
@@ -121,8 +122,8 @@ export function createXmlElement (
 }
 
 /**
- * Writes nodes as XML, ending with a line feed. Elements without text of their own have each child on its own line.
- * Escapes what must be, strips what XML 1.0 forbids, and turns CR and CRLF into LF.
+ * Writes nodes as XML, ending with a line feed. An element without text of its own has each child on its own line.
+ * Escapes special characters, strips characters that XML 1.0 forbids, and turns CR and CRLF into LF.
  *
  * @throws XmlError for a name that XML does not allow.
  */
@@ -158,10 +159,10 @@ interface Reader {
   close (): XmlNode[]
 }
 
-/** @param onRecord receives the elements of depth 2 instead of their parent. */
+/** @param onRecord receives the elements of depth 2, which are then not added to their parent */
 function createReader (options: XmlOptions, onRecord?: (record: XmlElement) => void): Reader {
   const { source = 'the XML text', maxBytes = 64 * 1024 * 1024 } = options
-  // Loaded with the first document: most processes of a server read none.
+  // Saxes loads with the first document, because most processes of a server parse none.
   const { SaxesParser } = require('saxes') as typeof Saxes
   const parser = new SaxesParser<ParserOptions>({ fragment: true, xmlns: false })
   const refuse = (problem: string, remedy: string, cause?: unknown): never => {
@@ -172,7 +173,8 @@ function createReader (options: XmlOptions, onRecord?: (record: XmlElement) => v
   let head: string | null = ''
   let bytes = 0
 
-  // Saxes takes no declaration in a fragment, so it is cut off, with its line feeds kept for the line numbers.
+  // Saxes accepts no declaration in a fragment, so the declaration is cut off. Its line feeds stay for the line
+  // numbers.
   function cutDeclaration (text: string): string {
     return text.replace(DECLARATION, (declaration) => declaration.replace(/[^\n]/g, '')).replace(/^\uFEFF/, '')
   }
@@ -243,7 +245,7 @@ function buildTree (
     const [root, ...others] = open
     if (onRecord === undefined || root === undefined || others.length > 0) return
     root.element.children.splice(0)
-    // The lines between records are text of the root.
+    // The text between records belongs to the root and would otherwise add up.
     root.text = 0
     nodes = 1
     onRecord(closed)
@@ -271,7 +273,7 @@ function buildTree (
   return top
 }
 
-/** White space between elements is layout, which the writer makes anew; beside other text it is content. */
+/** Removes white space between elements, because the writer creates layout anew. Beside other text it is content. */
 function dropIndentation (element: XmlElement) {
   const hasText = element.children.some((child) => child.type === 'text' && !isBlank(child))
   const hasOther = element.children.some((child) => child.type !== 'text')
@@ -321,7 +323,7 @@ function escapeText (text: string): string {
   return clean(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
-// Section 3.3.3: a reader turns a bare line feed or tab in an attribute into a space.
+// Section 3.3.3: a parser turns a bare line feed or tab in an attribute into a space.
 function escapeAttribute (text: string): string {
   return escapeText(text).replaceAll('"', '&quot;').replaceAll('\n', '&#10;').replaceAll('\t', '&#9;')
 }

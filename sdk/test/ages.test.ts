@@ -35,7 +35,7 @@ const AGES: Record<string, Record<string, number | undefined>> = {
   SEGA: { 18: 18, 2: undefined }
 }
 
-t.test('every board has its ages, however its ratings are written', async (t) => {
+t.test('minimumAge knows the ages of every board in every notation', async (t) => {
   for (const [board, ratings] of Object.entries(AGES)) {
     for (const [rating, age] of Object.entries(ratings)) {
       t.equal(minimumAge(board, rating), age, `${board} ${rating}`)
@@ -44,7 +44,7 @@ t.test('every board has its ages, however its ratings are written', async (t) =>
   }
 })
 
-t.test('a rating that says no age is none', async (t) => {
+t.test('a rating without an age returns undefined', async (t) => {
   for (const [board, rating] of [
     ['ESRB', 'RP'], ['ESRB', '12'], ['ESRB', ''], ['GRAC', 'TESTING'], ['CERO', 'constructor'],
     ['Nobody', '12'], ['', '12'], ['constructor', 'E']
@@ -55,7 +55,7 @@ t.test('an age above 21 counts as 21', async (t) => {
   t.same(['22', '25+', '180', '1000000000000000000000'].map((rating) => minimumAge('PEGI', rating)), [21, 21, 21, 21])
 })
 
-t.test('of several ratings the strictest counts', async (t) => {
+t.test('the strictest of several ratings counts', async (t) => {
   t.equal(strictestAge([{ board: 'ESRB', rating: 'E' }, { board: 'PEGI', rating: '12' }, { board: 'ESRB', rating: 'RP' }]), 12)
   t.equal(strictestAge([{ board: 'USK', rating: '0' }]), 0)
   t.equal(strictestAge([{ board: 'ESRB' }, {}]), undefined)

@@ -4,7 +4,7 @@ import { createContext, createExportGame, createPluginContext, createRom, loadRe
 
 const BASE = 'https://games.example'
 
-t.test('a planned response answers by method, address, query and body', async (t) => {
+t.test('a planned response matches by method, URL, query and body', async (t) => {
   const { http, requests } = createContext({
     responses: [
       { url: `${BASE}/a?page=2`, json: 'page 2' },
@@ -34,7 +34,7 @@ t.test('a planned response answers by method, address, query and body', async (t
   t.equal(requests.length, 10)
 })
 
-t.test('a response with times answers so often and then no more', async (t) => {
+t.test('a response with times is used that many times and no more', async (t) => {
   const { http } = createContext({ responses: [{ url: BASE, text: 'first', times: 1 }, { url: BASE, text: 'then' }] })
   t.same([await http.text(BASE), await http.text(BASE), await http.text(BASE)], ['first', 'then', 'then'])
 })
@@ -53,7 +53,7 @@ t.test('an unplanned request that the plugin swallowed still fails the test', as
   t.throws(() => { checks.forEach((check) => { check() }) }, /No response is planned/)
 })
 
-t.test('statuses, broken bodies and sizes are the errors the host makes of them', async (t) => {
+t.test('statuses, broken bodies and sizes cause the same errors as in the host', async (t) => {
   const { http } = createContext({
     responses: [
       { url: `${BASE}/429`, status: 429, headers: { 'Retry-After': '7' } },
@@ -84,7 +84,7 @@ t.test('statuses, broken bodies and sizes are the errors the host makes of them'
   t.equal((await http.request(`${BASE}/404`, { accept: [404] })).status, 404)
 })
 
-t.test('an answer that may be kept is asked for once', async (t) => {
+t.test('a cacheable response is requested once', async (t) => {
   const { http, requests } = createContext({ responses: [{ url: BASE, json: 1 }] })
   const ask = async () => (await http.request(BASE, { cacheMs: 1000 })).isReused
   t.equal(await ask(), false)
@@ -92,13 +92,13 @@ t.test('an answer that may be kept is asked for once', async (t) => {
   t.equal(requests.length, 1)
 })
 
-t.test('an answer that tells of the state of the service is not kept', async (t) => {
+t.test('a response about the state of the service is not cached', async (t) => {
   const { http } = createContext({ responses: [{ url: BASE, status: 401, times: 1 }, { url: BASE, json: 1 }] })
   const ask = async () => (await http.request(BASE, { cacheMs: 1000, accept: [401] })).status
   t.same([await ask(), await ask()], [401, 200])
 })
 
-t.test('a plugin that never stops asking is stopped', async (t) => {
+t.test('a plugin that requests without end is stopped', async (t) => {
   const { http } = createContext({ responses: [{ url: '*', json: [] }] })
   await t.rejects(async () => {
     for (;;) await http.json(BASE)
@@ -118,7 +118,7 @@ t.test('a fixture folder holds responses in JSON files, with bodies beside them'
   t.throws(() => loadResponses(t.testdir({ 'a.json': '{' })), /a\.json is not JSON/)
 })
 
-t.test('files are those that were given, and nothing outside', async (t) => {
+t.test('only the given files exist', async (t) => {
   const { files } = createContext({ files: { 'roms/snes/a.xml': 'é', 'roms/snes/art/b.png': '', 'roms/c': '' } })
   t.equal(await files.readText('roms/snes/a.xml'), 'é')
   t.equal(await files.readText('roms/snes'), undefined)
@@ -132,7 +132,7 @@ t.test('files are those that were given, and nothing outside', async (t) => {
   for (const path of ['/etc/passwd', '../x', 'roms/../../x', 'roms\\x']) await t.rejects(files.readText(path), /leaves/)
 })
 
-t.test('the cache keeps JSON for as long as it was told', async (t) => {
+t.test('the cache stores JSON for its lifetime', async (t) => {
   const { cache } = createContext()
   await cache.set('a', { list: [1], gone: undefined })
   t.same(await cache.get('a'), { list: [1] })
@@ -142,7 +142,7 @@ t.test('the cache keeps JSON for as long as it was told', async (t) => {
   t.equal(await cache.get('a'), undefined)
 })
 
-t.test('memo shares one promise and does not keep a rejection', async (t) => {
+t.test('memo shares one promise and does not cache a rejection', async (t) => {
   const ctx = createContext()
   let calls = 0
   const create = async () => { if (++calls === 1) throw new Error('down'); return calls }
@@ -163,7 +163,7 @@ t.test('every part of an aborted context rejects with the reason', async (t) => 
   }
 })
 
-t.test('the configuration of a plugin gets its defaults and is checked', async (t) => {
+t.test('a plugin\'s configuration is checked and gets its defaults', async (t) => {
   const plugin = defineProvider({
     key: 'demo',
     name: 'Demo',
@@ -176,7 +176,7 @@ t.test('the configuration of a plugin gets its defaults and is checked', async (
   t.throws(() => createPluginContext(plugin), /must have required property 'key'/)
 })
 
-t.test('a ROM is complete, and its names follow from the file name', async (t) => {
+t.test('createRom returns a complete ROM with names from its file name', async (t) => {
   t.match(createRom({ fs_name: 'Harbor (USA).tar.gz', sha1_hash: 'ab', platform: { slug: 'nes' } }), {
     fs_name_no_tags: 'Harbor',
     fs_extension: 'gz',

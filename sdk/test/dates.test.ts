@@ -5,7 +5,7 @@ import { parseDate } from '../src/index.ts'
 const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October',
   'November', 'December']
 
-t.test('a date is read as precisely as it is written', async (t) => {
+t.test('a date is parsed with the precision of its text', async (t) => {
   const year = { at: Date.UTC(1992, 0, 1), precision: 'year' }
   const month = { at: Date.UTC(1992, 10, 1), precision: 'month' }
   const day = { at: Date.UTC(1992, 10, 21), precision: 'day' }
@@ -15,12 +15,12 @@ t.test('a date is read as precisely as it is written', async (t) => {
     'November 21, 1992', 'Nov. 21st, 1992', 'NOV 21, 1992']) t.same(parseDate(text), day, text)
 })
 
-t.test('what is no date, or no day of the calendar, is not known', async (t) => {
+t.test('text that is no date or no calendar day returns undefined', async (t) => {
   for (const text of ['', 'soon', 'TBA 1992', '92', '0000', '1992-13', '1992-02-30', '30 February 1992', '21 Foo 1992',
     '1992/11/21', '1992-11-21x', '99999']) t.equal(parseDate(text), undefined, text)
 })
 
-t.test('every day is read back from each way of writing it', async () => {
+t.test('every day is parsed from each of its notations', async () => {
   const dates = fc.date({ min: new Date('0001-01-01T00:00:00Z'), max: new Date('9999-12-31T00:00:00Z'), noInvalidDate: true })
   fc.assert(fc.property(dates, (date) => {
     const iso = date.toISOString()
@@ -32,7 +32,7 @@ t.test('every day is read back from each way of writing it', async () => {
   }))
 })
 
-t.test('text of any kind gives a date within the years that have four digits, or none', async () => {
+t.test('any text returns a date with a four-digit year or undefined', async () => {
   const part = fc.constantFrom('1992', '0', '11', '31', '-', ' ', ',', 'nov', 'May', 't', '.', 'st', '\n')
   const texts = fc.oneof(fc.string(), fc.array(part, { maxLength: 7 }).map((parts) => parts.join('')))
   fc.assert(fc.property(texts, (text) => {

@@ -2,7 +2,7 @@ import t from 'tap'
 import { contentHashes } from '../src/hashes.ts'
 import { createRom } from '../testing/samples.ts'
 
-t.test('a file is known by what it holds', async (t) => {
+t.test('contentHashes returns the hashes of the contents', async (t) => {
   const own = { crc_hash: '0000000f', md5_hash: 'f'.repeat(32), sha1_hash: 'f'.repeat(40) }
   const member = (name: string, size: number, digit: string) =>
     ({ name, size, crc_hash: digit.repeat(8), md5_hash: digit.repeat(32), sha1_hash: digit.repeat(40) })

@@ -32,7 +32,7 @@ t.test('a package that can be published passes', async (t) => {
   t.equal(await failureOf(t, { name: '@svc/provider-demo', scripts: { prepare: 'npm run build' } }), null)
 })
 
-t.test('each way to be unpublishable is told', async (t) => {
+t.test('each defect of a package is reported', async (t) => {
   const { svc } = packageJson
   const bad: [object, RegExp][] = [
     [{ svc: undefined }, /the "svc" key of package\.json does not fit/],
@@ -50,7 +50,7 @@ t.test('each way to be unpublishable is told', async (t) => {
   for (const [changes, message] of bad) t.match(await failureOf(t, changes), message)
 })
 
-t.test('README and CHANGELOG are part of the package', async (t) => {
+t.test('a package must have a README and a CHANGELOG', async (t) => {
   for (const name of ['README.md', 'CHANGELOG.md', 'package.json']) {
     t.match(await failureOf(t, {}, { [name]: undefined }), `the package has no ${name} that can be read; add it`)
   }

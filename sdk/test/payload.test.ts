@@ -5,7 +5,7 @@ import {
   readRating, readText, readTexts, readUrl, toFieldsList, unique, withoutEmpty, youtubeVideoId
 } from '../src/index.ts'
 
-t.test('a value is read only when it is of the kind asked for', async (t) => {
+t.test('a value is read only if it has the requested type', async (t) => {
   const fields = { text: '  a ', empty: ' ', number: 1.5, whole: 7, id: '42', bad: '4x', zero: 0, object: { a: 1 }, list: [1] }
   t.equal(readText(fields, 'text'), 'a')
   t.equal(readText(fields, 'empty'), undefined)
@@ -21,7 +21,7 @@ t.test('a value is read only when it is of the kind asked for', async (t) => {
   t.equal(readFields(fields, 'list'), undefined)
 })
 
-t.test('objects are found in a list and in an object keyed by ids', async (t) => {
+t.test('objects are read from a list and from an object keyed by ids', async (t) => {
   t.same(toFieldsList([{ a: 1 }, 2, null]), [{ a: 1 }])
   t.same(toFieldsList({ 7: { a: 1 }, 8: 'x' }), [{ a: 1 }])
   t.same(toFieldsList('x'), [])
@@ -29,7 +29,7 @@ t.test('objects are found in a list and in an object keyed by ids', async (t) =>
   t.same(unique(['b', undefined, 'b', 'a']), ['b', 'a'])
 })
 
-t.test('a number may be written as text, and a rating is brought to 0 to 100', async (t) => {
+t.test('a number may be text, and a rating is scaled to 0 to 100', async (t) => {
   const fields = { text: ' 8.25 ', number: 8.25, empty: '', word: 'x', hex: {}, infinite: 'Infinity', zero: '0', third: 1 }
   t.equal(readNumeric(fields, 'text'), 8.25)
   t.equal(readNumeric(fields, 'number'), 8.25)
@@ -52,7 +52,7 @@ t.test('dates, HTML and lists of texts are read in one step', async (t) => {
   t.same(readTexts(fields, 'one'), [])
 })
 
-t.test('an address is one of the web that can be fetched, also when it leaves the scheme out', async (t) => {
+t.test('readUrl accepts web addresses only, also without a scheme', async (t) => {
   const addresses: [unknown, string | undefined][] = [
     [' https://pictures.example/a.png ', 'https://pictures.example/a.png'],
     ['//pictures.example/a.png', 'https://pictures.example/a.png'],
@@ -67,7 +67,7 @@ t.test('an address is one of the web that can be fetched, also when it leaves th
   t.equal(readUrl({}, 'url'), undefined)
 })
 
-t.test('the id of a video is found in every form of its address, and nowhere else', async (t) => {
+t.test('a video id is found in every YouTube URL and in no other URL', async (t) => {
   for (const path of ['www.youtube.com/watch?v=', 'm.youtube.com/watch?list=x&v=', 'youtu.be/', 'youtube.com/embed/',
     'www.youtube.com/shorts/', 'www.youtube.com/live/', 'www.youtube-nocookie.com/embed/']) {
     t.equal(youtubeVideoId(`https://${path}AbCdEfGh-_K#t=1`), 'AbCdEfGh-_K', path)
@@ -77,7 +77,7 @@ t.test('the id of a video is found in every form of its address, and nowhere els
   }
 })
 
-t.test('whatever an answer holds, reading it never throws', async () => {
+t.test('reading never throws, whatever a response holds', async () => {
   fc.assert(fc.property(fc.anything(), fc.string(), (value, key) => {
     const fields = isFields(value) ? value : { [key]: value }
     const readers = [
@@ -91,10 +91,10 @@ t.test('whatever an answer holds, reading it never throws', async () => {
   }))
 })
 
-t.test('a text that is no JSON is not known', async (t) => {
+t.test('text that is not JSON returns undefined', async (t) => {
   t.same([parseJson('{"a":1}'), parseJson('null'), parseJson('<html>'), parseJson('')], [{ a: 1 }, null, undefined, undefined])
 })
 
-t.test('a record is kept without what it does not know', async (t) => {
+t.test('withoutEmpty removes undefined values and empty lists', async (t) => {
   t.strictSame(withoutEmpty({ a: undefined, b: [], c: 0, d: '', e: null, f: [1] }), { c: 0, d: '', e: null, f: [1] })
 })

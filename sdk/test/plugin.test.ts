@@ -36,7 +36,7 @@ t.test('a plugin whose setup throws is not accepted', async (t) => {
   }), /no index/)
 })
 
-t.test('a plugin says of which kind it is', async (t) => {
+t.test('a plugin knows its kind', async (t) => {
   const channel = defineChannel({
     key: 'demo', name: 'Demo', settings: Type.Object({}), deliver: async () => undefined, describe: () => 'demo'
   })
@@ -44,7 +44,7 @@ t.test('a plugin says of which kind it is', async (t) => {
   t.equal(channel.definition.name, 'Demo')
 })
 
-t.test('a table of platform ids has the platforms the source knows, and no others', async (t) => {
+t.test('a table of platform ids has exactly the platforms that the provider knows', async (t) => {
   const ids = platformIds('igdb_id')
   t.ok(Object.keys(ids).length > 50)
   for (const { slug, igdb_id: id } of PLATFORMS) t.equal(ids[slug] ?? null, id, slug)

@@ -10,12 +10,12 @@ import { runSuite } from './support.ts'
 
 const BASE = 'https://games.example'
 const DEFINITION = 'the definition can be used by the host'
-const MATCH = 'a known ROM gives a match that fits the schemas'
+const MATCH = 'a known ROM returns a match that fits the schemas'
 const rom = { fs_name: 'Chrono Harbor (USA).sfc' }
 const base = { key: 'demo', name: 'Demo', identify: async () => undefined }
 const ROM = createRom(rom)
 
-/** What is wrong with a definition. */
+/** Returns the error that the suite reports for a definition. */
 async function problemOf (provider: Provider, options: Partial<ProviderSuite> = {}) {
   const { failed } = await runSuite((runner) => testProvider(runner, provider, { known: { rom }, ...options }))
   return failed.get(DEFINITION)
@@ -30,7 +30,7 @@ async function zip (members: Readonly<Record<string, string>>): Promise<Buffer> 
   return Buffer.concat(chunks)
 }
 
-t.test('rates may be slow ones, and one that lets nothing through is refused', async (t) => {
+t.test('slow rates are accepted, and a rate that allows nothing is refused', async (t) => {
   const withRate = (requests: number, perMs: number) =>
     problemOf(defineProvider({ ...base, id: 'integer', limits: { rates: [{ requests, perMs }] } }))
   t.equal(await withRate(1, 5000), undefined)
@@ -40,7 +40,7 @@ t.test('rates may be slow ones, and one that lets nothing through is refused', a
   t.match(await withRate(1, 0), /no rate/)
 })
 
-t.test('limits may follow from the configuration', async (t) => {
+t.test('limits may depend on the configuration', async (t) => {
   const create = (perMs: (plan: string) => number) => defineProvider({
     ...base,
     id: 'integer',
@@ -61,7 +61,7 @@ t.test('a platform may have one id, several, none, or a description', async (t) 
   t.match(await withPlatform([19, 0.5]), /holds what is no id/)
 })
 
-t.test('parts that need each other are asked for', async (t) => {
+t.test('a method without the part that it needs is refused', async (t) => {
   const bad: [Provider, RegExp][] = [
     [defineProvider({ key: 'demo', name: 'Demo', id: 'integer', getById: undefined }), /needs identify .* or getById/],
     [defineProvider({ ...base }), /id must be 'integer' or 'string', not undefined/],
@@ -78,7 +78,7 @@ t.test('parts that need each other are asked for', async (t) => {
   }
 })
 
-t.test('a source that is only asked by id is tried by id', async (t) => {
+t.test('a provider with getById only is tested by id', async (t) => {
   const provider: Provider = defineProvider({
     key: 'demo',
     name: 'Demo',
@@ -94,7 +94,7 @@ t.test('a source that is only asked by id is tried by id', async (t) => {
   await t.rejects(testProvider({ test: () => undefined }, provider, { known: { rom } }), /getById \(id, rom, ctx\) and in its test known\.id/)
 })
 
-t.test('a source of ids gives ids of the sources it links, and none of its own', async (t) => {
+t.test('a provider of kind ids returns only ids of its linked providers', async (t) => {
   const runIds = (match: LinkMatch) => runSuite((runner) => testProvider(runner, defineProvider({
     key: 'demo',
     name: 'Demo',
@@ -111,7 +111,7 @@ t.test('a source of ids gives ids of the sources it links, and none of its own',
   t.match((await runIds(withId)).failed.get(MATCH), /has no id of its own/)
 })
 
-t.test('options of a scan have their defaults, what others found is there, and limits that are told are kept', async (t) => {
+t.test('a context holds scan options, matches of others and reported limits', async (t) => {
   const provider = defineProvider({
     ...base,
     id: 'integer',
@@ -132,7 +132,7 @@ t.test('options of a scan have their defaults, what others found is there, and l
   t.equal(await ask(createPluginContext(provider, { options: { remote: false } })), undefined)
 })
 
-t.test('an index is built once, on first use, from a zip that is read as it comes', async (t) => {
+t.test('an index is built once, on first use, from a streamed zip', async (t) => {
   const bytes = await zip({ 'readme.txt': 'x', 'games.tsv': 'Chrono Harbor\t11\nTide\t12\nTide\t13\n' })
   const provider: Provider = defineProvider({
     key: 'demo',
@@ -166,18 +166,18 @@ t.test('an index is built once, on first use, from a zip that is read as it come
   await t.rejects(createPluginContext(defineProvider({ ...base, id: 'integer' })).index.getMany(['x']), /declares no index/)
 })
 
-t.test('an answer that is no zip is an outage', async (t) => {
+t.test('a response that is no zip is an outage', async (t) => {
   const { http } = createPluginContext(defineProvider({ ...base, id: 'integer' }), { responses: [{ url: '*', text: 'maintenance' }] })
   await t.rejects(async () => { for await (const member of http.unzip(BASE, ['a'])) t.fail(member.name) }, ServiceDownError)
 })
 
-t.test('folders that the configuration names are read apart from the library', async (t) => {
+t.test('configured folders are read separately from the library', async (t) => {
   const ctx = createPluginContext(defineProvider({ ...base, id: 'integer' }), { folders: { data: { 'a/b.txt': 'text' } } })
   t.equal(await ctx.folders.data?.readText('a/b.txt'), 'text')
   t.equal(await ctx.files.readText('a/b.txt'), undefined)
 })
 
-t.test('a source may say that it has no such account, where it reads progress and nowhere else', async (t) => {
+t.test('only readProgress may throw that the account does not exist', async (t) => {
   const create = (throwsInLookup: boolean): Provider => defineProvider({
     key: 'demo',
     name: 'Demo',
@@ -205,10 +205,10 @@ t.test('a source may say that it has no such account, where it reads progress an
   }))
   t.same([...(await run(create(false))).failed], [])
   const { failed } = await run(create(true))
-  t.match(failed.get('getById takes an outage as an outage'), /must throw one of the SDK's errors .* InvalidSettingsError/)
+  t.match(failed.get('getById reports an outage as an outage'), /must throw one of the SDK's errors .* InvalidSettingsError/)
 })
 
-t.test('progress fits its schema, and covers have addresses', async (t) => {
+t.test('progress must fit its schema, and covers must have URLs', async (t) => {
   const create = (earned: unknown, url: string): Provider => defineProvider({
     key: 'demo',
     name: 'Demo',
@@ -233,6 +233,6 @@ t.test('progress fits its schema, and covers have addresses', async (t) => {
   }))
   t.same([...(await run(create(3, `${BASE}/1.png`))).failed], [])
   const { failed } = await run(create('three', '1.png'))
-  t.match(failed.get('readProgress gives what it may give'), /earned must be integer; it is "three"/)
-  t.match(failed.get('searchCovers gives what it may give'), /"1\.png" must be an absolute/)
+  t.match(failed.get('readProgress returns a valid result'), /earned must be integer; it is "three"/)
+  t.match(failed.get('searchCovers returns a valid result'), /"1\.png" must be an absolute/)
 })

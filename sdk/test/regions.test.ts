@@ -1,7 +1,7 @@
 import t from 'tap'
 import { languageName, regionCode, regionName } from '../src/index.ts'
 
-t.test('regions are known by code, by name and by other words, in any case', async (t) => {
+t.test('regions are found by code, name and other words, in any case', async (t) => {
   for (const word of ['us', 'USA', ' usa ', 'United States', 'North America']) {
     t.same([regionName(word), regionCode(word)], ['USA', 'us'], word)
   }
@@ -11,7 +11,7 @@ t.test('regions are known by code, by name and by other words, in any case', asy
   for (const word of ['', 'Moonland', 'constructor', 'Unlicensed']) t.same([regionName(word), regionCode(word)], [undefined, undefined], word)
 })
 
-t.test('languages are known by their codes, and by those of some countries', async (t) => {
+t.test('languages are found by their codes and some country codes', async (t) => {
   t.same(['en', 'JA', ' fr ', 'zh', 'jp', 'br'].map(languageName), ['English', 'Japanese', 'French', 'Chinese', 'Japanese', 'Portuguese'])
   t.same(['', 'English', 'xx', '12', 'en-US'].map(languageName), [undefined, undefined, undefined, undefined, undefined])
 })

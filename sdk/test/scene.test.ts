@@ -3,7 +3,7 @@ import { completeDescription, describeProduction } from '../src/scene.ts'
 
 const PAGE = 'https://scene.example/1'
 
-t.test('a production is told in one line, as far as it is known', async (t) => {
+t.test('a production is described in one line from its known facts', async (t) => {
   t.equal(describeProduction({
     types: ['Demo', '4K Intro'],
     companies: ['Lantern', 'Beacon'],
@@ -21,7 +21,7 @@ t.test('a production is told in one line, as far as it is known', async (t) => {
   t.equal(describeProduction({ types: [], companies: [], credits, pages: [] }), '0, 1, 2, 3, 4, 5, 6, 7')
 })
 
-t.test('what another source knows stands before the pages, and no page stands there twice', async (t) => {
+t.test('facts of another provider go before the pages, and no page repeats', async (t) => {
   const other = 'https://other.example/2'
   t.equal(completeDescription(`Demo · ${PAGE}`, { facts: ['#3'], pages: [PAGE, other, undefined] }), `Demo · #3 · ${PAGE} · ${other}`)
   t.equal(completeDescription('Demo', { facts: ['#3'], pages: [other] }), `Demo · #3 · ${other}`)

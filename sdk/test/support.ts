@@ -1,6 +1,6 @@
 import type { TestRunner } from '../testing/index.ts'
 
-/** Runs a suite and tells which of its tests failed, and with what. */
+/** Runs a suite and returns the names of passed tests and the errors of failed ones. */
 export async function runSuite (suite: (runner: TestRunner) => Promise<void>) {
   const passed: string[] = []
   const failed = new Map<string, string>()

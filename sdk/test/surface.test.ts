@@ -4,7 +4,8 @@ import * as sdk from '../src/index.ts'
 import * as testing from '../testing/index.ts'
 import { readReport, renderSurface } from './surface.ts'
 
-// Removing or renaming one of these is a new major version of the SDK; adding one is a line here and in CHANGELOG.md.
+// Removing or renaming one of these is a new major version of the SDK. A new name needs a line here and in
+// CHANGELOG.md.
 const VALUES = [
   'CredentialsRefusedError', 'DeliveryRefusedError', 'GameFieldsSchema', 'HttpStatusError', 'InvalidSettingsError',
   'MEDIA_KINDS', 'ManifestSchema', 'MatchSchema', 'MediaSchema', 'PLATFORMS', 'PLAY_STATUSES', 'RateLimitedError',
@@ -38,7 +39,7 @@ const TESTING_TYPES = [
   'ProviderSuite', 'RecordedRequest', 'Responses', 'RomOverrides', 'SuiteContext', 'TestContext', 'TestRunner'
 ]
 
-/** Every name that an index file re-exports, read from its text: types leave no trace at run time. */
+/** Returns every name that an index file re-exports, read from its text, because types leave no trace at run time. */
 function exportedNames (file: string): string[] {
   const text = readFileSync(new URL(file, import.meta.url), 'utf8')
   return [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)]
@@ -48,28 +49,28 @@ function exportedNames (file: string): string[] {
     .sort()
 }
 
-t.test('the public surface is the one that is written down', async (t) => {
+t.test('the public surface equals the recorded one', async (t) => {
   t.same(Object.keys(sdk).sort(), VALUES)
   t.same(exportedNames('../src/index.ts'), [...VALUES, ...TYPES].sort())
 })
 
-t.test('the surface of the test kit is the one that is written down', async (t) => {
+t.test('the surface of the test kit equals the recorded one', async (t) => {
   t.same(Object.keys(testing).sort(), TESTING_VALUES)
   t.same(exportedNames('../testing/index.ts'), [...TESTING_VALUES, ...TESTING_TYPES].sort())
 })
 
-t.test('the shape of everything exported is the one that is written down', async (t) => {
+t.test('the shape of all exports equals the recorded one', async (t) => {
   t.equal(renderSurface(), readReport(), 'a shape of the SDK changed. Taking something away or making it narrower needs a new ' +
     'major version, adding to it a line in CHANGELOG.md; accept the change with "npm run surface"')
 })
 
-t.test('the version of the contract is that of the package, and the changelog knows it', async (t) => {
+t.test('the contract version equals the package version and is in the changelog', async (t) => {
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
   t.equal(sdk.SDK_VERSION, version)
   t.match(readFileSync(new URL('../CHANGELOG.md', import.meta.url), 'utf8'), `## ${version}`)
 })
 
-t.test('the README names every value that is exported', async (t) => {
+t.test('the README names every exported value', async (t) => {
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
   for (const name of [...VALUES, ...TESTING_VALUES]) t.ok(readme.includes(name), name)
 })

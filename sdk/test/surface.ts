@@ -19,8 +19,8 @@ const OPTIONS: ts.CompilerOptions = {
 }
 
 /**
- * The declarations of all that the two entry points export, and of what those declarations name, in the order of
- * names.
+ * Renders the declarations of all exports of the two entry points, and of all names in those declarations, sorted by
+ * name.
  */
 export function renderSurface (): string {
   const program = createDeclarations()
@@ -57,14 +57,14 @@ export function readReport (): string {
   return readFileSync(REPORT, 'utf8')
 }
 
-/** A program of the declaration files that the compiler makes of the SDK, which exist in memory only. */
+/** Creates a program from the SDK's declaration files, which the compiler emits into memory only. */
 function createDeclarations (): ts.Program {
   const emitted = new Map<string, string>()
   const sources = ts.createProgram(ENTRIES, OPTIONS)
   sources.emit(undefined, (name, text) => { emitted.set(name, text.replaceAll('.ts\'', '.js\'')) })
   const host = ts.createCompilerHost(OPTIONS)
   const { readFile, fileExists, getSourceFile } = host
-  // What is not the SDK's, the libraries of the language above all, was read before.
+  // Files outside the SDK, mainly the libraries of the language, come from the first program.
   host.getSourceFile = (name, ...rest) => {
     const known = isDeclarationOfSdk(name) ? undefined : sources.getSourceFile(name)
     return known ?? getSourceFile(name, ...rest)

@@ -11,7 +11,7 @@ const goodChannel = defineChannel({
   name: 'Demo',
   settings: Type.Object({
     url: Type.String({ writeOnly: true, description: 'Where to' }),
-    // A default, so that the suite fills it in.
+    // A default that the suite must fill in.
     greeting: Type.String({ default: 'Hello', description: 'First word' })
   }),
   async deliver ({ title, body }, { url, greeting }, { http }) {
@@ -33,7 +33,7 @@ t.test('a good channel passes', async (t) => {
   t.ok(passed.length >= 8)
 })
 
-t.test('settings that cannot be drawn, or would be shown, fail', async (t) => {
+t.test('settings that do not fit a form, or would be shown, fail', async (t) => {
   const name = 'the definition can be used by the host'
   const bare = await failuresOf({ settings: Type.Object({ url: Type.String() }) })
   t.match(bare.failed.get(name), /settings\.url needs a description/)
@@ -43,13 +43,13 @@ t.test('settings that cannot be drawn, or would be shown, fail', async (t) => {
   t.match(wrong.failed.get(name), /\/url must be string/)
 })
 
-t.test('a delivery that goes nowhere fails', async (t) => {
+t.test('a delivery that arrives nowhere fails', async (t) => {
   const { failed } = await failuresOf({ deliver: async () => undefined })
   t.match(failed.get('a delivery reaches the destination'), /nothing arrived/)
 })
 
-t.test('a failure that is swallowed, or is a bug, fails', async (t) => {
-  const name = 'a delivery that fails is an error'
+t.test('a swallowed failure and a bug fail', async (t) => {
+  const name = 'a failed delivery throws an error'
   const swallowed = await failuresOf({
     deliver: (notification, settings, ctx) => good.deliver(notification, settings, ctx).catch(() => undefined)
   })
@@ -68,7 +68,7 @@ t.test('a failure that is swallowed, or is a bug, fails', async (t) => {
   t.match(telling.failed.get(name), /shows a writeOnly value/)
 })
 
-t.test('a channel with a way of its own tells the suite what arrived and what fails', async (t) => {
+t.test('a channel without ctx.http gives the suite its arrivals and failures', async (t) => {
   let arrived = 0
   const deliver: ChannelDefinition['deliver'] = async (_notification, settings, { signal }) => {
     signal.throwIfAborted()
@@ -77,13 +77,13 @@ t.test('a channel with a way of its own tells the suite what arrived and what fa
   }
   const own = { deliveries: () => arrived, failing: { url: 'https://closed.example' } }
   t.strictSame([...(await failuresOf({ deliver }, own)).failed], [])
-  t.match((await failuresOf({ deliver }, { deliveries: own.deliveries })).failed.get('a delivery that fails is an error'),
+  t.match((await failuresOf({ deliver }, { deliveries: own.deliveries })).failed.get('a failed delivery throws an error'),
     /give the suite failing/)
-  t.match((await failuresOf({ deliver }, { ...own, failing: suite.settings })).failed.get('a delivery that fails is an error'),
+  t.match((await failuresOf({ deliver }, { ...own, failing: suite.settings })).failed.get('a failed delivery throws an error'),
     /a destination that fails must throw/)
 })
 
-t.test('a description that shows a secret, or nothing, fails', async (t) => {
+t.test('a description that is empty or shows a secret fails', async (t) => {
   const name = 'the description shows no secret'
   const describe = (text: string) => failuresOf({ describe: () => text })
   t.match((await describe(URL_TEXT)).failed.get(name), /describe\(\) shows a writeOnly value/)
@@ -91,7 +91,7 @@ t.test('a description that shows a secret, or nothing, fails', async (t) => {
   t.match((await describe(' ')).failed.get(name), /must name the destination/)
 })
 
-t.test('the secrets of services with fields of their own are secrets too', async (t) => {
+t.test('secrets in fields of a service must stay hidden', async (t) => {
   const fields = { host: 'inbox.example', key: 'not-a-real-secret' }
   const settings = Type.Object({
     url: Type.String({ description: 'Where to' }),
@@ -113,9 +113,9 @@ t.test('a title that breaks the delivery fails', async (t) => {
   t.match(failed.get('awkward notifications are delivered'), /a header must be one line/)
 })
 
-t.test('a channel that understands every address fails', async (t) => {
+t.test('a channel that parses every URL fails', async (t) => {
   const { failed } = await failuresOf({ parse: (url) => ({ url }) })
-  t.match(failed.get('an address that means nothing is not understood'), /parse must give null/)
+  t.match(failed.get('parse returns null for an unknown URL'), /parse must give null/)
   const late = await failuresOf({ parse: async (url) => ({ url }) })
-  t.match(late.failed.get('an address that means nothing is not understood'), /parse must give null/)
+  t.match(late.failed.get('parse returns null for an unknown URL'), /parse must give null/)
 })

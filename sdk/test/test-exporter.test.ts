@@ -5,7 +5,7 @@ import { runSuite } from './support.ts'
 
 const HEADER = '# demo'
 
-/** One game per line: its path and name as a JSON list. */
+/** Reads one game per line: its path and name as a JSON list. */
 function read (text: string): { path: string, name: string }[] {
   return text.split('\n').filter((line) => line.startsWith('[')).map((line) => {
     const [path, name]: string[] = JSON.parse(line)
@@ -69,46 +69,46 @@ t.test('a text that changes with every export fails', async (t) => {
   t.match((await failuresOf({ render: stamped })).failed.get('an export over its own output changes no byte'), /byte-identical/)
 })
 
-t.test('a game that is lost without a word fails, one that is reported does not', async (t) => {
+t.test('a silently lost game fails, a reported one passes', async (t) => {
   const isPlain = ({ path }: ExportGame) => /^[\w ()./]+$/.test(path)
   const lossy = (report: boolean): Render => async (platform, games, existing, ctx) => {
     const { text } = await good.render(platform, games.filter(isPlain), existing, ctx)
     const lost = games.filter((game) => !isPlain(game))
     return { text, skipped: report ? lost.map((game) => ({ rom_id: game.rom_id, reason: 'its name' })) : [] }
   }
-  t.match((await failuresOf({ render: lossy(false) })).failed.get('awkward names survive or are reported'), /paths in the file/)
+  t.match((await failuresOf({ render: lossy(false) })).failed.get('awkward names survive or are reported as skipped'), /paths in the file/)
   t.strictSame([...(await failuresOf({ render: lossy(true) })).failed], [])
   const everything: Render = async (_platform, games) =>
     ({ text: `${HEADER}\n`, skipped: games.map((game) => ({ rom_id: game.rom_id, reason: '' })) })
-  t.match((await failuresOf({ render: everything })).failed.get('every game is in the text once or reported'), /say why ROM 1/)
+  t.match((await failuresOf({ render: everything })).failed.get('every game is either in the text exactly once or reported as skipped'), /say why ROM 1/)
 })
 
-t.test('a name that breaks out of its place fails', async (t) => {
+t.test('a name that breaks the format fails', async (t) => {
   const unescaped: Render = async (_platform, games, existing, ctx) => {
     const { text } = await good.render(_platform, [], existing, ctx)
     return { text: text + games.map(({ path, name }) => `["${path}","${name}"]\n`).join(''), skipped: [] }
   }
   const { failed } = await failuresOf({ render: unescaped })
-  t.ok(failed.has('awkward names survive or are reported'))
+  t.ok(failed.has('awkward names survive or are reported as skipped'))
   t.ok(failed.has('an export over its own output changes no byte'), 'a game is written twice')
 })
 
-t.test('what others wrote must be kept', async (t) => {
+t.test('content of others must be preserved', async (t) => {
   const greedy: Render = (platform, games, _existing, ctx) => good.render(platform, games, null, ctx)
   const { failed } = await failuresOf({ render: greedy })
-  t.match(failed.get('what others wrote is kept'), /"mine: stays" was lost/)
-  t.match(failed.get('an export of no games keeps the games that are there'), /stay as they are/)
-  t.match(failed.get('a file that cannot be understood is not destroyed'), /Missing expected rejection/)
+  t.match(failed.get('content of others is preserved'), /"mine: stays" was lost/)
+  t.match(failed.get('an export of no games keeps the existing games'), /stay as they are/)
+  t.match(failed.get('a file that cannot be parsed is not destroyed'), /Missing expected rejection/)
   t.match((await failuresOf({ render: greedy }, { unparsable: null })).failed
-    .get('a file that cannot be understood is not destroyed'), /nothing any frontend wrote .* was lost/)
+    .get('a file that cannot be parsed is not destroyed'), /nothing any frontend wrote .* was lost/)
 })
 
-t.test('an exporter that asks someone else fails', async (t) => {
+t.test('an exporter that makes a request fails', async (t) => {
   const { failed } = await failuresOf({
     render: async (platform, games, existing, ctx) => {
       await ctx.http.request('https://games.example').catch(() => null)
       return good.render(platform, games, existing, ctx)
     }
   })
-  t.match(failed.get('every game is in the text once or reported'), /No response is planned/)
+  t.match(failed.get('every game is either in the text exactly once or reported as skipped'), /No response is planned/)
 })

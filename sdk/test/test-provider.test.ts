@@ -62,7 +62,7 @@ function failuresOf (changes: Partial<ProviderDefinition>, options: Partial<Prov
   return runSuite((runner) => testProvider(runner, provider, { ...suite, ...options }))
 }
 
-/** `identify` of the good provider, and then something done to its match. */
+/** Returns an `identify` that changes the match of the good provider. */
 function changeMatch (change: (match: Match) => unknown): Partial<ProviderDefinition> {
   return {
     async identify (rom, ctx) {
@@ -125,7 +125,7 @@ t.test('a definition that the host cannot use fails', async (t) => {
   }
 })
 
-t.test('a match that is wrong fails', async (t) => {
+t.test('an invalid match fails', async (t) => {
   const bad: [Partial<ProviderDefinition>, RegExp][] = [
     [changeMatch(() => undefined), /the known ROM was not found/],
     [changeMatch(() => null), /nothing found is undefined, not null/],
@@ -146,7 +146,7 @@ t.test('a match that is wrong fails', async (t) => {
   ]
   for (const [changes, message] of bad) {
     const { failed } = await failuresOf(changes)
-    t.match(failed.get('a known ROM gives a match that fits the schemas'), message)
+    t.match(failed.get('a known ROM returns a match that fits the schemas'), message)
   }
 })
 
@@ -157,18 +157,18 @@ t.test('a match with undefined fields and ids passes', async (t) => {
   t.strictSame([...failed], [])
 })
 
-t.test('a match of ids needs the ids and has no id of its own', async (t) => {
+t.test('a match of kind ids needs ids and has no id of its own', async (t) => {
   const failureOf = async (match: object) => {
     const { failed } = await failuresOf({ kind: 'ids', id: undefined, links: ['igdb'], ...changeMatch(() => match) }, { known: { rom: suite.known.rom } })
-    return failed.get('a known ROM gives a match that fits the schemas')
+    return failed.get('a known ROM returns a match that fits the schemas')
   }
   t.equal(await failureOf({ ids: { igdb: undefined } }), undefined)
   t.match(await failureOf({ score: 1 }), /needs 'ids'/)
   t.match(await failureOf({ id: 1, ids: { igdb: 2 } }), /has no id of its own/)
 })
 
-t.test('a provider that throws for, or guesses, an unknown ROM fails', async (t) => {
-  const name = 'an unknown ROM gives undefined'
+t.test('a provider that throws or guesses for an unknown ROM fails', async (t) => {
+  const name = 'an unknown ROM returns undefined'
   const identify = (otherwise: () => Match): Partial<ProviderDefinition> => ({
     identify: async (rom, ctx) => await identifyWell(rom, ctx) ?? otherwise()
   })
@@ -176,14 +176,14 @@ t.test('a provider that throws for, or guesses, an unknown ROM fails', async (t)
   t.match((await failuresOf(identify(() => { throw new Error('not found') }))).failed.get(name), /identify threw Error: not found/)
 })
 
-t.test('a request that was not planned fails, even when it is swallowed', async (t) => {
+t.test('an unplanned request fails, even when it is swallowed', async (t) => {
   const { failed } = await failuresOf({
     async identify (rom, ctx) {
       await ctx.http.json(`${BASE}/telemetry`).catch(() => null)
       return identifyWell(rom, ctx)
     }
   })
-  t.match(failed.get('a known ROM gives a match that fits the schemas'), /No response is planned for GET .*\/telemetry/)
+  t.match(failed.get('a known ROM returns a match that fits the schemas'), /No response is planned for GET .*\/telemetry/)
 })
 
 t.test('a provider that answers after an abort, or hides its reason, fails', async (t) => {
@@ -202,8 +202,8 @@ t.test('a provider that answers after an abort, or hides its reason, fails', asy
   t.match(wrap.failed.get(name), /must reject with the signal's reason, not ServiceDownError: demo/)
 })
 
-t.test('a provider for which an outage is a surprise fails', async (t) => {
-  const name = 'identify takes an outage as an outage'
+t.test('a provider that crashes in an outage fails', async (t) => {
+  const name = 'identify reports an outage as an outage'
   const trusting = await failuresOf({
     async identify (rom, { http }) {
       const found = await http.json(`${BASE}/search`, { query: { name: rom.fs_name_no_tags } }) as { id: number | null }
@@ -213,7 +213,7 @@ t.test('a provider for which an outage is a surprise fails', async (t) => {
     }
   })
   t.match(trusting.failed.get(name), /answered with JSON null from request 1 on, must throw one of .* threw TypeError/)
-  t.match(trusting.failed.get('identify takes no value of the wrong type'), /answered with name = null, .* TypeError/)
+  t.match(trusting.failed.get('identify rejects values of the wrong type'), /answered with name = null, .* TypeError/)
 
   const inventing = await failuresOf({
     identify: (rom, ctx) => identifyWell(rom, ctx).catch((err: unknown) => {
@@ -233,8 +233,8 @@ t.test('a provider for which an outage is a surprise fails', async (t) => {
   t.match(telling.failed.get(name), /an error message shows a writeOnly value/)
 })
 
-t.test('a provider that does not say that its key is refused fails', async (t) => {
-  const name = 'identify says that a key is refused'
+t.test('a provider that does not report a refused key fails', async (t) => {
+  const name = 'identify reports a refused key'
   type Arguments = Parameters<NonNullable<ProviderDefinition['identify']>>
   const readId = async (...[rom, { http, config }]: Arguments) =>
     field(await http.json(`${BASE}/search`, {
@@ -256,7 +256,7 @@ t.test('a provider that does not say that its key is refused fails', async (t) =
   t.match(hiding.failed.get(name), /refused with status 401, gave undefined/)
 })
 
-t.test('a value of the wrong type that is passed on fails', async (t) => {
+t.test('a provider that passes on a value of the wrong type fails', async (t) => {
   const { failed } = await failuresOf(changeMatch((match) => match))
   t.strictSame([...failed], [])
   const careless = await failuresOf({
@@ -267,10 +267,10 @@ t.test('a value of the wrong type that is passed on fails', async (t) => {
       return { ...match, metadata: { cover: game.cover } }
     }
   })
-  t.match(careless.failed.get('identify takes no value of the wrong type'), /cover = null, gave a result that is not allowed/)
+  t.match(careless.failed.get('identify rejects values of the wrong type'), /cover = null, gave a result that is not allowed/)
 })
 
-t.test('a provider for which a missing field is a surprise fails', async (t) => {
+t.test('a provider that crashes on a missing field fails', async (t) => {
   const { failed } = await failuresOf({
     async identify (rom, ctx) {
       const match = await identifyWell(rom, ctx)
@@ -279,10 +279,10 @@ t.test('a provider for which a missing field is a surprise fails', async (t) => 
       return match
     }
   })
-  t.match(failed.get('identify takes no value of the wrong type'), /every second field left out, .* TypeError: no cover/)
+  t.match(failed.get('identify rejects values of the wrong type'), /every second field left out, .* TypeError: no cover/)
 })
 
-t.test('a provider that mixes up calls in parallel fails', async (t) => {
+t.test('a provider that mixes up concurrent calls fails', async (t) => {
   let last: Match | undefined
   const { failed } = await failuresOf({
     async identify (rom, ctx) {
@@ -294,11 +294,11 @@ t.test('a provider that mixes up calls in parallel fails', async (t) => {
       return last
     }
   })
-  t.ok(failed.has('two ROMs at once do not disturb each other'))
+  t.ok(failed.has('two concurrent ROMs do not affect each other'))
 })
 
-t.test('a provider that goes past its context fails', async (t) => {
-  const name = 'nothing but the context is used'
+t.test('a provider that bypasses its context fails', async (t) => {
+  const name = 'the provider uses nothing but its context'
   const environment = await failuresOf({
     identify: async (rom, ctx) => process.env.DEMO_API_KEY === 'x' ? undefined : identifyWell(rom, ctx)
   })
@@ -313,17 +313,17 @@ t.test('a provider that goes past its context fails', async (t) => {
   t.type(process.env.PATH, 'string')
 })
 
-t.test('a provider that changes the ROM it was given fails', async (t) => {
+t.test('a provider that changes its ROM argument fails', async (t) => {
   const { failed } = await failuresOf({
     async identify (rom, ctx) {
       Object.assign(rom, { fs_name: 'x' })
       return identifyWell(rom, ctx)
     }
   })
-  t.match(failed.get('a known ROM gives a match that fits the schemas'), /read only property/)
+  t.match(failed.get('a known ROM returns a match that fits the schemas'), /read only property/)
 })
 
-t.test('a provider that reads files must take damaged ones', async (t) => {
+t.test('a provider that crashes on damaged files fails', async (t) => {
   const files = { 'roms/snes/games.json': '{"Chrono Harbor":11}' }
   const reads = (parse: (text: string) => unknown): Partial<ProviderDefinition> => ({
     async identify (rom, { files: library }) {
@@ -333,7 +333,7 @@ t.test('a provider that reads files must take damaged ones', async (t) => {
     }
   })
   const careless = await failuresOf(reads((text) => JSON.parse(text)), { files })
-  t.match(careless.failed.get('damaged files are taken as such'), /threw SyntaxError/)
+  t.match(careless.failed.get('damaged files do not crash the provider'), /threw SyntaxError/)
   const careful = await failuresOf(reads((text) => {
     try {
       return JSON.parse(text)
@@ -344,7 +344,7 @@ t.test('a provider that reads files must take damaged ones', async (t) => {
   t.strictSame([...careful.failed], [])
 })
 
-t.test('prepare brings a context into the state in which methods are called', async (t) => {
+t.test('prepare runs before each call on its fresh context', async (t) => {
   const { failed } = await failuresOf({
     async identify (rom, { cache }) {
       const id = field(await cache.get('ids'), rom.fs_name_no_tags)

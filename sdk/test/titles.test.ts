@@ -25,7 +25,7 @@ t.test('a search term is the file name without its extension and the tags at its
   for (const [name, term] of terms) t.equal(toSearchTerm(name), term, name)
 })
 
-t.test('titles are normalised to words in lower case', async (t) => {
+t.test('titles are normalized to words in lower case', async (t) => {
   const titles: [string, string][] = [
     ['The Harbor', 'harbor'],
     ['An  Harbor_Saga', 'harbor saga'],
@@ -48,7 +48,7 @@ t.test('titles are normalised to words in lower case', async (t) => {
   t.equal(normalizeTitle('The Harbor  (Two)', { keepPunctuation: true, keepArticles: true }), 'the harbor  (two)')
 })
 
-t.test('the published scores are met', async (t) => {
+t.test('compareTitles returns the published scores', async (t) => {
   const vectors: [string, string, number][] = [
     ['metal gear solid portable ops', 'metal gear solid portable ops plus', 0.9928],
     ['007 quantum of solace', 'quantum of solace', 0.8385],
@@ -60,7 +60,7 @@ t.test('the published scores are met', async (t) => {
   for (const [a, b, score] of vectors) t.equal(Number(compareTitles(a, b).toFixed(4)), score, `${a} / ${b}`)
 })
 
-t.test('a mark that makes another letter of one is not lost', async (t) => {
+t.test('a mark that makes another letter is preserved', async (t) => {
   t.ok(compareTitles('ハーバー', 'バーハー') < 1)
   t.equal(findBestTitle('ハーバー', ['パーパー', 'バーハー', 'ハーハー'], { threshold: 0.88 }), undefined)
   t.equal(findBestTitle('ポケモン', ['ボケモン', 'ポケモン'], { threshold: 0.75 })?.index, 1)
@@ -71,7 +71,7 @@ t.test('a mark that makes another letter of one is not lost', async (t) => {
   }))
 })
 
-t.test('titles are compared as they are read, not as they are written', async (t) => {
+t.test('titles are compared after normalization', async (t) => {
   t.equal(compareTitles('The Harbor: Part_Two', 'harbor part two'), 1)
   t.equal(compareTitles('!!!', '???'), 0)
   t.equal(compareTitles('!!!', '!!!'), 1)
@@ -99,7 +99,7 @@ t.test('tags at the end never change the search term', async () => {
     toSearchTerm(`Chrono Harbor${tags.join('')}.${extension}`) === 'Chrono Harbor'))
 })
 
-t.test('a hostile title is compared in little time', async (t) => {
+t.test('a hostile title is compared quickly', async (t) => {
   const start = performance.now()
   compareTitles('a'.repeat(1_000_000), `${'a'.repeat(999_999)}b`)
   compareTitles(', '.repeat(200_000), ',  '.repeat(200_000))
@@ -108,7 +108,7 @@ t.test('a hostile title is compared in little time', async (t) => {
   t.ok(performance.now() - start < 60_000)
 })
 
-t.test('the best title above the threshold is found, the first one on a tie', async (t) => {
+t.test('the best title above the threshold wins, the first one on a tie', async (t) => {
   t.same(findBestTitle('Chrono Harbor', ['Other', 'Chrono Harbour', 'chrono harbor', 'Chrono Harbor'], { threshold: 0.75 }),
     { title: 'chrono harbor', index: 2, score: 1 })
   t.equal(findBestTitle('Chrono Harbor', ['Tetris', 'Dr. Mario'], { threshold: 0.75 }), undefined)
@@ -116,14 +116,14 @@ t.test('the best title above the threshold is found, the first one on a tie', as
   t.match(findBestTitle('abcd', ['abcx', 'abcy'], { threshold: 0 }), { index: 0 })
 })
 
-t.test('with split a candidate is compared by its last part', async (t) => {
+t.test('split compares the last part of a candidate', async (t) => {
   const titles = ['Harbor Saga: Tides of Time', 'Harbor Saga - ']
   t.equal(findBestTitle('Tides of Time', titles, { threshold: 0.98 }), undefined)
   t.match(findBestTitle('Tides of Time', titles, { threshold: 0.98, split: true }), { index: 0, score: 1 })
   t.match(findBestTitle('Harbor Saga', titles, { threshold: 0.98, split: true }), { index: 1, score: 1 })
 })
 
-t.test('of candidates with several titles one whose own name fits goes before one with such another name', async (t) => {
+t.test('a matching own name wins over a matching alternative name', async (t) => {
   const games = [['Tide Keepers', 'Harbor'], ['Harbor'], ['Harbor']]
   const titlesOf = (titles: string[]) => titles
   const best = findBestCandidate('Harbor', games, titlesOf, { threshold: 0.75 })
@@ -133,13 +133,13 @@ t.test('of candidates with several titles one whose own name fits goes before on
   t.equal(findBestCandidate('Tide Keepers 2', [['Tide Keepers 3']], titlesOf, { threshold: 0.75 }), undefined)
 })
 
-t.test('candidates are ranked by the title of each that fits best', async (t) => {
+t.test('candidates are ranked by their best title', async (t) => {
   const ranked = rankCandidates('Harbor', [['Dock'], ['Tide', 'Harbor'], ['Harbor'], []], (titles) => titles)
   t.same(ranked.map(({ candidate }) => candidate), [['Tide', 'Harbor'], ['Harbor'], ['Dock'], []])
   t.match(ranked, [{ score: 1 }, { score: 1 }, {}, { score: 0 }])
 })
 
-t.test('another part of a series is passed over, whichever of the two titles has a number', async (t) => {
+t.test('another part of a series is skipped, whichever title has a number', async (t) => {
   const isSame: [string, string, boolean][] = [
     ['Final Fantasy VI', 'Final Fantasy VII', false],
     ['Final Fantasy VI', 'Final Fantasy 6', true],
@@ -177,7 +177,7 @@ t.test('another part of a series is passed over, whichever of the two titles has
   t.match(findBestTitle('Mega Man X2', ['Mega Man X3', 'Mega Man X', 'Mega Man X2'], { threshold: 0.7 }), { index: 2 })
 })
 
-t.test('whatever a series is called, its parts are told apart, however they are numbered', async () => {
+t.test('parts of any series are distinguished, however they are numbered', async () => {
   const series = fc.stringMatching(/^[a-z]{4,9}( [a-z]{4,9}){0,2}$/)
   const part = fc.integer({ min: 2, max: 39 })
   const writtenAs = (number: number): string[] =>
@@ -190,14 +190,14 @@ t.test('whatever a series is called, its parts are told apart, however they are 
   }))
 })
 
-t.test('no title is another part of itself, and of two titles either is asked for', async () => {
+t.test('no title is another part of itself, and the comparison is symmetric', async () => {
   fc.assert(fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (a, b) => {
     const find = (term: string, title: string) => findBestTitle(term, [title], { threshold: 0 })
     return find(a, a)?.score === 1 && (find(a, b) === undefined) === (find(b, a) === undefined)
   }))
 })
 
-t.test('what a source is asked is the title in plain words, or untouched in another script than Latin', async (t) => {
+t.test('toQuery normalizes Latin titles and leaves other scripts untouched', async (t) => {
   const titles: [string, string][] = [
     ['Pokémon: The Ruby_Version', 'pokemon the ruby version'],
     ['The Harbor', 'harbor'],
@@ -214,7 +214,7 @@ t.test('what a source is asked is the title in plain words, or untouched in anot
   }))
 })
 
-t.test('the last part of a title is what follows its last separator', async (t) => {
+t.test('lastPart returns the text after the last separator', async (t) => {
   t.equal(lastPart('Chrono Harbor: Second Tide'), 'Second Tide')
   t.equal(lastPart('Chrono / Harbor - Third Tide'), 'Third Tide')
   t.equal(lastPart('Chrono Harbor'), 'Chrono Harbor')
@@ -225,7 +225,7 @@ t.test('the last part of a title is what follows its last separator', async (t) 
   t.equal(lastPart('Spider-Man 2: Enter Elektro-Man'), 'Enter Elektro-Man')
 })
 
-t.test('whatever the words of a title are, its last part is one of its own and is not split again', async (t) => {
+t.test('the last part is part of the title and is not split again', async (t) => {
   const word = fc.stringMatching(/^[a-z0-9][a-z0-9'&!-]{0,8}[a-z0-9]$/)
   const part = fc.array(word, { minLength: 1, maxLength: 4 }).map((words) => words.join(' '))
   const separator = fc.constantFrom(': ', ' : ', ' - ', ' / ', ' – ')
@@ -239,7 +239,7 @@ t.test('whatever the words of a title are, its last part is one of its own and i
   }))
 })
 
-t.test('titles in several languages are told apart', async (t) => {
+t.test('titles in several languages are separated', async (t) => {
   t.same(splitTitles('Minato no Uta ~ Harbor Song'), ['Minato no Uta', 'Harbor Song', 'Minato no Uta ~ Harbor Song'])
   t.same(splitTitles('Harbor Song ~Tide~'), ['Harbor Song ~Tide~'])
   t.same([splitTitles(' ~ Harbor'), splitTitles('~'), splitTitles('')], [['Harbor', ' ~ Harbor'], ['~'], ['']])

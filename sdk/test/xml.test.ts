@@ -19,7 +19,7 @@ function refusal (read: () => unknown): XmlError {
   throw new Error('nothing was refused')
 }
 
-t.test('elements, attributes and text are read in order', async (t) => {
+t.test('elements, attributes and text are parsed in order', async (t) => {
   const [game] = parseXml('<?xml version="1.0"?>\n<game id="7" b="2" a="1">\n <name>Salt &amp; &#x50;epper</name> <desc/></game>')
   t.same(Object.keys(game?.attributes ?? {}), ['id', 'b', 'a'])
   t.same(game?.children, [
@@ -44,13 +44,13 @@ t.test('text and children of an element are found by name', async (t) => {
   t.same(xmlChildren(game, 'name').map(xmlText), ['A & B'])
 })
 
-t.test('chunks of any size give what the whole text gives', async (t) => {
+t.test('chunks of any size yield the same result as the whole text', async (t) => {
   const text = '<?xml version="1.0"?>\r\n<a x="&lt;">é🎮<b>t&amp;t</b><!--c--></a><d/>'
   for (const size of [1, 2, 3, 7, 1000]) t.same(await parseXml(chunksOf(text, size)), parseXml(text), `${size}`)
   await t.rejects(parseXml(chunksOf('<a>\n<b>', 2)), { name: 'XmlError' })
 })
 
-t.test('a document type is refused before anything expands', async (t) => {
+t.test('a document type is refused before anything is expanded', async (t) => {
   const laughs = Array.from({ length: 9 }, (_, i) => `<!ENTITY l${i + 1} "${`&l${i};`.repeat(10)}">`).join('\n')
   const attacks = [
     `<!DOCTYPE l [<!ENTITY l0 "ha">${laughs}]><l>&l9;</l>`,
@@ -103,7 +103,7 @@ t.test('size, depth, text and number of elements have limits', async (t) => {
   t.match(refusal(() => parseXml('<a><b/><b/><b/></a>', { maxNodes: 3 })).message, /more than 3 elements/)
 })
 
-t.test('a stream that never ends is cut off', async (t) => {
+t.test('an endless stream is cut off', async (t) => {
   let chunks = 0
   async function * endless () {
     for (;;) {
@@ -115,7 +115,7 @@ t.test('a stream that never ends is cut off', async (t) => {
   t.ok(chunks < 12)
 })
 
-t.test('records are handed out one by one, and only they', async (t) => {
+t.test('records are yielded one by one, without other content', async (t) => {
   const text = '<?xml version="1.0"?><LaunchBox><Game><Name>A</Name></Game><!-- c --><Game><Name>B</Name></Game></LaunchBox>'
   const names: string[] = []
   for await (const record of readXmlRecords(chunksOf(text, 5), { maxNodes: 6 })) {
@@ -128,7 +128,7 @@ t.test('records are handed out one by one, and only they', async (t) => {
   }, { name: 'XmlError' })
 })
 
-t.test('what was read is written back unchanged', async (t) => {
+t.test('parsed XML is written back unchanged', async (t) => {
   const text = `<?xml version="1.0" encoding="UTF-8"?>
 <!-- by hand -->
 <alternativeEmulator>
@@ -153,7 +153,7 @@ t.test('what was read is written back unchanged', async (t) => {
   t.equal(renderXml(parseXmlFragment(text), { declaration: true }), text)
 })
 
-t.test('text is escaped, and what XML forbids is stripped', async (t) => {
+t.test('text is escaped, and characters that XML forbids are stripped', async (t) => {
   t.equal(renderXml(createXmlElement('a', 'x < y & "z"\r\n\0\u001f\uFFFE\uD800end', { q: '"<\t\n' })),
     '<a q="&quot;&lt;&#9;&#10;">x &lt; y &amp; "z"\nend</a>\n')
   t.equal(renderXml({ type: 'comment', text: 'a--b-' }), '<!--a- -b- -->\n')
@@ -170,7 +170,7 @@ t.test('a name that would change the markup is refused', async (t) => {
 })
 
 const nameOf = fc.stringMatching(/^[a-zA-Z_][a-z0-9._-]{0,8}$/)
-// Characters that are kept as they are: no CR, nothing that XML forbids.
+// Characters that XML preserves: no CR, and none that XML forbids.
 const textOf = fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) =>
   // eslint-disable-next-line no-control-regex
   text.isWellFormed() && !/[\0-\x08\x0B-\x1F\uFFFE\uFFFF]/.test(text))
@@ -186,13 +186,13 @@ const { element } = fc.letrec<{ element: XmlElement }>((tie) => ({
   })
 }))
 
-t.test('whatever is written can be read back', async (t) => {
+t.test('everything written can be parsed again', async (t) => {
   fc.assert(fc.property(element, (root) => {
     t.same(parseXml(renderXml(root, { declaration: true })), [root])
   }), { numRuns: 100 })
 })
 
-t.test('writing what was read changes nothing the second time', async () => {
+t.test('writing parsed XML changes nothing the second time', async () => {
   const part = fc.oneof(textOf.map((text): XmlNode => ({ type: 'text', text })), element,
     textOf.map((text): XmlNode => ({ type: 'comment', text })))
   fc.assert(fc.property(fc.array(part, { maxLength: 5 }), (children) => {
@@ -201,7 +201,7 @@ t.test('writing what was read changes nothing the second time', async () => {
   }))
 })
 
-t.test('text of any kind gives elements or an XmlError', async () => {
+t.test('any text yields elements or an XmlError', async () => {
   const pieces = fc.constantFrom('<a>', '</a>', '<a/>', '<', '>', '&', '&amp;', '&#9;', '<!--', '-->', '<![CDATA[', ']]>', '<?',
     '?>', '<?xml version="1.0"?>', '<!DOCTYPE', '"', 'x="1"', '\n', '\0', 'text', '\uD800')
   fc.assert(fc.property(fc.array(pieces).map((parts) => parts.join('')), (text) => {

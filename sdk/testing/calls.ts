@@ -9,22 +9,22 @@ import { FAULTS, type Fault, isTypedError, poorShapes, wrongShapes } from './fau
 import { type PlannedResponse, type RecordedRequest, type Responses, fitsRequest, loadResponses } from './responses.ts'
 import { errorText } from './values.ts'
 
-// Far above what an answer out of memory takes, far below a test runner's own limit.
+// Far above the time that a response from memory takes, far below a test runner's own limit.
 const CALL_LIMIT_MS = 20_000
-// With more requests than this in one call, the later ones are of the same kinds as the first.
+// With more requests than this in one call, the later requests are of the same kinds as the first ones.
 const MAX_POSITIONS = 6
 
-/** One call of a plugin's method, and what its result must be. */
+/** One call of a plugin's method, with the check of its result. */
 export interface Call {
   readonly name: string
-  /** Whether it may lead to a match. */
+  /** True if the call may lead to a match. */
   readonly isLookup?: boolean
   run (ctx: SuiteContext): Promise<unknown>
-  /** @throws Error when the result is not what the method may return. */
+  /** @throws Error when the method must not return such a result. */
   check (result: unknown): void
-  /** The faults after which it must find nothing or throw; default all. */
+  /** The faults after which the call must find nothing or throw; default all. */
   readonly emptyAfter?: readonly Fault[]
-  /** An error that is an answer of this call alone. */
+  /** An error that is an expected result of this call alone. */
   readonly mayThrow?: typeof InvalidSettingsError
 }
 
@@ -36,30 +36,30 @@ export interface CallOptions {
   options?: Readonly<Record<string, unknown>> | undefined
   found?: Readonly<Record<string, Match | LinkMatch>> | undefined
   preferences?: Partial<Preferences> | undefined
-  /** Brings a fresh context into the state in which methods are called, such as by building its index. */
+  /** Prepares a fresh context for calls of methods, such as by building its index. */
   prepare?: ((ctx: SuiteContext) => Promise<void>) | undefined
 }
 
-/** What is different from the planned course of a call. */
+/** The differences from the planned course of a call. */
 export interface Disturbance {
-  /** Answers instead of the planned responses; `index` counts the call's own requests. */
+  /** Replaces the planned responses; `index` counts the call's own requests. */
   intercept?: (request: RecordedRequest, index: number) => PlannedResponse | undefined
   controller?: AbortController
-  /** Used for what fits none of the planned responses. */
+  /** The response to requests that match no planned response. */
   fallback?: PlannedResponse
   files?: Readonly<Record<string, string>>
 }
 
-/** What a call came to. */
+/** The outcome of a call. */
 export interface CallResult {
   readonly ctx: SuiteContext
   readonly result: unknown
   readonly error: unknown
-  /** The responses the call itself got, without those of the preparation. */
+  /** The responses to the call itself, without those of the preparation. */
   readonly answers: readonly PlannedResponse[]
 }
 
-/** Makes calls to a plugin, each with a context of its own. */
+/** Calls a plugin's methods, each with a context of its own. */
 export function createCaller (plugin: AnyPlugin, options: CallOptions) {
   const planned = loadResponses(options.responses ?? [])
 
@@ -88,7 +88,7 @@ export function createCaller (plugin: AnyPlugin, options: CallOptions) {
     return { ctx, run }
   }
 
-  /** @throws what the call throws, or Error for a wrong result or an unplanned request. */
+  /** @throws the error of the call, or Error for a wrong result or an unplanned request. */
   async function succeed (call: Call): Promise<CallResult> {
     const outcome = await (await start(call)).run()
     failOnUnplanned(outcome.ctx)
@@ -124,7 +124,9 @@ async function withLimit (promise: Promise<unknown>, what: string): Promise<unkn
   }
 }
 
-/** An aborted signal must end the call with the very reason, whether aborted before it or during any request. */
+/**
+ * Checks that an aborted signal ends the call with exactly its reason, aborted before the call or during any request.
+ */
 export async function checkAbort (caller: Caller, call: Call) {
   const { answers } = await caller.succeed(call)
   for (let position = -1; position < Math.min(answers.length, MAX_POSITIONS); position++) {
@@ -143,7 +145,7 @@ export async function checkAbort (caller: Caller, call: Call) {
   }
 }
 
-/** Whatever the service answers instead, from any request on: a typed error or nothing found. */
+/** Checks that a call throws a typed error or finds nothing, for each fault and from each request on. */
 export async function checkFaults (caller: Caller, call: Call, checkText: (text: string) => void) {
   const { answers } = await caller.succeed(call)
   for (const [fault, response] of FAULTS) {
@@ -161,8 +163,9 @@ export async function checkFaults (caller: Caller, call: Call, checkText: (text:
 }
 
 /**
- * A 401 to a request with a secret in it means that the key is refused, and the call must say so: after an
- * HttpStatusError, or nothing found, the host goes on asking with that key. A source may use 401 for an outage too.
+ * A 401 to a request that carries a secret means that the service refuses the key. The call must throw
+ * CredentialsRefusedError, because after an HttpStatusError, or nothing found, the host keeps using that key. A
+ * provider may also treat 401 as an outage.
  */
 export async function checkRefusedKey (caller: Caller, call: Call, secrets: readonly string[]) {
   let carriesKey = false
@@ -181,7 +184,9 @@ export async function checkRefusedKey (caller: Caller, call: Call, secrets: read
     'and throw CredentialsRefusedError for these', { cause: error })
 }
 
-/** JSON in which a value has another type, or half of the fields are missing, must not pass unseen into a result. */
+/**
+ * Checks that JSON with a value of another type, or with half of its fields missing, never causes an invalid result.
+ */
 export async function checkWrongShapes (caller: Caller, call: Call, checkText: (text: string) => void) {
   const { answers } = await caller.succeed(call)
   for (const planned of new Set(answers)) {
@@ -190,7 +195,7 @@ export async function checkWrongShapes (caller: Caller, call: Call, checkText: (
       const json = JSON.stringify(value)
       const { run } = await caller.start(call, {
         intercept: (request) => fitsRequest(planned, request) ? { ...planned, bytes: Buffer.from(json) } : undefined,
-        // A changed id makes a changed address: nothing is there.
+        // A changed id makes a changed URL, which leads to nothing.
         fallback: { url: '*', status: 404 }
       })
       checkOutcome(call, await run(), `${call.name}, answered with ${change},`, checkText)
@@ -198,7 +203,9 @@ export async function checkWrongShapes (caller: Caller, call: Call, checkText: (
   }
 }
 
-/** Files that are damaged must be as good as absent, or an error that says so; never a bug of the plugin. */
+/**
+ * Checks that damaged files have the effect of absent ones or cause an error that says so, never a bug of the plugin.
+ */
 export async function checkBrokenFiles (caller: Caller, call: Call, files: Readonly<Record<string, string>>) {
   for (const [path, text] of Object.entries(files)) {
     for (const broken of ['', '\0\u{fffd}', '<', '{', 'null', text.slice(0, text.length / 2)]) {

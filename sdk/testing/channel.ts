@@ -13,18 +13,18 @@ import { checkSchema, fillDefaults } from './schema.ts'
 import { deepFreeze, errorText } from './values.ts'
 
 export interface ChannelSuite {
-  /** The package's folder or package.json; with it README, CHANGELOG and manifest are checked too. */
+  /** The package's folder or package.json. If set, the suite also checks README, CHANGELOG and manifest. */
   packageUrl?: URL | string
   config?: unknown
   /** Settings of a channel that works with the planned responses, secrets included. */
   settings: Readonly<Record<string, unknown>>
-  /** What the destination answers. */
+  /** The responses of the destination. */
   responses?: Responses
-  /** For a channel that does not use `ctx.http`: how many deliveries have arrived so far. */
+  /** For a channel that does not use `ctx.http`: returns the number of deliveries that have arrived. */
   deliveries?: () => number
-  /** For such a channel: settings whose destination refuses or is not there. */
+  /** For such a channel: settings whose destination refuses or does not exist. */
   failing?: Readonly<Record<string, unknown>>
-  /** Brings a fresh context into the state in which it is used. */
+  /** Prepares a fresh context for use. */
   prepare?: (ctx: SuiteContext) => Promise<void>
 }
 
@@ -38,7 +38,7 @@ const AWKWARD: readonly Partial<OutgoingNotification>[] = [
   { data: { nested: { list: [1, null, 'three'] } } }
 ]
 
-/** The conformance suite of channels: every channel's own test calls it. */
+/** Runs the conformance suite of channels. Every channel's own test calls this function. */
 export async function testChannel (t: TestRunner, channel: Channel, suite: ChannelSuite) {
   const { definition } = channel
   const { packageUrl } = suite
@@ -55,15 +55,15 @@ export async function testChannel (t: TestRunner, channel: Channel, suite: Chann
     await t.test('the package can be published', async () => { await checkPackage(channel, packageUrl) })
   }
   await t.test('a delivery reaches the destination', () => checkArrival(caller, deliver, suite))
-  await t.test('a delivery that fails is an error', () => checkFailure(caller, definition, deliver, suite))
+  await t.test('a failed delivery throws an error', () => checkFailure(caller, definition, deliver, suite))
   await t.test('an aborted signal ends a delivery with its reason', () => checkAbort(caller, deliver))
   await t.test('the description shows no secret', async () => { await checkDescription(definition, settings) })
   await t.test('awkward notifications are delivered', async () => {
     for (const overrides of AWKWARD) await caller.succeed(createDeliver(definition, settings, overrides))
   })
-  await t.test('nothing but the context is used', () => checkIsolation(() => caller.succeed(deliver)))
+  await t.test('the channel uses nothing but its context', () => checkIsolation(() => caller.succeed(deliver)))
   if (definition.parse !== undefined) {
-    await t.test('an address that means nothing is not understood', () => checkParse(definition))
+    await t.test('parse returns null for an unknown URL', () => checkParse(definition))
   }
   await definition.close?.()
 }
@@ -99,7 +99,7 @@ async function checkFailure (
     return
   }
   for (const [fault, response] of FAULTS) {
-    // Many a destination answers a delivery with nothing of note.
+    // Many destinations send an empty or irrelevant body after a delivery.
     if (!fault.startsWith('status') && fault !== 'a time-out') continue
     const { run } = await caller.start(deliver, { intercept: () => response })
     checkRejected((await run()).error, `deliver, answered with ${fault},`, secrets)
@@ -120,7 +120,7 @@ async function checkDescription (definition: ChannelDefinition, settings: unknow
   checkNoSecrets(await secretsOf(definition, settings), text, 'describe()')
 }
 
-/** The values marked `writeOnly`, and those of the fields that the channel itself calls secret. */
+/** Returns the values marked `writeOnly` and the values of the fields that the channel declares secret. */
 async function secretsOf (definition: ChannelDefinition, settings: unknown): Promise<string[]> {
   const keys = await definition.secretKeys?.(settings as never) ?? []
   const fields = typeof settings === 'object' && settings !== null ? Object.entries(Reflect.get(settings, 'fields') ?? {}) : []

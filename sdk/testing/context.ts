@@ -8,29 +8,29 @@ import type { PluginDefinition } from '../src/plugin.ts'
 import { type PlannedResponse, type RecordedRequest, type Responses, loadResponses } from './responses.ts'
 import { checkSchema, fillDefaults } from './schema.ts'
 
-/** When everything in a test was changed last. */
+/** The modification time of every file and index in a test. */
 const FILE_TIME = Date.UTC(2026, 0, 2)
-// One schema for all contexts: a schema is compiled once.
+// One schema for all contexts, because each schema is compiled once.
 const NO_OPTIONS = Type.Object({})
 
 export interface ContextOptions<Config = unknown> {
   config?: Config
-  /** The only answers there are; a request that fits none of them fails. */
+  /** The only available responses; a request that matches none of them fails. */
   responses?: Responses
-  /** The library: path → text, with forward slashes and no leading one. */
+  /** The library: path → text, with forward slashes and no leading slash. */
   files?: Readonly<Record<string, string>>
-  /** Folders that the configuration names, by its property; each as `files`. */
+  /** The folders that the configuration names, by property; each in the form of `files`. */
   folders?: Readonly<Record<string, Readonly<Record<string, string>>>>
-  /** Options of the scan; the defaults of the plugin's own are filled in. */
+  /** Options of the scan; defaults come from the plugin's schema. */
   options?: Readonly<Record<string, unknown>>
-  /** What other sources found for the ROM. */
+  /** Matches of the ROM at other providers. */
   found?: Readonly<Record<string, Match | LinkMatch>>
-  /** Default: regions us, wor, ss, eu, jp; languages en, fr; every kind of media. */
+  /** Default: regions us, wor, ss, eu, jp; languages en, fr; all kinds of media. */
   preferences?: Partial<Preferences>
   signal?: AbortSignal
-  /** With it, an unplanned request fails the test even when the plugin swallows the error. */
+  /** If set, an unplanned request fails the test even when the plugin swallows the error. */
   t?: { after (check: () => void): unknown }
-  /** Asked before the planned responses are, for a test that answers by its own rule. */
+  /** Called before the planned responses, for a test that responds by its own rule. */
   intercept?: (request: RecordedRequest, index: number) => PlannedResponse | undefined
 }
 
@@ -40,16 +40,16 @@ export interface LogLine {
   readonly message: string
 }
 
-/** A context that reaches nothing: requests, files, cache and index live in the test. */
+/** A context without access to the outside: requests, files, cache and index live in the test. */
 export interface TestContext<Config = unknown> extends ProviderContext<Config, never> {
-  /** Every request that was made, in order; answers that came out of the client's cache are not requests. */
+  /** All requests in order, without those that the client's cache served. */
   readonly requests: readonly RecordedRequest[]
-  /** The messages of the requests nothing was planned for. */
+  /** The error messages of unplanned requests. */
   readonly unplanned: readonly string[]
-  /** The planned response each answered request got, in order. */
+  /** The planned response to each answered request, in order. */
   readonly answers: readonly PlannedResponse[]
   readonly logs: readonly LogLine[]
-  /** What the plugin said of its source's limits and allowances, in order. */
+  /** The limits and allowances that the plugin reported, in order. */
   readonly limits: readonly Pick<Limits, 'concurrency' | 'rates'>[]
   readonly allowances: readonly Allowance[]
 }
@@ -60,7 +60,7 @@ export type ConfigOf<P> = P extends { definition: { config?: infer Schema } }
   : unknown
 
 /**
- * A context for tests. Every part of it rejects with the reason of `signal` once that is aborted.
+ * Creates a context for tests. Every part of the context rejects with the reason of `signal` once the signal aborts.
  *
  * @throws Error when a folder of responses cannot be read.
  * @example
@@ -110,10 +110,10 @@ function createFullContext<Config> (
 }
 
 /**
- * As {@link createContext}, with the configuration as the host would hand it on: checked against the plugin's schema,
- * its defaults filled in.
+ * Creates a context like {@link createContext}, with the configuration as the host passes it: checked against the
+ * plugin's schema, with defaults filled in.
  *
- * @throws Error when the configuration does not fit the schema.
+ * @throws Error when the configuration does not match the schema.
  */
 export function createPluginContext<P extends { definition: AnyDefinition }> (
   plugin: P, { config = {}, ...options }: ContextOptions = {}
@@ -121,10 +121,10 @@ export function createPluginContext<P extends { definition: AnyDefinition }> (
   return createSuiteContext(plugin.definition, config, options)
 }
 
-/** What a context needs of a definition of any kind. */
+/** The parts of a definition of any kind that a context needs. */
 type AnyDefinition = PluginDefinition & Pick<ProviderDefinition, 'index' | 'scanOptions'>
 
-/** A context whose `config` suits a plugin of any type: the schema is what vouches for it. */
+/** A context whose `config` fits a plugin of any type, because the schema has checked it. */
 export type SuiteContext = TestContext<never>
 
 export function createSuiteContext (
@@ -136,7 +136,7 @@ export function createSuiteContext (
   return createFullContext<never>({ ...options, config: filled as never }, definition)
 }
 
-/** @throws Error naming the first request nothing was planned for. */
+/** @throws Error that names the first unplanned request. */
 export function failOnUnplanned ({ unplanned }: Pick<TestHttp, 'unplanned'>) {
   if (unplanned[0] !== undefined) throw new Error(unplanned[0])
 }
@@ -194,7 +194,7 @@ function createFiles (texts: Readonly<Record<string, string>>, signal: AbortSign
   }
 }
 
-/** Builds on first use, as the host does. */
+/** Builds the index on first use, like the host. */
 function createIndex (build: () => ReturnType<NonNullable<ProviderDefinition['index']>['build']> | undefined, signal: AbortSignal): Index {
   let building: Promise<Map<string, unknown[]>> | undefined
   async function fill (): Promise<Map<string, unknown[]>> {

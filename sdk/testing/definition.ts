@@ -7,12 +7,12 @@ import type { ProviderDefinition } from '../src/provider.ts'
 
 export type AnyPlugin = Plugin<PluginKind, PluginDefinition>
 
-// The same as in the manifest: the key becomes part of column, file and environment names.
+// The key pattern of the manifest, because the key becomes part of column, file and environment names.
 const KEY = /^[a-z][a-z0-9-]{0,31}$/
 const ENVIRONMENT_NAME = /^[A-Z][A-Z0-9_]*$/
 const SECRET_NAME = /(?:secret|password|passphrase|token|api_?key)$/i
 
-/** Whether the default export is a plugin of this kind and its data can be used by the host. */
+/** Checks that the default export is a plugin of this kind and that the host can use its data. */
 export function checkDefinition (plugin: AnyPlugin, kind: PluginKind) {
   const { definition } = plugin
   const factory = `define${kind.charAt(0).toUpperCase()}${kind.slice(1)}`
@@ -23,7 +23,7 @@ export function checkDefinition (plugin: AnyPlugin, kind: PluginKind) {
   if (definition.config !== undefined) checkSettings(definition.config, 'config')
 }
 
-/** Whether a form can be drawn from the schema and no secret would be shown. */
+/** Checks that a form can be built from the schema and that the form shows no secret. */
 export function checkSettings (schema: TObject, what: string) {
   assert.equal(schema.type, 'object', `${what} must be an object schema: Type.Object({ … })`)
   const names = new Set<string>()
@@ -43,14 +43,14 @@ function checkEnvironmentName (name: unknown, here: string, seen: Set<string>) {
   seen.add(name)
 }
 
-/** Methods that only make sense beside another part of the definition. */
+/** Methods that need another part of the definition. */
 const NEEDS = [
   ['readProgress', 'account', 'to know whose progress it reads'],
   ['readProgress', 'progress', 'for the shape of what it reads'],
   ['acceptMedia', 'fetchMedia', 'since other media are not fetched for the provider']
 ] as const
 
-/** What only providers declare. */
+/** Checks the parts of a definition that only providers declare. */
 export function checkProviderDefinition (definition: ProviderDefinition, config: unknown) {
   const { kind = 'games', id } = definition
   if (kind === 'ids') assert.equal(id, undefined, "a source of the kind 'ids' has no id of its own; leave id out")
@@ -93,7 +93,7 @@ function checkLimits ({ concurrency, timeoutMs, rates = [] }: Limits) {
   }
 }
 
-/** The values of a configuration that must never be seen, from four characters on. */
+/** Returns the secret values of a configuration, from four characters on. */
 export function secretValues (schema: TObject | undefined, values: unknown): string[] {
   if (schema === undefined || typeof values !== 'object' || values === null) return []
   return Object.entries(schema.properties)
@@ -107,7 +107,7 @@ function collectTexts (value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(collectTexts) : []
 }
 
-/** Fails when one of the secrets can be read, plain or URL-encoded. */
+/** Fails when the text contains one of the secrets, plain or URL-encoded. */
 export function checkNoSecrets (secrets: readonly string[], text: string, what: string) {
   for (const secret of secrets) {
     const isSeen = text.includes(secret) || text.includes(encodeURIComponent(secret))

@@ -10,17 +10,17 @@ import { createExportGame } from './samples.ts'
 import { deepFreeze } from './values.ts'
 
 export interface ExporterSuite {
-  /** The package's folder or package.json; with it README, CHANGELOG and manifest are checked too. */
+  /** The package's folder or package.json. If set, the suite also checks README, CHANGELOG and manifest. */
   packageUrl?: URL | string
   config?: unknown
   platform?: ExportPlatform
-  /** Default: two games, one with every field and one with nothing but its name. */
+  /** Default: two games, one with every field and one with only a name. */
   games?: readonly ExportGame[]
-  /** A file as a frontend or a person left it, and the parts of it that must still be there after an export. */
+  /** A file as a frontend or a person left it, with the parts that an export must preserve. */
   existing?: { text: string, keeps: readonly string[] }
-  /** A file that cannot be understood; null when the format has none, because every text means something. */
+  /** A file that cannot be parsed; null when the format has none, because every text is valid. */
   unparsable: string | null
-  /** Reads an exported text: the path of every game, relative to the platform folder, and its name. */
+  /** Reads an exported text and returns the path of every game, relative to the platform folder, and its name. */
   read: (text: string) => readonly { path: string, name?: string }[]
 }
 
@@ -32,7 +32,7 @@ const AWKWARD_NAMES = [
 ]
 const NONSENSE = '\u{1f9ff} nothing any frontend wrote {[(<\nsecond line: =;,'
 
-/** The conformance suite of exporters: every exporter's own test calls it. */
+/** Runs the conformance suite of exporters. Every exporter's own test calls this function. */
 export async function testExporter (t: TestRunner, exporter: Exporter, suite: ExporterSuite) {
   const { definition } = exporter
   const { packageUrl, existing, platform = PLATFORM, unparsable } = suite
@@ -47,7 +47,7 @@ export async function testExporter (t: TestRunner, exporter: Exporter, suite: Ex
   if (packageUrl !== undefined) {
     await t.test('the package can be published', async () => { await checkPackage(exporter, packageUrl) })
   }
-  await t.test('every game is in the text once or reported', async () => {
+  await t.test('every game is either in the text exactly once or reported as skipped', async () => {
     checkGames(games, await render(games, null), suite)
   })
   await t.test('an export over its own output changes no byte', async () => {
@@ -55,20 +55,20 @@ export async function testExporter (t: TestRunner, exporter: Exporter, suite: Ex
     await checkStable(render, [], null)
     if (existing !== undefined) await checkStable(render, games, existing.text)
   })
-  await t.test('awkward names survive or are reported', () => checkAwkward(render, suite))
-  await t.test('an export of no games keeps the games that are there', async () => {
+  await t.test('awkward names survive or are reported as skipped', () => checkAwkward(render, suite))
+  await t.test('an export of no games keeps the existing games', async () => {
     const { text } = await render(games, null)
     const kept = paths(suite.read((await render([], text)).text))
     assert.deepEqual(kept, paths(suite.read(text)), 'games that are not in the library stay as they are')
   })
   if (existing !== undefined) {
-    await t.test('what others wrote is kept', async () => {
+    await t.test('content of others is preserved', async () => {
       const { text } = await render(games, existing.text)
       for (const part of existing.keeps) assert.ok(text.includes(part), `${JSON.stringify(part)} was lost:\n${text}`)
     })
   }
-  await t.test('a file that cannot be understood is not destroyed', () => checkUnparsable(render, games, unparsable))
-  await t.test('nothing but its arguments is used', () => checkIsolation(() => render(games, null)))
+  await t.test('a file that cannot be parsed is not destroyed', () => checkUnparsable(render, games, unparsable))
+  await t.test('render uses nothing but its arguments', () => checkIsolation(() => render(games, null)))
   await definition.close?.()
 }
 
@@ -142,7 +142,7 @@ function checkGames (games: readonly ExportGame[], { text, skipped }: ExportResu
   }
 }
 
-/** A format may turn line feeds in a name into spaces and drop control characters. */
+/** Normalizes a name, because a format may turn line feeds into spaces and drop control characters. */
 function flatten (name: string): string {
   // eslint-disable-next-line no-control-regex
   return name.replace(/[\0-\x08\x0B\x0C\x0E-\x1F]/g, '').replace(/\s+/g, ' ').trim()

@@ -1,7 +1,7 @@
 import { CredentialsRefusedError, HttpStatusError, RateLimitedError, ServiceDownError } from '../src/errors.ts'
 import type { PlannedResponse } from './responses.ts'
 
-/** Answers a service can always give; a plugin must take each as "not now", never as a surprise. */
+/** Responses that any service can send; a plugin must treat each of them as an outage and never crash. */
 const FAULT_LIST = [
   ['status 500', { url: '*', status: 500, text: 'Internal Server Error' }],
   ['status 429', { url: '*', status: 429, headers: { 'retry-after': '3' } }],
@@ -24,7 +24,7 @@ export const FAULTS: ReadonlyMap<Fault, PlannedResponse> = new Map<Fault, Planne
 
 const TYPED_ERRORS = [CredentialsRefusedError, HttpStatusError, RateLimitedError, ServiceDownError]
 
-/** Whether it is one of the errors by which a plugin says that the service, not the plugin, has failed. */
+/** True if the error is one with which a plugin says that the service, not the plugin, has failed. */
 export function isTypedError (err: unknown): boolean {
   return TYPED_ERRORS.some((type) => err instanceof type)
 }
@@ -33,12 +33,12 @@ const WRONG_VALUES: readonly unknown[] = [null, 7, 'x', {}, []]
 const MAX_VARIANTS = 250
 
 export interface Variant {
-  /** Where and what was changed. */
+  /** The path of the change and the new value. */
   readonly change: string
   readonly value: unknown
 }
 
-/** Copies of a JSON value, each with one part replaced by something of another type: at most 250, spread evenly. */
+/** Returns copies of a JSON value, each with one part of another type: at most 250, spread evenly. */
 export function wrongShapes (json: unknown): Variant[] {
   const paths = listPaths(json)
   const all = paths.flatMap((path) => WRONG_VALUES
@@ -53,7 +53,7 @@ export function wrongShapes (json: unknown): Variant[] {
     }))
 }
 
-/** Copies of a JSON value that lack every second field: a service leaves out what it does not know. */
+/** Returns copies of a JSON value without every second field, because services omit unknown values. */
 export function poorShapes (json: unknown): Variant[] {
   return [0, 1].map((kept) => ({
     change: `every second field left out, the ${kept === 0 ? 'first' : 'second'} one kept`, value: thin(json, kept)

@@ -4,17 +4,17 @@ import type { Allowance, Limits } from '../src/limits.ts'
 import { type PlannedResponse, type RecordedRequest, fitsRequest } from './responses.ts'
 import { readZip } from './zip.ts'
 
-// A plugin that follows pages without end stops here, with an error that says so.
+// The limit stops a plugin that follows pages without end, with an error that says so.
 const MAX_REQUESTS = 1000
-// Small, so that a reader sees its text cut in the middle of a word.
+// Small, because parsers must handle text that is cut in the middle of a word.
 const CHUNK_BYTES = 64
 
 export interface TestHttp extends HttpClient {
   readonly requests: readonly RecordedRequest[]
   readonly unplanned: readonly string[]
-  /** What each request was answered with. */
+  /** The planned response to each request. */
   readonly answers: readonly PlannedResponse[]
-  /** What the plugin said of its source's limits, in order. */
+  /** The limits that the plugin reported, in order. */
   readonly limits: readonly Pick<Limits, 'concurrency' | 'rates'>[]
   readonly allowances: readonly Allowance[]
 }
@@ -25,7 +25,9 @@ export interface TestHttpOptions {
   intercept?: ((request: RecordedRequest, index: number) => PlannedResponse | undefined) | undefined
 }
 
-/** A client with the host's rules for statuses, sizes, redirects and caching, without its retries and its network. */
+/**
+ * Creates a client with the host's rules for statuses, sizes, redirects and caching, without its retries and network.
+ */
 export function createHttp ({ responses, signal, intercept }: TestHttpOptions): TestHttp {
   const requests: RecordedRequest[] = []
   const unplanned: string[] = []
@@ -56,7 +58,7 @@ export function createHttp ({ responses, signal, intercept }: TestHttpOptions): 
     if (requests.push(recorded) > MAX_REQUESTS) throw new Error(`more than ${MAX_REQUESTS} requests; does it ever stop?`)
     const planned = findPlanned(recorded)
     answers.push(planned)
-    // The answer comes later, as a real one would, so that calls in parallel do interleave.
+    // The response arrives later, like a real one, so that parallel calls interleave.
     await new Promise((resolve) => { setImmediate(resolve) })
     signal.throwIfAborted()
     const response = answer(planned, recorded, options)
@@ -105,7 +107,7 @@ function renderBody ({ json, form, body }: RequestOptions): string {
 
 function answer (planned: PlannedResponse, request: RecordedRequest, options: RequestOptions): HttpResponse {
   const { status = 200, headers = {}, error } = planned
-  // The host masks secrets in its messages; here the parts of an address that may hold one are left out.
+  // The host masks secrets in its messages; this client omits the parts of a URL that may hold one.
   const what = `${request.method} ${new URL(request.url).origin}`
   if (error === 'timeout') throw new ServiceDownError(`${what} did not answer within ${options.timeoutMs ?? 30000} ms`)
   if (error === 'connection') throw new ServiceDownError(`${what}: the connection was closed`)
@@ -142,7 +144,7 @@ function createResponse (
   }
 }
 
-/** Whether an answer says something about the thing asked for, not about the state of the service. */
+/** True if a response describes the requested resource and not the state of the service. */
 function isLasting ({ status }: HttpResponse): boolean {
   return (status >= 200 && status < 300) || status === 404 || status === 410
 }

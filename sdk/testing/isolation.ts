@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 
 /**
- * Runs `call` while the environment and the global `fetch` are watched.
+ * Runs `call` while watching the environment and the global `fetch`.
  *
  * @throws Error when the plugin used one of them instead of its context.
  */
@@ -43,7 +43,9 @@ function watchEnvironment (env: NodeJS.ProcessEnv, used: Set<string>): NodeJS.Pr
   })
 }
 
-/** Node itself and installed packages, the test runner among them, may read the environment meanwhile. */
+/**
+ * True if the plugin itself read the environment. Node and installed packages, such as the test runner, may read it.
+ */
 function isReadByPlugin (stack: string): boolean {
   const frames = stack.split('\n').slice(1).filter((line) => !line.includes(import.meta.url))
   const caller = frames[0] ?? ''

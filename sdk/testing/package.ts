@@ -7,11 +7,11 @@ import type { AnyPlugin } from './definition.ts'
 import { checkSchema } from './schema.ts'
 
 const README_HEADINGS = ['What it does', 'Configuration', 'Limits and attribution', 'Troubleshooting']
-// npm blocks them by default, so a plugin that needs one does not work once installed.
+// npm blocks these scripts by default, so a plugin that needs one does not work after installation.
 const INSTALL_SCRIPTS = ['preinstall', 'install', 'postinstall']
 
 /**
- * Whether a package can be published as a plugin: its package.json, README.md and CHANGELOG.md.
+ * Checks that a package can be published as a plugin: its package.json, README.md and CHANGELOG.md.
  *
  * @param packageUrl the package's folder or its package.json, such as `new URL('../package.json', import.meta.url)`.
  */

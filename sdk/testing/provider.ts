@@ -21,37 +21,37 @@ import { checkSchema } from './schema.ts'
 import { deepFreeze, withoutUndefined } from './values.ts'
 
 export interface KnownRom {
-  /** A ROM that the planned responses know. The platform's `ids` are taken from the provider's table. */
+  /** A ROM that the planned responses know. The platform's `ids` come from the provider's table. */
   rom: RomOverrides
-  /** The id the match must have. Without it `getById` is not tried. */
+  /** The expected id of the match. Without an id the suite does not call `getById`. */
   id?: ProviderId
-  /** The name the match must have. */
+  /** The expected name of the match. */
   name?: string
 }
 
 export interface ProviderSuite {
-  /** The package's folder or package.json; with it README, CHANGELOG and manifest are checked too. */
+  /** The package's folder or package.json. If set, the suite also checks README, CHANGELOG and manifest. */
   packageUrl?: URL | string
-  /** The configuration, such as a key; defaults are filled in. */
+  /** The configuration, such as a key; the suite fills in defaults. */
   config?: unknown
   responses?: Responses
   /** The library, for a provider that reads files: path → text. */
   files?: Readonly<Record<string, string>>
-  /** The folders that the configuration names, by its property; each as `files`. */
+  /** The folders that the configuration names, by property; each in the form of `files`. */
   folders?: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** Options of the scan. */
   options?: Readonly<Record<string, unknown>>
-  /** What other sources found for the known ROM. */
+  /** Matches of the known ROM at other providers. */
   found?: Readonly<Record<string, Match | LinkMatch>>
   preferences?: Partial<Preferences>
   known: KnownRom
-  /** A ROM the planned responses do not know; default: the known one under another name, with other hashes. */
+  /** A ROM that the planned responses do not know; default: the known ROM under another name, with other hashes. */
   unknown?: RomOverrides
-  /** What to search for; default the known ROM's name. */
+  /** The search term; default the known ROM's name. */
   term?: string
-  /** What the known user set for the source, for a provider with `readProgress`. */
+  /** The known user's account settings, for a provider with `readProgress`. */
   account?: unknown
-  /** Brings a fresh context into the state in which it is used, such as by building its index. */
+  /** Prepares a fresh context for use, such as by building its index. */
   prepare?: (ctx: SuiteContext) => Promise<void>
 }
 
@@ -59,7 +59,7 @@ const UNKNOWN_NAME = 'Zyzzogeton Unheard Of (World).bin'
 const MATCH_KEYS = new Set([...Object.keys(GameFieldsSchema.properties), 'id', 'score', 'ids', 'media', 'metadata'])
 
 /**
- * The conformance suite of providers: every provider's own test calls it.
+ * Runs the conformance suite of providers. Every provider's own test calls this function.
  *
  * @example
  * t.test('conforms', (t) => testProvider(t, provider, { responses, known: { rom: { sha1_hash: '…' }, id: 12 } }))
@@ -84,38 +84,38 @@ export async function testProvider (t: TestRunner, provider: Provider, suite: Pr
   if (packageUrl !== undefined) {
     await t.test('the package can be published', async () => { await checkPackage(provider, packageUrl) })
   }
-  await t.test('a known ROM gives a match that fits the schemas', async () => {
+  await t.test('a known ROM returns a match that fits the schemas', async () => {
     checkKnown((await caller.succeed(lookup)).result, suite.known)
   })
   if (definition.identify !== undefined) {
     const identifyUnknown = createIdentify(definition, unknown, secrets)
-    await t.test('an unknown ROM gives undefined', async () => {
+    await t.test('an unknown ROM returns undefined', async () => {
       const { result } = await caller.succeed(identifyUnknown)
       assert.equal(result, undefined, `${unknown.fs_name} must not be found`)
     })
-    await t.test('two ROMs at once do not disturb each other', () => checkParallel(caller, lookup, identifyUnknown))
+    await t.test('two concurrent ROMs do not affect each other', () => checkParallel(caller, lookup, identifyUnknown))
   }
-  await t.test('nothing but the context is used', async () => {
+  await t.test('the provider uses nothing but its context', async () => {
     await checkIsolation(() => caller.succeed(lookup))
   })
   for (const call of calls) {
     await testCall(t, caller, call, checkText)
-    // A heartbeat may say that a source is there although the source refuses the key.
+    // A heartbeat may succeed although the service refuses the key.
     if (secrets.length === 0 || call.name === 'heartbeat') continue
-    await t.test(`${call.name} says that a key is refused`, () => checkRefusedKey(caller, call, secrets))
+    await t.test(`${call.name} reports a refused key`, () => checkRefusedKey(caller, call, secrets))
   }
   const { files } = suite
   if (files !== undefined) {
-    await t.test('damaged files are taken as such', () => checkBrokenFiles(caller, lookup, files))
+    await t.test('damaged files do not crash the provider', () => checkBrokenFiles(caller, lookup, files))
   }
   await definition.close?.()
 }
 
 async function testCall (t: TestRunner, caller: Caller, call: Call, checkText: (text: string) => void) {
-  await t.test(`${call.name} gives what it may give`, async () => { await caller.succeed(call) })
+  await t.test(`${call.name} returns a valid result`, async () => { await caller.succeed(call) })
   await t.test(`${call.name} ends with the reason of an aborted signal`, () => checkAbort(caller, call))
-  await t.test(`${call.name} takes an outage as an outage`, () => checkFaults(caller, call, checkText))
-  await t.test(`${call.name} takes no value of the wrong type`, () => checkWrongShapes(caller, call, checkText))
+  await t.test(`${call.name} reports an outage as an outage`, () => checkFaults(caller, call, checkText))
+  await t.test(`${call.name} rejects values of the wrong type`, () => checkWrongShapes(caller, call, checkText))
 }
 
 function completeRom (definition: ProviderDefinition, overrides: RomOverrides): Rom {
@@ -124,7 +124,7 @@ function completeRom (definition: ProviderDefinition, overrides: RomOverrides): 
   return deepFreeze({ ...rom, platform: { ...rom.platform, ids } })
 }
 
-/** The same ROM, as nobody knows it. */
+/** Returns overrides for the same ROM with a name and hashes that no provider knows. */
 function hideRom ({ platform }: RomOverrides): RomOverrides {
   return {
     fs_name: UNKNOWN_NAME,
@@ -144,7 +144,7 @@ function createIdentify (definition: ProviderDefinition, rom: Rom, secrets: read
   }
 }
 
-/** The calls that lead to a match, `identify` first where it is there. */
+/** Creates the calls that lead to a match, with `identify` first if the provider has it. */
 function createLookups (
   definition: ProviderDefinition, rom: Rom, { known: { id } }: ProviderSuite, secrets: readonly string[]
 ): Call[] {
@@ -181,7 +181,7 @@ function createOtherCalls (
       name: 'heartbeat',
       run: async (ctx) => definition.heartbeat?.(ctx),
       check: (result) => { assert.equal(typeof result, 'boolean', 'heartbeat must give true or false') },
-      // A source that refuses, or shows a page, is there.
+      // A service that refuses a request, or shows a page, is running.
       emptyAfter: ['status 500', 'a time-out']
     })
   }
@@ -203,7 +203,7 @@ function createOtherCalls (
       name: 'readProgress',
       run: async (ctx) => definition.readProgress?.(account as never, undefined, ctx),
       check: (result) => { checkSchema(schema, result, 'the progress') },
-      // What a service answers may say that there is no such account.
+      // The response of a service may say that the account does not exist.
       mayThrow: InvalidSettingsError
     })
   }

@@ -3,41 +3,44 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
 
-/** What a test answers to a request. Requests that fit none of the planned responses fail the test. */
+/** A test's response to a request. Requests that match no planned response fail the test. */
 export interface PlannedResponse {
   /** Default: any method. */
   method?: string
   /**
-   * The whole address, in which `*` stands for any characters; its query, like `query`, names the parameters that
-   * must be there, others may be too. Or anything with `test(url)`, such as a RegExp or a URLPattern.
+   * The whole URL, in which `*` stands for any characters. Its query, like `query`, lists the required parameters;
+   * others are allowed. Alternatively any object with `test(url)`, such as a RegExp or a URLPattern.
    */
   url: string | { test (url: string): boolean }
-  /** Parameters the address must have. */
+  /** Parameters that the URL must have. */
   query?: Readonly<Record<string, string | number | boolean>>
-  /** What the body must contain (text), be (an object: the JSON or form that is sent) or fit (RegExp, function). */
+  /**
+   * The expected body: contained text, an equal object (the JSON or form that is sent), or a RegExp or function to
+   * match.
+   */
   body?: string | RegExp | ((body: string) => boolean) | object
   /** Default 200. */
   status?: number
   headers?: Readonly<Record<string, string>>
-  /** The body of the answer: at most one of the next four. */
+  /** The body of the response: at most one of the next four. */
   json?: unknown
   text?: string
   bytes?: Uint8Array
   /** In a fixture folder: the file beside this one that holds the body. */
   file?: string
-  /** Breaks the connection, or lets the time run out, instead of answering. */
+  /** Breaks the connection, or lets the request time out, instead of a response. */
   error?: 'connection' | 'timeout'
-  /** How often it answers; default without limit. The next one that fits answers after that. */
+  /** Maximum number of uses; default unlimited. After that the next matching response applies. */
   times?: number
 }
 
-/** Planned responses, or the folder (path or file URL) whose `*.json` files hold one or a list each. */
+/** Planned responses, or a folder (path or file URL) whose `*.json` files each hold one response or a list. */
 export type Responses = readonly PlannedResponse[] | string | URL
 
-/** A request as a plugin made it. */
+/** A request that a plugin made. */
 export interface RecordedRequest {
   readonly method: string
-  /** With the query. */
+  /** The URL with its query. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   /** Text as sent; JSON and forms are rendered, bytes are read as UTF-8. */
@@ -45,7 +48,7 @@ export interface RecordedRequest {
 }
 
 /**
- * Reads planned responses from a folder, in name order; lists are returned as they are.
+ * Reads planned responses from a folder, in name order; returns lists unchanged.
  *
  * @throws Error for a file that is not JSON or a response without `url`.
  */
@@ -77,7 +80,7 @@ function isPlanned (entry: unknown): entry is PlannedResponse {
   return typeof entry === 'object' && entry !== null && 'url' in entry && typeof entry.url === 'string'
 }
 
-/** Whether a planned response is meant for a request. */
+/** True if a planned response matches a request. */
 export function fitsRequest (planned: PlannedResponse, request: RecordedRequest): boolean {
   if (planned.method !== undefined && planned.method.toUpperCase() !== request.method) return false
   return fitsAddress(planned, request.url) && fitsBody(planned.body, request.body)

@@ -1,4 +1,4 @@
-/** The part of a test that the suites use: `node:test`'s and tap's `t` both have it. */
+/** The part of a test that the suites use; the `t` of `node:test` and of tap both have it. */
 export interface TestRunner {
   test (name: string, fn: () => Promise<void>): unknown
 }

@@ -9,8 +9,8 @@ export interface RomOverrides extends Partial<Omit<Rom, 'platform' | 'files'>> {
 }
 
 /**
- * A complete ROM of the Super Nintendo. The names follow from `fs_name`, the one file from the ROM, and what is not
- * given is not known: hashes are missing, lists empty.
+ * Creates a complete ROM of the Super Nintendo. The names derive from `fs_name`, and its one file derives from the
+ * ROM. Everything else is unknown by default: hashes are missing, lists empty.
  */
 export function createRom (overrides: RomOverrides = {}): Rom {
   const { platform: givenPlatform, files: givenFiles, ...given } = overrides
@@ -53,7 +53,7 @@ function createFile (rom: Omit<Rom, 'files'>, given: Partial<RomFile>): RomFile 
   }
 }
 
-/** A game to export, with every field filled. */
+/** Creates a game to export, with every field filled. */
 export function createExportGame (overrides: Partial<ExportGame> = {}): ExportGame {
   const fsName = overrides.fs_name ?? 'Chrono Harbor (USA).sfc'
   return {
@@ -79,7 +79,7 @@ export function createExportGame (overrides: Partial<ExportGame> = {}): ExportGa
   }
 }
 
-/** A notification to deliver. */
+/** Creates a notification to deliver. */
 export function createNotification (overrides: Partial<OutgoingNotification> = {}): OutgoingNotification {
   return {
     event: 'notification',

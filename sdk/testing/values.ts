@@ -1,12 +1,12 @@
 import { inspect } from 'node:util'
 
-/** Freezes a value all the way down, so that a plugin that changes what it was given fails. */
+/** Freezes a value deeply, so that a plugin that changes its arguments fails. */
 export function deepFreeze<T> (value: T): T {
   if (typeof value === 'object' && value !== null) Object.values(value).forEach(deepFreeze)
   return Object.freeze(value)
 }
 
-/** A copy without properties that are undefined, which JSON leaves out. */
+/** Returns a copy without undefined properties, which JSON omits. */
 export function withoutUndefined (value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutUndefined)
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value
@@ -15,7 +15,7 @@ export function withoutUndefined (value: unknown): unknown {
     .map(([name, part]) => [name, withoutUndefined(part)]))
 }
 
-/** An error as one reads it; whatever else was thrown, as Node shows it. */
+/** Returns an error as readable text; any other thrown value in Node's format. */
 export function errorText (error: unknown): string {
   return error instanceof Error ? `${error.name}: ${error.message}` : inspect(error)
 }

@@ -2,7 +2,7 @@ import { inflateRawSync } from 'node:zlib'
 import type { ZipMember } from '../src/context.ts'
 import { ServiceDownError } from '../src/errors.ts'
 
-// Offsets of https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, 4.3.7, 4.3.12 and 4.3.16.
+// Offsets from https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, 4.3.7, 4.3.12 and 4.3.16.
 const END_SIGNATURE = 0x06054b50
 const END_BYTES = 22
 const CENTRAL_SIGNATURE = 0x02014b50
@@ -10,7 +10,7 @@ const CENTRAL_BYTES = 46
 const LOCAL_BYTES = 30
 const CHUNK_BYTES = 64
 
-/** The wanted members of a small zip in memory, as a test's fixtures have them: stored or deflated, no Zip64. */
+/** Yields the requested members of a small zip in memory, such as a test fixture: stored or deflated, no Zip64. */
 export async function * readZip (bytes: Uint8Array, wanted: readonly string[]): AsyncIterable<ZipMember> {
   const zip = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const end = zip.length - END_BYTES
