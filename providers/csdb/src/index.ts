@@ -4,7 +4,7 @@ import { ConfigSchema } from './config.ts'
 import { toMatch } from './map.ts'
 import { MetadataSchema } from './metadata.ts'
 
-/** That of a release which has always been there. */
+/** The id of a release that has always existed. */
 const KNOWN_ID = 75_330
 
 export default defineProvider({
@@ -15,12 +15,12 @@ export default defineProvider({
   config: ConfigSchema,
   metadata: MetadataSchema,
   after: ['demozoo', 'pouet'],
-  // What has the name of a release is not the game that other sources know by it.
+  // A match of another provider by the same name is a different game.
   claims: ['name', 'summary', 'media'],
   limits: { concurrency: 1, timeoutMs: 120_000, rates: [{ requests: 3, perMs: 2_000 }] },
   attribution: 'Data from the C-64 Scene Database, https://csdb.dk',
 
-  // There is no search: the id comes from a tag, or from Demozoo or Pouët.
+  // No search: the id comes from a tag, or from Demozoo or Pouët.
   async getById (id, _rom, ctx) {
     const release = Number.isSafeInteger(id) && id > 0 ? await readRelease(id, 2, ctx) : undefined
     return release && toMatch(id, release, ctx.found)

@@ -6,7 +6,7 @@ import type { Metadata } from './metadata.ts'
 import { listCredits, listReleasers } from './people.ts'
 import { listElements, textOf, urlOf } from './text.ts'
 
-/** A match; when Pouët or Demozoo found the same release, what they say of it is kept. */
+/** Creates a match. If Pouët or Demozoo found the same release, their name, summary and pictures are preserved. */
 export function toMatch (
   id: number, release: XmlElement, found: ReadonlyMap<string, Match | LinkMatch>
 ): Match<Metadata, number> {
@@ -28,14 +28,14 @@ export function toMatch (
   }
 }
 
-/** What the sources before this one say of the same release, the most complete first. */
+/** Lists the matches of the same release at Pouët and Demozoo, the most complete first. */
 function listTwins (id: number, found: ReadonlyMap<string, Match | LinkMatch>): Match[] {
   const [pouet, demozoo] = ['pouet', 'demozoo'].map((key) => {
     const match = found.get(key)
     return match !== undefined && 'id' in match ? match : undefined
   })
   const isTwin = (match: Match | undefined) => match?.ids?.csdb === id
-  // Demozoo often leaves it to Pouët to name the release at CSDb.
+  // Demozoo often has no CSDb id and only links to Pouët, which has one.
   const isSame = demozoo !== undefined && pouet !== undefined &&
     (demozoo.ids?.pouet === pouet.id || pouet.metadata?.demozoo_id === demozoo.id)
   return [pouet, demozoo].filter((match) => match !== undefined)
@@ -66,7 +66,7 @@ function toMetadata (id: number, release: XmlElement, at: number | undefined): M
   }
 }
 
-/** Such as `Harbor Party 1993 / C64 Demo #2`. */
+/** Renders the party, such as `Harbor Party 1993 / C64 Demo #2`. */
 function toPartyLine (party: string | undefined, release: XmlElement): string | undefined {
   const place = textOf(release, 'Achievement', 'Place')
   const line = unique([party, textOf(release, 'Achievement', 'Compo')]).join(' / ')

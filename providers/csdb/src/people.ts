@@ -2,7 +2,7 @@ import { type XmlElement, unique, xmlChildren } from '@svc/plugin-sdk'
 import type { Metadata } from './metadata.ts'
 import { listElements, textOf } from './text.ts'
 
-/** Those who released it: groups, and people. */
+/** Lists the releasers: groups and people. */
 export function listReleasers (release: XmlElement): { groups: string[], people: string[] } {
   const releasers = listElements(release, 'ReleasedBy')
   const groups = releasers.flatMap((by) => xmlChildren(by, 'Group')).map((group) => textOf(group, 'Name'))
@@ -10,7 +10,7 @@ export function listReleasers (release: XmlElement): { groups: string[], people:
   return { groups: unique(groups), people: unique(people) }
 }
 
-/** A person is named where they come up first; after that only their id is there. */
+/** Lists the credits. CSDb gives a person's name at the first mention only, and just the id after that. */
 export function listCredits (release: XmlElement): Metadata['credits'] {
   const credits = listElements(release, 'Credits', 'Credit')
   const people = [...listElements(release, 'ReleasedBy'), ...credits].flatMap(listPeople)

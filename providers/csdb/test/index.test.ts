@@ -14,7 +14,7 @@ function open (responses: readonly PlannedResponse[] | URL = FIXTURES, found: Re
 
 const read = async (id: number, ctx = open()) => await definition.getById?.(id, undefined, ctx)
 const readText = async (text: string) => await read(5, open([{ url: '*', text }]))
-/** A release that has these elements. */
+/** Returns the match of a release with these elements. */
 const readOf = async (xml: string) => await readText(`<CSDbData><Release><ID>5</ID><Name>Tide</Name>${xml}</Release></CSDbData>`)
 
 t.test('conforms', (t) => testProvider(t, provider, {
@@ -23,7 +23,7 @@ t.test('conforms', (t) => testProvider(t, provider, {
   known: { rom: { fs_name: 'Copper Tides 64 (csdb-900201).d64', platform: { slug: 'c64' } }, id: 900201, name: 'Copper Tides 64' }
 }))
 
-t.test('a release is read by its id, and gives all its fields', async (t) => {
+t.test('a release is read by its id with all its fields', async (t) => {
   const ctx = open()
   const match = await read(900201, ctx)
   t.match(match, {
@@ -58,7 +58,7 @@ t.test('a release is read by its id, and gives all its fields', async (t) => {
   t.match(ctx.requests[0]?.headers, { referer: 'https://csdb.dk/', accept: /application\/xml/ })
 })
 
-t.test('an id that nobody has, and the answer for another one, is nothing', async (t) => {
+t.test('an unknown id, and a response for another id, return undefined', async (t) => {
   for (const text of ['huh', ' huh\n', '<CSDbData/>', '<?xml version="1.0"?><CSDbData></CSDbData>',
     '<CSDbData><Release><ID>6</ID><Name>Latest</Name></Release></CSDbData>', '<CSDbData><Release/></CSDbData>']) {
     t.equal(await readText(text), undefined, text)
@@ -66,7 +66,7 @@ t.test('an id that nobody has, and the answer for another one, is nothing', asyn
   for (const id of [0, -1, 1.5]) t.equal(await read(id, open([])), undefined)
 })
 
-t.test('dates are read as far as they are known', async (t) => {
+t.test('dates are read with the precision they have', async (t) => {
   const date = async (xml: string) => {
     const match = await readOf(xml)
     return [match?.first_release_date, match?.metadata?.first_release_date, match?.summary]
@@ -78,14 +78,14 @@ t.test('dates are read as far as they are known', async (t) => {
   t.same(await date('<ReleaseMonth>7</ReleaseMonth><ReleaseYear>soon</ReleaseYear>'), [undefined, undefined, page])
 })
 
-t.test('people stand for groups where there are none, in each form that is in use', async (t) => {
+t.test('people replace missing groups, in each form of the response', async (t) => {
   for (const form of ['<Handle><ID>1</ID><Handle>Wick</Handle></Handle>', '<Scener><ID>1</ID><Handle>Wick</Handle></Scener>']) {
     const match = await readOf(`<Type>C64 Intro</Type><ReleasedBy>${form}</ReleasedBy>`)
     t.match(match, { companies: ['Wick'], summary: /^C64 Intro by Wick · /, metadata: { groups: [] } })
   }
 })
 
-t.test('entities of HTML, stray ampersands and texts that are no UTF-8 are read', async (t) => {
+t.test('HTML entities, stray ampersands and texts outside UTF-8 are read', async (t) => {
   const nameOf = async (name: string) => (await readText(`<CSDbData><Release><ID>5</ID><Name>${name}</Name></Release></CSDbData>`))?.name
   t.equal(await nameOf('Caf&eacute; &amp;eacute;t&#233;'), 'Café été')
   t.equal(await nameOf('Rock & Roll &amp; Tide &lt;3'), 'Rock & Roll & Tide <3')
@@ -94,18 +94,18 @@ t.test('entities of HTML, stray ampersands and texts that are no UTF-8 are read'
   t.equal((await read(5, open([{ url: '*', bytes }])))?.name, 'Blåfjell')
 })
 
-t.test('control characters, references to them and blanks before the declaration lose no release', async (t) => {
+t.test('control characters and blanks before the declaration do not lose a release', async (t) => {
   const match = await readText('\r\n<?xml version="1.0" encoding="ISO-8859-1"?><CSDbData><Release><ID>5</ID>' +
     '<Name>Ti\u0001de&#x1f;s&#12;&#31;</Name><AKA>A&#13;&#65;</AKA></Release></CSDbData>')
   t.match(match, { name: 'Tides', alternative_names: [/^A\s*A$/] })
 })
 
-t.test('a picture is fetched by https, whatever its address says', async (t) => {
+t.test('a picture is fetched by https, whatever its URL says', async (t) => {
   const match = await readOf('<ScreenShot>http://csdb.dk/gfx/releases/1000/5.png</ScreenShot>')
   t.match(match?.media, [{ kind: 'cover', url: 'https://csdb.dk/gfx/releases/1000/5.png' }, { kind: 'screenshot' }])
 })
 
-t.test('what others say of the same release is kept, and its page stands there once', async (t) => {
+t.test('data of other providers are preserved, with the release\'s page once', async (t) => {
   const twin = (id: number, fields: object): Match => ({ id, ids: { csdb: 900201 }, ...fields })
   const cover = [{ kind: 'cover' as const, url: 'https://media.demozoo.org/a.png' }]
   const demozoo = twin(900001, { name: 'Copper Tides', summary: `Demo · ${PAGE}`, media: cover })
@@ -119,7 +119,7 @@ t.test('what others say of the same release is kept, and its page stands there o
   }
 })
 
-t.test('a picture of Demozoo is kept where only Pouët names the release', async (t) => {
+t.test('a picture of Demozoo is preserved where only Pouët links the release', async (t) => {
   const media = [{ kind: 'cover' as const, url: 'https://media.demozoo.org/a.png' }]
   const pouet: Match = { id: 900101, name: 'Copper Tides', ids: { csdb: 900201 }, media: [], metadata: { demozoo_id: 900001 } }
   const linked: Match = { id: 900001, name: 'Copper Tides', ids: { pouet: 900101, csdb: undefined }, media }
@@ -130,7 +130,7 @@ t.test('a picture of Demozoo is kept where only Pouët names the release', async
   t.match(await read(900201, open(FIXTURES, { demozoo: stranger, pouet })), { media: [{ kind: 'cover' }, { kind: 'screenshot' }] })
 })
 
-t.test('values of another kind are not known', async (t) => {
+t.test('values of another type are ignored', async (t) => {
   t.match(await readOf('<ID/><Rating>high</Rating><ScreenShot>javascript:alert(1)</ScreenShot><Credits><Credit/></Credits>' +
     '<DownloadLinks><DownloadLink><Link>tides.d64</Link><Status>Ok</Status></DownloadLink></DownloadLinks><Achievement/>'), {
     name: 'Tide',
@@ -139,7 +139,7 @@ t.test('values of another kind are not known', async (t) => {
   })
 })
 
-t.test('too many requests, and what is not the XML of CSDb, are told', async (t) => {
+t.test('a rate limit and a response that is not CSDb\'s XML are errors', async (t) => {
   const run = (response: Partial<PlannedResponse>) => async () => await read(5, open([{ url: '*', ...response }]))
   await t.rejects(run({ status: 429 }), RateLimitedError)
   await t.rejects(run({ status: 503, text: '<html></html>' }), ServiceDownError)
@@ -149,7 +149,7 @@ t.test('too many requests, and what is not the XML of CSDb, are told', async (t)
   }
 })
 
-t.test('whatever is answered, it is a match, nothing, or an outage', async () => {
+t.test('any response becomes a match, undefined or an outage', async () => {
   const part = fc.constantFrom('<CSDbData>', '</CSDbData>', '<Release>', '</Release>', '<ID>5</ID>', '<Handle>', '</Handle>',
     '<Credits>', '</Credits>', '&', '&amp;', '&nbsp;', '<', 'huh')
   await fc.assert(fc.asyncProperty(fc.array(fc.oneof(part, fc.string())), async (parts) => {
@@ -159,7 +159,7 @@ t.test('whatever is answered, it is a match, nothing, or an outage', async () =>
   }))
 })
 
-t.test('CSDb answers when it knows a release that it has always had', async (t) => {
+t.test('the heartbeat succeeds when CSDb returns a known release', async (t) => {
   t.equal(await definition.heartbeat?.(open()), true)
   t.equal(await definition.heartbeat?.(open([{ url: '*', text: 'huh' }])), false)
 })

@@ -6,10 +6,13 @@ import type { DemozooContext } from './config.ts'
 const PRODUCTIONS_URL = 'https://demozoo.org/api/v1/productions/'
 const OPTIONS: RequestOptions = { headers: { accept: 'application/json' }, timeoutMs: 25_000, maxBytes: 1_000_000 }
 
-/** A production as Demozoo describes it. Only what is named here has been looked at. */
+/** A production as Demozoo describes it. Only the fields named here are checked. */
 export type Production = Fields & { readonly id: number, readonly title: string }
 
-/** Those with this very title, whatever its case; on any platform when none is named. They lack pictures and links. */
+/**
+ * Lists the productions with exactly this title in any case, on any platform if none is given. They lack pictures and
+ * links.
+ */
 export async function listProductions (
   title: string, platform: readonly ProviderId[], { http }: DemozooContext
 ): Promise<Production[]> {
@@ -18,7 +21,7 @@ export async function listProductions (
   throw new ServiceDownError('Demozoo answered without a list of productions; try again later')
 }
 
-/** The whole record of one. */
+/** Returns the whole record of a production. */
 export async function readProduction (id: number, { http }: DemozooContext): Promise<Production | undefined> {
   const response = await http.request(`${PRODUCTIONS_URL}${id}/`, { ...OPTIONS, accept: [404] })
   if (response.status === 404) return undefined

@@ -4,10 +4,10 @@ import type { DemozooContext } from './config.ts'
 import { listAuthors, toMatch } from './map.ts'
 
 const THRESHOLD = 0.88
-/** A name up to its first group in brackets. */
+/** A name up to its first group in parentheses. */
 const FIRST_GROUP = /^[^()]*\(([^()]*)\)/
 
-/** The production whose title a file has; of several the one by a group that stands in a tag. */
+/** Finds the production with the title of a file. Among several, a production by a group in one of the tags wins. */
 export async function findProduction (rom: Rom, ctx: DemozooContext) {
   const tags = new Set(rom.tags.map((tag) => tag.toLowerCase()))
   const isNamed = (row: Production) => listAuthors(row).some((author) => tags.has(author.toLowerCase()))
@@ -21,10 +21,13 @@ export async function findProduction (rom: Rom, ctx: DemozooContext) {
   return undefined
 }
 
-/** Demozoo compares whole titles. */
+/** Converts a name to a title, because Demozoo compares whole titles. */
 export const toTitle = (name: string): string => name.replaceAll('_', ' ').trim()
 
-/** The name without tags; then with its first tag when that means nothing, as it is part of some titles: `BBS (7)`. */
+/**
+ * Lists the name without tags, then with its first tag if that tag has no known meaning. Some titles contain one:
+ * `BBS (7)`.
+ */
 function listTitles ({ fs_name_no_tags: name, fs_name_no_ext: full, tags }: Rom): string[] {
   const [whole = '', tag = ''] = FIRST_GROUP.exec(full) ?? []
   return unique([toTitle(name), tags.includes(tag.trim()) ? toTitle(whole) : '']).filter((title) => title !== '')

@@ -15,7 +15,7 @@ export default defineProvider({
   metadata: MetadataSchema,
   platforms: PLATFORM_IDS,
   links: ['pouet', 'csdb'],
-  // What has the name of a production is not the game that other sources know by it.
+  // A match of another provider by the same name is a different game.
   claims: ['name', 'summary', 'media'],
   limits: { concurrency: 2, timeoutMs: 120_000, rates: [{ requests: 2, perMs: 1_000 }] },
   attribution: 'Data from Demozoo, https://demozoo.org',

@@ -4,7 +4,7 @@ import type { Production } from './api.ts'
 const POUET_ID = /pouet\.net\/prod\.php\?(?:[^#\s]*&)?which=(\d{1,15})/i
 const CSDB_ID = /csdb\.dk\/release\/(?:(?:index\.php)?\?(?:[^#\s]*&)?id=)?(\d{1,15})/i
 
-/** Where a production is elsewhere; as downloads all other pages, then the files. */
+/** Reads the links to other sites. `download_urls` lists all other pages, then the files. */
 export function readLinks (production: Production) {
   const external = toFieldsList(production.external_links)
   const pouet = findLink(external, 'PouetProduction', POUET_ID)

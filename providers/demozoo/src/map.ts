@@ -6,7 +6,7 @@ import type { Production } from './api.ts'
 import { readLinks } from './links.ts'
 import type { Metadata } from './metadata.ts'
 
-/** Tags that tell what somebody misses who does not know them. */
+/** Tags with facts that users would otherwise miss. */
 const NOTES: ReadonlyMap<string, string> = new Map([['no-sound', 'without sound'], ['hidden-part', 'has a hidden part']])
 
 export function toMatch (production: Production, score?: number): Match<Metadata, number> {
@@ -38,7 +38,7 @@ export function toMatch (production: Production, score?: number): Match<Metadata
   }
 }
 
-/** The names of those who made it: of groups, and of people. */
+/** Lists the names of the authors: groups and people. */
 export const listAuthors = (production: Production): string[] => readNames(production, 'author_nicks')
 
 function toMetadata (production: Production, placings: readonly Fields[], day: number | undefined): Metadata {
@@ -70,7 +70,9 @@ function toMetadata (production: Production, placings: readonly Fields[], day: n
 
 const readParty = (placing: Fields) => readFields(readFields(placing, 'competition') ?? {}, 'party')
 
-/** Such as `Harbor Party 1993 / Amiga Demo #1`; a rank may also be `=9`, or a word such as `disq`. */
+/**
+ * Renders the party, such as `Harbor Party 1993 / Amiga Demo #1`. A rank may also be `=9`, or a word such as `disq`.
+ */
 function toPartyLine (placing: Fields): string | undefined {
   const names = [readParty(placing), readFields(placing, 'competition')].map((fields) => readText(fields ?? {}, 'name'))
   const line = names.filter((name) => name !== undefined).join(' / ')

@@ -12,7 +12,7 @@ const open = (responses: readonly PlannedResponse[] | URL = FIXTURES) => createP
 
 type Row = Readonly<Record<string, unknown>> & { readonly id: number, readonly title: string }
 
-/** Demozoo with these rows for each title, of which each can be read whole as well. */
+/** Opens a Demozoo with these rows for each title; each row can also be read as a whole. */
 function openProductions (byTitle: Record<string, readonly Row[]>) {
   const rows = Object.entries(byTitle)
   return open([
@@ -40,12 +40,12 @@ t.test('conforms', (t) => testProvider(t, provider, {
   term: 'Copper Tides'
 }))
 
-t.test('conforms with a production of which nearly nothing is known', (t) => testProvider(t, provider, {
+t.test('conforms with a nearly empty production', (t) => testProvider(t, provider, {
   responses: FIXTURES,
   known: { rom: { fs_name: 'Lone Buoy.d64', platform: { slug: 'c64' } }, id: 900003, name: 'Lone Buoy' }
 }))
 
-t.test('a production is found by its title and its group, and gives all its fields', async (t) => {
+t.test('a production is found by its title and group, with all its fields', async (t) => {
   const ctx = open()
   const match = await identify('Copper_Tides (1993)(LANTERN).d64', ctx, { tags: ['1993', 'LANTERN'] })
   t.match(match, {
@@ -96,7 +96,7 @@ t.test('a production is found by its title and its group, and gives all its fiel
   t.match(ctx.requests[0]?.headers, { accept: 'application/json' })
 })
 
-t.test('without a tag that names a group, the first of equal titles is taken', async (t) => {
+t.test('the first of equal titles wins without a tag that names a group', async (t) => {
   const row = { id: 7, title: 'Tide', author_nicks: by('Beacon') }
   const other = { id: 8, title: 'TIDE', author_nicks: by('Lantern') }
   const ctx = () => openProductions({ Tide: [row, other] })
@@ -104,7 +104,7 @@ t.test('without a tag that names a group, the first of equal titles is taken', a
   t.match(await identify('Tide (Lantern).d64', ctx(), { tags: ['Lantern'] }), { id: 8 })
 })
 
-t.test('on a platform without an id a production of any platform is found', async (t) => {
+t.test('a platform without an id searches productions of all platforms', async (t) => {
   const ctx = open()
   t.match(await identify('Copper Tides (Lantern).bin', ctx, { slug: 'playdate', tags: ['Lantern'] }), { id: 900001 })
   t.equal(ctx.requests[0]?.url, `${API}?title=Copper+Tides`)
@@ -119,7 +119,7 @@ t.test('a number in brackets may belong to the title', async (t) => {
   t.same([plain.requests.length, region.requests.length], [1, 1], 'nothing else is asked')
 })
 
-t.test('a sequel, another title and an empty name are not taken', async (t) => {
+t.test('a sequel, another title and an empty name do not match', async (t) => {
   t.equal(await identify('Tide 3.d64', openProductions({ 'Tide 3': [{ id: 1, title: 'Tide 2' }] })), undefined)
   t.equal(await identify('Tide.d64', openProductions({ Tide: [{ id: 1, title: 'Something Else' }] })), undefined)
   t.equal(await identify('_', open([])), undefined)
@@ -130,14 +130,14 @@ t.test('a title outside Latin script is found', async (t) => {
   t.match(await identify(`${title}.trd`, openProductions({ [title]: [{ id: 5, title }] })), { id: 5, name: title })
 })
 
-t.test('an id is read, and one that is unknown is not', async (t) => {
+t.test('a known id is read, an unknown one is not found', async (t) => {
   t.match(await definition.getById?.(900001, undefined, open()), { id: 900001, score: undefined })
   t.equal(await definition.getById?.(5, undefined, open([{ url: `${API}5/`, status: 404, json: { detail: 'Not found.' } }])), undefined)
   for (const id of [0, -1, 1.5]) t.equal(await definition.getById?.(id, undefined, open([])), undefined)
   await t.rejects(async () => await definition.getById?.(5, undefined, open([{ url: '*', json: DETAILS }])), ServiceDownError)
 })
 
-t.test('older and smaller records are read as far as they go', async (t) => {
+t.test('older and smaller records are read', async (t) => {
   const read = async (fields: object) =>
     await definition.getById?.(5, undefined, open([{ url: '*', json: { id: 5, title: ' Tide ', ...fields } }]))
   const match = await read({
@@ -157,13 +157,13 @@ t.test('older and smaller records are read as far as they go', async (t) => {
   t.match(await read({ release_date: null }), { summary: 'https://demozoo.org/productions/5/', ids: { pouet: undefined } })
 })
 
-t.test('fields of another type are not known', async (t) => {
+t.test('fields of another type are ignored', async (t) => {
   const odd = Object.fromEntries(Object.keys(DETAILS).map((key) => [key, key === 'title' ? 'Tide' : [7, 'x', null, { name: 3, url: 4 }]]))
   const match = await definition.getById?.(5, undefined, open([{ url: '*', json: { ...odd, id: 5 } }]))
   t.match(match, { id: 5, name: 'Tide', genres: [], companies: [], media: [], metadata: { credits: [], download_urls: [] } })
 })
 
-t.test('a search by hand lists fifteen productions of the platform', async (t) => {
+t.test('a manual search lists fifteen productions of the platform', async (t) => {
   const { platform } = createRom({ platform: { slug: 'c64', ids: [3] } })
   const results = Array.from({ length: 20 }, (_none, index) => ({ id: index + 1, title: index === 14 ? 'Tide' : 'tides' }))
   const matches = await definition.search?.({ term: 'Tide', platform }, openProductions({ Tide: results }))
@@ -172,7 +172,7 @@ t.test('a search by hand lists fifteen productions of the platform', async (t) =
   t.same(await definition.search?.({ term: ' ', platform }, open([])), [])
 })
 
-t.test('too many requests, a page in place of JSON and a missing list are told', async (t) => {
+t.test('a rate limit, a page in place of JSON and a missing list are errors', async (t) => {
   const run = (response: Partial<PlannedResponse>) => async () => await identify('Tide', open([{ url: '*', ...response }]))
   await t.rejects(run({ status: 429 }), RateLimitedError)
   await t.rejects(run({ status: 502 }), ServiceDownError)
@@ -181,7 +181,7 @@ t.test('too many requests, a page in place of JSON and a missing list are told',
   await t.rejects(run({ status: 404, json: { detail: 'Not found.' } }), HttpStatusError)
 })
 
-t.test('Demozoo answers when it knows a production that it has always had', async (t) => {
+t.test('the heartbeat succeeds when Demozoo lists a known production', async (t) => {
   t.equal(await definition.heartbeat?.(open()), true)
   t.equal(await definition.heartbeat?.(openProductions({})), false)
 })

@@ -7,12 +7,16 @@ const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 const ANY_UUID = new RegExp(UUID, 'i')
 const ONLY_UUID = new RegExp(`^${UUID}$`, 'i')
 
-/** A game as the archive describes it. Only what is named here has been looked at. */
+/** A game as the archive describes it. Only the fields named here are checked. */
 export type Game = Fields & { readonly id: string, readonly title: string }
 
-/** The games with these words somewhere in a title, series or company, in no order. @throws ServiceDownError */
+/**
+ * Lists the games with these words in a title, series or company, in no particular order.
+ *
+ * @throws ServiceDownError
+ */
 export async function listGames (ctx: FlashpointContext, words: string): Promise<Game[]> {
-  // A comma separates terms that all have to be found.
+  // A comma separates terms that must all match.
   const term = words.replaceAll(',', ' ').replace(/\s+/g, ' ').trim()
   return term === '' ? [] : search(ctx, { smartSearch: term })
 }
@@ -21,16 +25,16 @@ export async function listGames (ctx: FlashpointContext, words: string): Promise
 export async function readGame (ctx: FlashpointContext, id: string): Promise<Game | undefined> {
   if (!ONLY_UUID.test(id)) return undefined
   const wanted = id.toLowerCase()
-  // What is asked for may be only a part of an id that is found.
+  // The search also matches parts of an id.
   return (await search(ctx, { id: wanted })).find((game) => game.id.trim().toLowerCase() === wanted)
 }
 
-/** The id that stands somewhere in a text. */
+/** Finds the first id in a text. */
 export function findId (text: string): string | undefined {
   return ANY_UUID.exec(text)?.[0]
 }
 
-/** Whether the archive lists a platform. */
+/** Returns true if the archive lists a platform. */
 export async function checkHealth ({ http }: FlashpointContext): Promise<boolean> {
   const platforms = await http.json(`${API_URL}/platforms`, { timeoutMs: TIMEOUT_MS })
   return Array.isArray(platforms) && platforms.length > 0

@@ -14,7 +14,7 @@ export function toMatch (game: Game, score?: number): Match<Metadata, string> {
     game_modes: readJoined(game, 'playMode')
   }
   const released = readDate(game, 'releaseDate')
-  // A bare year would say the first of January.
+  // A bare year would become the first of January.
   const day = released?.precision === 'day' ? released.at : undefined
   return {
     id: game.id.trim(),
@@ -39,12 +39,12 @@ export function toMatch (game: Game, score?: number): Match<Metadata, string> {
   }
 }
 
-/** The title of a game, then its other ones. */
+/** Lists the title of a game, then its alternative titles. */
 export function listTitles (game: Game): string[] {
   return [game.title, ...readJoined(game, 'alternateTitles')]
 }
 
-/** Several values stand in a list, or in one text with semicolons between them. */
+/** Reads several values from a list, or from one text with semicolons between them. */
 function readJoined (game: Game, key: string): string[] {
   if (Array.isArray(game[key])) return readTexts(game, key)
   return unique((readText(game, key) ?? '').split(';').map((value) => value.trim() || undefined))

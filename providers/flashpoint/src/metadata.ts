@@ -2,7 +2,7 @@ import { type Static, Type } from '@svc/plugin-sdk'
 
 const Text = Type.Union([Type.String(), Type.Null()])
 
-/** What is kept of a game as `flashpoint_metadata`. */
+/** The stored fields of a game as `flashpoint_metadata`. */
 export const MetadataSchema = Type.Object({
   franchises: Type.Array(Type.String()),
   companies: Type.Array(Type.String()),

@@ -36,7 +36,7 @@ test('conforms', async (t) => {
   })
 })
 
-test('a file is matched by its title, and not with the sequel, with all fields', async (t) => {
+test('a file matches by title with all fields, and not its sequel', async (t) => {
   const ctx = openFixtures()
   const match = await definition.identify?.(createBrowserRom('The Paper_Fortress (Flash) [v1.2].zip'), ctx)
   t.same(ctx.requests.map(paramsOf), [{ smartSearch: 'paper fortress', filter: 'false' }])
@@ -72,7 +72,7 @@ test('a file is matched by its title, and not with the sequel, with all fields',
   })
 })
 
-test('a release date that is no day, and lists that are text, are taken as they are', async (t) => {
+test('a partial release date and lists written as text are read', async (t) => {
   const match = toMatch(gameOf('1', 'Tide', { releaseDate: '2008-05', tags: 'Strategy; Puzzle', alternateTitles: null }))
   t.match(match, { first_release_date: undefined, genres: ['Strategy', 'Puzzle'], alternative_names: [] })
   t.match(match.metadata, { first_release_date: '', companies: [], notes: null })
@@ -80,13 +80,13 @@ test('a release date that is no day, and lists that are text, are taken as they 
     { alternative_names: ['Ebb', 'Flow'], game_modes: ['Single Player'] })
 })
 
-test('an id anywhere in the file name goes before the title', async (t) => {
+test('an id in the file name takes precedence over the title', async (t) => {
   const ctx = openFixtures()
   t.match(await definition.identify?.(createBrowserRom(`Some name ${ID.toUpperCase()}.zip`), ctx), { id: ID, score: undefined })
   t.same(ctx.requests.map(paramsOf), [{ id: ID, filter: 'false' }])
 })
 
-test('a game is read by its id, which must be the whole of it', async (t) => {
+test('a game is read by its whole id only', async (t) => {
   const ctx = openFixtures()
   t.match(await definition.getById?.(ID, undefined, ctx), { id: ID, name: 'Paper Fortress' })
   t.equal(await definition.getById?.(ID.replace('1c', '1d'), undefined, ctx), undefined)
@@ -95,21 +95,21 @@ test('a game is read by its id, which must be the whole of it', async (t) => {
   t.equal(ctx.requests.length, 2)
 })
 
-test('commas do not split a title, whose other scripts are asked for as they are', async (t) => {
+test('commas do not split a title, and other scripts are sent unchanged', async (t) => {
   const ctx = openGames(gameOf('2', 'Tide', { alternateTitles: 'ペーパーフォート' }))
   await definition.identify?.(createBrowserRom('Hop, Skip, Jump!.zip'), ctx)
   t.match(await definition.identify?.(createBrowserRom('ペーパーフォート.zip'), ctx), { name: 'Tide', score: 1 })
   t.same(ctx.requests.map((request) => paramsOf(request).smartSearch), ['hop skip jump!', 'ペーパーフォート'])
 })
 
-test('the most similar title wins, the first of equal ones, and a neighbouring sequel is no match', async (t) => {
+test('the most similar title wins, the first on a tie, and no sequel', async (t) => {
   const ctx = openGames(gameOf('2', 'Harbor Quest 2'), gameOf('3', 'Harbor Quest 3'), gameOf('4', 'Harbor Quest 3'))
   t.match(await definition.identify?.(createBrowserRom('Harbor Quest III.zip'), ctx), { id: gameOf('3', '').id })
   t.equal(await definition.identify?.(createBrowserRom('Harbor Quest 4.zip'), ctx), undefined)
   t.equal(await definition.identify?.(createBrowserRom('Tetris.zip'), ctx), undefined)
 })
 
-test('a title without a word is not asked for, and only browser games are', async (t) => {
+test('a title without a word and another platform cause no request', async (t) => {
   const ctx = openGames(gameOf('1', '!!!'))
   t.equal(await definition.identify?.(createBrowserRom('!!!.zip'), ctx), undefined)
   t.same(await definition.search?.({ term: ' , ', platform: createBrowserRom('x').platform }, ctx), [])
@@ -117,13 +117,13 @@ test('a title without a word is not asked for, and only browser games are', asyn
   t.same(definition.platforms, { browser: 1 })
 })
 
-test('a search by hand lists every game found, those most like the words first', async (t) => {
+test('a manual search lists all games, the most similar first', async (t) => {
   const ctx = openGames(gameOf('2', 'Tide Keepers'), gameOf('3', 'Tide'))
   const matches = await definition.search?.({ term: 'Tide', platform: createBrowserRom('x').platform }, ctx)
   t.same(matches?.map(({ name }) => name), ['Tide', 'Tide Keepers'])
 })
 
-test('a limit and an outage are told as such; a page and an answer that is no list count as an outage', async (t) => {
+test('a rate limit, an outage and unusable responses are errors', async (t) => {
   const ask = async (answer: Partial<PlannedResponse>) =>
     definition.identify?.(createBrowserRom('Tide.zip'), openHttp(() => answer))
   await t.rejects(ask({ status: 429 }), RateLimitedError)
@@ -133,17 +133,17 @@ test('a limit and an outage are told as such; a page and an answer that is no li
   t.equal(await ask({ json: [] }), undefined)
 })
 
-test('malformed games are passed over', async (t) => {
+test('malformed games are skipped', async (t) => {
   const ctx = openGames(null, 7, {}, { id: 5, title: 'Tide' }, { id: '../../etc', title: 'Tide' }, { id: ID, title: 5 }, gameOf('7', 'Tide'))
   t.match(await definition.identify?.(createBrowserRom('Tide.zip'), ctx), { id: gameOf('7', '').id })
 })
 
-test('the source is well when it lists a platform', async (t) => {
+test('the heartbeat succeeds when the archive lists a platform', async (t) => {
   t.equal(await definition.heartbeat?.(openFixtures()), true)
   t.equal(await definition.heartbeat?.(openGames()), false)
 })
 
-test('whatever the archive sends, a match is valid', async (t) => {
+test('any response of the archive yields valid matches', async (t) => {
   const KEYS = ['alternateTitles', 'series', 'developer', 'publisher', 'source', 'tags', 'playMode', 'status', 'version',
     'releaseDate', 'language', 'notes', 'originalDescription']
   const value = fc.oneof(fc.jsonValue(), fc.array(fc.jsonValue()), fc.constantFrom('2008-05-14', 'a; b;;'))

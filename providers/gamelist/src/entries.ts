@@ -6,23 +6,26 @@ const EMULATOR_END = '</alternativeEmulator>'
 
 /** One `game` of a gamelist.xml. A `folder` element describes a folder of the list, not the game in it. */
 export interface Entry {
-  /** Relative to the platform folder, without leading `./`; only the file name where the file has an absolute path. */
+  /**
+   * The path relative to the platform folder, without leading `./`; only the file name if the file has an absolute
+   * path.
+   */
   readonly path: string
-  /** The trimmed text of the children by element name; empty ones are left out, of repeated ones the first counts. */
+  /** The trimmed text of the children by element name. Empty ones are skipped; the first of repeated ones counts. */
   readonly text: ReadonlyMap<string, string>
-  /** The game at ScreenScraper, for an entry that was scraped there. */
+  /** The id at ScreenScraper, for an entry scraped there. */
   readonly ssId: number | undefined
 }
 
-/** The entries of a file by path and by file name; of equal ones the last counts. */
+/** The entries of a file by path and by file name; the last of equal ones counts. */
 export interface Gamelist {
   readonly byPath: ReadonlyMap<string, Entry>
   readonly byName: ReadonlyMap<string, Entry>
 }
 
 /**
- * The entries of a gamelist.xml, wherever they stand in it; those without a path in the platform folder are left out.
- * ES-DE's second root element `alternativeEmulator` is accepted, whatever it holds.
+ * Parses the entries of a gamelist.xml at any depth; skips entries without a path in the platform folder. ES-DE's
+ * second root element `alternativeEmulator` is accepted with any content.
  *
  * @throws XmlError for text that is not well-formed, has a DOCTYPE or is over a limit.
  */
@@ -48,7 +51,7 @@ function parseElements (xml: string, source: string): XmlElement[] {
   }
 }
 
-/** ES-DE writes the emulator's name as it is, with an `&` that is not escaped. Lines stay where they were. */
+/** Blanks ES-DE's emulator element, whose name may contain an unescaped `&`. Line numbers stay the same. */
 function blankEmulator (xml: string): string {
   const start = xml.indexOf('<alternativeEmulator')
   const tagEnd = xml.indexOf('>', start)
@@ -75,7 +78,7 @@ function toEntry (element: XmlElement): Entry | undefined {
   return path === undefined ? undefined : { path, text, ssId: readSsId(element) }
 }
 
-/** Scrapers write the id as an attribute, with the name of the service beside it. */
+/** Reads the id from the attributes, where scrapers write it beside the name of the service. */
 function readSsId ({ attributes }: XmlElement): number | undefined {
   return /^screenscraper\b/i.test(readText(attributes, 'source') ?? '') ? readId(attributes, 'id') : undefined
 }

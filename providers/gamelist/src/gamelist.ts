@@ -7,13 +7,13 @@ import { resolveMediaPath } from './paths.ts'
 const MAX_BYTES = 64 * 1024 * 1024
 const NO_ENTRIES: Gamelist = { byPath: new Map(), byName: new Map() }
 
-/** The platform's gamelist.xml, read once per scan; no entries when there is none or it cannot be read. */
+/** Loads the platform's gamelist.xml once per scan. A missing or unreadable file yields no entries. */
 export function loadGamelist (platform: RomPlatform, ctx: Context): Promise<Gamelist> {
   const file = posix.join(platform.fs_path, 'gamelist.xml')
   return ctx.memo(`gamelist ${file}`, () => readGamelist(file, platform, ctx))
 }
 
-/** The entry of a ROM: the one with its path in the platform folder, else one with its file or folder name. */
+/** Finds the entry of a ROM by its path in the platform folder, else by its file or folder name. */
 export function findEntry (rom: Rom, { byPath, byName }: Gamelist): Entry | undefined {
   const path = posix.relative(rom.platform.fs_path, posix.join(rom.fs_path, rom.fs_name))
   return byPath.get(path) ?? byName.get(rom.fs_name)

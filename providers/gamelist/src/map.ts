@@ -8,12 +8,12 @@ import type { GamelistMetadata } from './metadata.ts'
 
 const SORT_DIGITS = 12
 const DAY_MS = 24 * 60 * 60 * 1000
-/** `Sports / Soccer-Sports` is two genres; `Role-Playing`, `Puzzle-Game` and `Shoot-'Em-Up` are one each. */
+/** Separates genres: `Sports / Soccer-Sports` is two; `Role-Playing`, `Puzzle-Game` and `Shoot-'Em-Up` are one each. */
 const BETWEEN_GENRES = /(?<!\b(?:Role|and|Em|Sci|Co|Turn|Real|First|Third|Side|Top|Text|Multi))-(?!Games?\b)(?=[\p{Lu}\p{Lo}\d])/u
 
 /**
- * The match of an entry. Its id is a hash of the platform and the entry's path, the same in every scan. An entry that
- * says no more than a name is no match: frontends write one for every file they find.
+ * Creates the match of an entry. Its id is a hash of the platform and the entry's path, the same in every scan. An
+ * entry with only a name is no match, because frontends write such an entry for every file.
  */
 export function toMatch (
   entry: Entry, platform: RomPlatform, urls: ReadonlyMap<MediaKey, string>
@@ -81,29 +81,29 @@ function toCompanies (text: Entry['text']): string[] | undefined {
   return toNames([text.get('developer'), text.get('publisher')])
 }
 
-/** A comma is part of a name: `Race, Driving` is one genre. */
+/** Splits genres. A comma is part of a name: `Race, Driving` is one genre. */
 function toGenres (text = ''): string[] | undefined {
   return toNames(text.split(BETWEEN_GENRES))
 }
 
-/** @param nameOf the name that a code stands for; a text that is no code stays */
+/** @param nameOf returns the name for a code; a text that is no code stays unchanged */
 function toList (text = '', nameOf: (code: string) => string | undefined = () => undefined): string[] | undefined {
   return toNames(text.split(',').map((part) => nameOf(part) ?? part))
 }
 
-/** Frontends write `unknown` where they know nothing. */
+/** Removes `unknown`, which frontends write for missing values. */
 function toNames (texts: readonly (string | undefined)[]): string[] | undefined {
   const names = texts.map((name = '') => name.trim()).filter((name) => name !== '' && name !== 'unknown')
   return names.length === 0 ? undefined : [...new Set(names)]
 }
 
-/** 0 to 1. Frontends write 0 for "not rated". */
+/** Reads a rating from 0 to 1. Frontends write 0 for "not rated". */
 function toRating (text = ''): number | undefined {
   const rating = /^(?:\d+(?:\.\d*)?|\.\d+)$/.test(text) ? Number(text) : 0
   return rating > 0 && rating <= 1 ? rating : undefined
 }
 
-/** Milliseconds since 1970-01-01 UTC; that day itself is what frontends write for "not known". */
+/** Returns milliseconds since 1970-01-01 UTC. Frontends write that day itself for "not known". */
 function toTime (text = ''): number | undefined {
   const digits = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)$/.exec(text)
   if (digits === null) return undefined
@@ -121,7 +121,7 @@ function toMd5 (text = ''): string | undefined {
   return /^[0-9a-f]{32}$/i.test(text) ? text.toLowerCase() : undefined
 }
 
-/** Numbers are padded so that text order is their order. */
+/** Creates a sort key, in which padded numbers sort by value. */
 function toSortKey (text?: string): string | undefined {
   return text?.toLowerCase().replace(/^(?:the|an|a)\s+/, '')
     .replace(/\d+/g, (digits) => digits.padStart(SORT_DIGITS, '0'))

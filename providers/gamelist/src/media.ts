@@ -8,10 +8,14 @@ const FILM = /\.(?:mp4|m4v|mkv|webm|avi|wmv|mov)$/i
 const DOCUMENT = /\.pdf$/i
 
 /**
- * The media of an entry: the key in `gamelist_metadata`, the elements that name the file, most telling first, the
- * folder beside the ROMs that stands in for them, the allowed files, and the kind it is offered as. Batocera and
- * RetroBat have the box in `thumbnail`; `image` holds a box in the lists of older frontends, and anything in others. So
- * the two are covers only where nothing better is there.
+ * The media of an entry:
+ * - the key in `gamelist_metadata`
+ * - the elements that name the file, most reliable first
+ * - the fallback folder beside the ROMs
+ * - the allowed files
+ * - the kind of media
+ * Batocera and RetroBat name the box in `thumbnail`. In lists of older frontends `image` is a box, in others
+ * anything. So the two become covers only if no better picture exists.
  */
 export const MEDIA = [
   { key: 'box2d', elements: ['cover'], folder: 'covers', type: PICTURE, kind: 'cover' },
@@ -35,13 +39,13 @@ export const MEDIA = [
 export type MediaKey = typeof MEDIA[number]['key']
 type Medium = typeof MEDIA[number]
 
-/** The files of a folder that hold something, by name and by name without the last extension, in name order. */
+/** The non-empty files of a folder, by name and by name without the last extension, in name order. */
 interface FolderIndex {
   readonly names: ReadonlySet<string>
   readonly byStem: ReadonlyMap<string, readonly string[]>
 }
 
-/** The media of an entry that are really there, by key, as `file://<path relative to the library>`. */
+/** Finds the existing media files of an entry, by key, as `file://<path relative to the library>`. */
 export async function findMedia (entry: Entry, rom: Rom, ctx: Context): Promise<Map<MediaKey, string>> {
   const urls = new Map<MediaKey, string>()
   for (const medium of MEDIA) {
@@ -62,7 +66,7 @@ async function findNamed ({ elements, type }: Medium, entry: Entry, platform: Ro
   return undefined
 }
 
-/** ES-DE repeats the ROMs' subfolders in its media folders and names a folder's media by the whole folder name. */
+/** Finds a file in ES-DE's media folders, which repeat the ROMs' subfolders. Media of a folder have its whole name. */
 async function findBeside (
   { folder, type }: Medium, entry: Entry, { platform, fs_extension: extension }: Rom, ctx: Context
 ) {

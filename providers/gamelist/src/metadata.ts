@@ -3,7 +3,7 @@ import { type Static, Type } from '@svc/plugin-sdk'
 const Text = Type.Optional(Type.Union([Type.String(), Type.Null()]))
 const Names = Type.Optional(Type.Union([Type.Array(Type.String()), Type.Null()]))
 
-/** An entry as `gamelist_metadata`: `<m>_url` is the file in the library, `<m>_path` the host's own copy of it. */
+/** An entry as `gamelist_metadata`: `<m>_url` is the file in the library, `<m>_path` the host's own copy. */
 export const GamelistMetadataSchema = Type.Object({
   rating: Type.Optional(Type.Union([Type.Number({ description: '0 to 1' }), Type.Null()])),
   first_release_date: Type.Optional(Type.Union([Type.String({ description: '`YYYYMMDDTHHMMSS`' }), Type.Null()])),

@@ -3,7 +3,8 @@ import { posix } from 'node:path'
 const ABSOLUTE = /^(?:\/|~\/|[a-z]:\/)/i
 
 /**
- * The library path of a path written relative to one of its folders; undefined when absolute or leaving the library.
+ * Resolves a path relative to a folder into a library path; undefined for a path that is absolute or leaves the
+ * library.
  */
 export function resolveMediaPath (folder: string, text: string): string | undefined {
   const path = toForwardSlashes(text)
@@ -13,8 +14,8 @@ export function resolveMediaPath (folder: string, text: string): string | undefi
 }
 
 /**
- * The path of an entry relative to the platform folder. Of an absolute path, which the original EmulationStation
- * writes, only the file name is left; undefined for a path that leaves the folder or names none.
+ * Normalizes the path of an entry, relative to the platform folder. An absolute path, which the original
+ * EmulationStation writes, becomes its file name. Undefined for a path that leaves the folder or names no file.
  */
 export function normalizeEntryPath (text: string): string | undefined {
   const path = toForwardSlashes(text)
@@ -22,7 +23,7 @@ export function normalizeEntryPath (text: string): string | undefined {
   return relative === '' || relative === '.' || isOutside(relative) ? undefined : relative
 }
 
-/** Frontends on Windows write backslashes. */
+/** Replaces the backslashes that frontends on Windows write. */
 function toForwardSlashes (path: string): string {
   return path.replaceAll('\\', '/')
 }

@@ -13,7 +13,7 @@ function readFixture (name: string): string {
   return readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8')
 }
 
-/** A library with one gamelist.xml and other files, each holding something. */
+/** Creates a library with one gamelist.xml and other non-empty files. */
 function createLibrary (xml: string, ...files: string[]): Record<string, string> {
   return { [FILE]: xml, ...Object.fromEntries(files.map((file) => [file, 'x'])) }
 }
@@ -44,7 +44,7 @@ t.test('conforms', (t) => testProvider(t, provider, {
   known: { rom: HARBOR, name: 'Chrono Harbor' }
 }))
 
-t.test('an entry beside a second root element gives its texts, lists, date and rating', async (t) => {
+t.test('an entry beside a second root element yields all its fields', async (t) => {
   const match = await identifyIn(ES_DE, HARBOR)
   t.match(match, {
     name: 'Chrono Harbor',
@@ -73,7 +73,7 @@ t.test('an entry beside a second root element gives its texts, lists, date and r
   })
 })
 
-t.test('a comma is part of a company\'s or genre\'s name, and several genres are joined by hyphens', async (t) => {
+t.test('commas are part of names, and hyphens separate genres', async (t) => {
   const read = async (children: Record<string, string>) =>
     identifyIn(createGame('./Chrono Harbor (USA).sfc', children), HARBOR)
   for (const name of ['BlueSky Software, Inc.', 'Kawada, Co. Ltd', 'Assembly Line, The']) {
@@ -94,7 +94,7 @@ t.test('a comma is part of a company\'s or genre\'s name, and several genres are
   for (const [genre, genres] of GENRES) t.match(await read({ genre }), { genres, metadata: { genres } }, genre)
 })
 
-t.test('an emulator whose name is not escaped does not lose the list', async (t) => {
+t.test('an unescaped emulator name does not lose the list', async (t) => {
   const list = createGame('./Chrono Harbor (USA).sfc', { name: 'Chrono Harbor', desc: 'Sail.' })
   const EMULATORS = [
     '<alternativeEmulator label="Tide & Sons"/>', '<alternativeEmulator label="Tide & Sons">\n</alternativeEmulator>',
@@ -121,7 +121,7 @@ t.test('a list of Skraper is read', async (t) => {
   })
 })
 
-t.test('media are those that are there, the cover before the image', async (t) => {
+t.test('existing media are found, the cover before the image', async (t) => {
   const art = `${FOLDER}/art`
   const video = `${FOLDER}/videos/Chrono Harbor (USA).mp4`
   const match = await identifyIn(ES_DE, HARBOR, `${art}/harbor.png`, `${art}/harbor-mix.png`, video)
@@ -138,7 +138,7 @@ t.test('the image is the cover when there is no cover', async (t) => {
   t.same(match?.media, [{ kind: 'cover', url: `file://${FOLDER}/art/harbor-mix.png` }])
 })
 
-t.test('media that no element names are found in the folders beside the ROMs', async (t) => {
+t.test('unnamed media are found in the folders beside the ROMs', async (t) => {
   const stem = 'Chrono Harbor (USA)'
   const match = await identifyIn(ES_DE, HARBOR,
     `${FOLDER}/covers/${stem}.jpg`, `${FOLDER}/covers/${stem}.png`, `${FOLDER}/covers/${stem}.txt`,
@@ -163,7 +163,7 @@ t.test('the media of a folder have its whole name, dots included', async (t) => 
   t.same(match?.media, [{ kind: 'cover', url: `file://${FOLDER}/covers/Harbor Saga Vol. 2 (USA).png` }])
 })
 
-t.test('the media of a ROM in a subfolder are looked for in the same subfolder first', async (t) => {
+t.test('the media of a ROM in a subfolder come from the same subfolder first', async (t) => {
   const match = await identifyIn(readFixture('paths.xml'), { fs_name: 'Twin.sfc', fs_path: `${FOLDER}/hacks` },
     `${FOLDER}/covers/Twin.png`, `${FOLDER}/covers/hacks/Twin.png`, `${FOLDER}/fanart/Twin.png`)
   t.same(match?.media, [
@@ -172,12 +172,12 @@ t.test('the media of a ROM in a subfolder are looked for in the same subfolder f
   ])
 })
 
-t.test('an empty file is no medium', async (t) => {
+t.test('an empty file is not a medium', async (t) => {
   const files = { [FILE]: ES_DE, [`${FOLDER}/covers/Chrono Harbor (USA).png`]: '' }
   t.same((await identify(HARBOR, createContext(files)))?.media, [])
 })
 
-t.test('a folder that cannot be listed costs its media and one warning', async (t) => {
+t.test('a folder that cannot be listed costs its media and logs one warning', async (t) => {
   const context = createContext(createLibrary(ES_DE, `${FOLDER}/covers/Chrono Harbor (USA).png`))
   const list = async (path: string) => {
     if (path === `${FOLDER}/art`) throw new Error('ENOTDIR: not a directory')
@@ -192,7 +192,7 @@ t.test('a folder that cannot be listed costs its media and one warning', async (
   t.equal(ctx.logs.length, 1)
 })
 
-t.test('paths that leave the library or are absolute are dropped, the rest of the entry counts', async (t) => {
+t.test('paths that are absolute or leave the library are dropped', async (t) => {
   const ctx = createContext(createLibrary(readFixture('paths.xml'), `${FOLDER}/Thief.sfc`, 'roms/media/thief.png'))
   const match = await identify({ fs_name: 'Thief.sfc' }, ctx)
   t.equal(match?.name, 'Thief')
@@ -201,7 +201,7 @@ t.test('paths that leave the library or are absolute are dropped, the rest of th
   t.equal(ctx.logs.length, 1)
 })
 
-t.test('equal file names in two folders are told apart by their path', async (t) => {
+t.test('equal file names in two folders are distinguished by path', async (t) => {
   const xml = readFixture('paths.xml')
   const top = await identifyIn(xml, { fs_name: 'Twin.sfc' })
   const hack = await identifyIn(xml, { fs_name: 'Twin.sfc', fs_path: `${FOLDER}/hacks` })
@@ -210,7 +210,7 @@ t.test('equal file names in two folders are told apart by their path', async (t)
   t.not(top?.id, hack?.id)
 })
 
-t.test('a ROM that lies elsewhere is matched by its file name, in the same case', async (t) => {
+t.test('a ROM in another folder matches by its file name, in the same case', async (t) => {
   const xml = readFixture('paths.xml')
   t.match(await identifyIn(xml, { fs_name: 'Windows.sfc', fs_path: `${FOLDER}/moved` }), { name: 'Windows' })
   t.match(await identifyIn(xml, { fs_name: 'Absolute.sfc' }), { name: 'Absolute' })
@@ -218,18 +218,18 @@ t.test('a ROM that lies elsewhere is matched by its file name, in the same case'
   t.equal(await identifyIn(xml, { fs_name: 'Foreign.sfc' }), undefined, 'an entry of another platform folder')
 })
 
-t.test('of two entries with one path the later counts', async (t) => {
+t.test('the later of two entries with one path counts', async (t) => {
   t.match(await identifyIn(readFixture('paths.xml'), { fs_name: 'Again.sfc' }), { name: 'Second' })
 })
 
-t.test('values that make no sense are dropped one by one', async (t) => {
+t.test('invalid values are dropped one by one', async (t) => {
   const xml = readFixture('odd-values.xml')
   const odd = await identifyIn(xml, { fs_name: 'Odd Values.sfc' })
   const metadata = { player_count: '1', genres: ['Puzzle'] }
   t.same({ ...odd, id: '' }, { id: '', name: 'Odd Values', genres: ['Puzzle'], ids: {}, media: [], metadata })
 })
 
-t.test('an entry of path, name and hashes alone is no match', async (t) => {
+t.test('an entry with only path, name and hashes is no match', async (t) => {
   const xml = readFixture('retrobat.xml')
   t.equal(await identifyIn(xml, { fs_name: 'Lone Buoy (Europe).sfc' }), undefined)
   t.equal(await identifyIn(readFixture('odd-values.xml'), { fs_name: 'Unrated.sfc' }), undefined)
@@ -237,14 +237,14 @@ t.test('an entry of path, name and hashes alone is no match', async (t) => {
     { name: 'Lone Buoy' }, 'a picture beside it counts')
 })
 
-t.test('codes of regions and languages become names, and other texts stay', async (t) => {
+t.test('codes of regions and languages become names; other texts stay', async (t) => {
   const read = async (children: Record<string, string>) =>
     identifyIn(createGame('./Chrono Harbor (USA).sfc', children), HARBOR)
   t.match(await read({ region: 'us,jp, wr,BR,USA,Moonland' }), { regions: ['USA', 'Japan', 'World', 'Brazil', 'Moonland'] })
   t.match(await read({ lang: 'en,jp,zh,Klingon' }), { languages: ['English', 'Japanese', 'Chinese', 'Klingon'] })
 })
 
-t.test('an entry of RetroBat gives its box, back and bezel, and its id at ScreenScraper', async (t) => {
+t.test('an entry of RetroBat yields its box, back, bezel and ScreenScraper id', async (t) => {
   const xml = readFixture('retrobat.xml')
   const art = `${FOLDER}/images/Gull`
   const match = await identifyIn(xml, { fs_name: 'Gull.sfc' }, `${art}-thumb.png`, `${art}-image.png`, `${art}-boxback.png`,
@@ -257,7 +257,7 @@ t.test('an entry of RetroBat gives its box, back and bezel, and its id at Screen
   t.match(await identifyIn(xml, { fs_name: 'Tern.sfc' }), { name: 'Tern', ids: { ss: undefined } }, 'an id of another service')
 })
 
-t.test('release dates that no calendar has are dropped', async (t) => {
+t.test('impossible release dates are dropped', async (t) => {
   const read = async (releasedate: string) =>
     (await identifyIn(createGame('./a.sfc', { releasedate }), { fs_name: 'a.sfc' }))?.first_release_date
   t.equal(await read('20000229T000000'), Date.UTC(2000, 1, 29))
@@ -277,7 +277,7 @@ t.test('ratings outside 0 to 1 and notations other than decimal are dropped', as
 })
 
 for (const name of ['bomb.xml', 'broken.xml']) {
-  t.test(`${name} gives no data and one warning, however many ROMs ask`, async (t) => {
+  t.test(`${name} yields no data and one warning for any number of ROMs`, async (t) => {
     const ctx = createContext(createLibrary(readFixture(name)))
     const names = ['Chrono Harbor (USA).sfc', 'Other.sfc', 'Third.sfc']
     const matches = await Promise.all(names.map(async (name) => await identify({ fs_name: name }, ctx)))
@@ -287,13 +287,13 @@ for (const name of ['bomb.xml', 'broken.xml']) {
   })
 }
 
-t.test('a file larger than 64 MiB gives no data and one warning', async (t) => {
+t.test('a file larger than 64 MiB yields no data and one warning', async (t) => {
   const ctx = createContext(createLibrary(`<gameList>${' '.repeat(64 * 1024 * 1024)}</gameList>`))
   t.equal(await identify({}, ctx), undefined)
   t.match(ctx.logs, [{ level: 'warn', fields: { file: FILE } }])
 })
 
-t.test('a platform without gamelist.xml, or with an empty one, gives no data and no warning', async (t) => {
+t.test('a missing or empty gamelist.xml yields no data and no warning', async (t) => {
   for (const files of [{}, createLibrary('')]) {
     const ctx = createContext(files)
     t.equal(await identify({}, ctx), undefined)
@@ -301,7 +301,7 @@ t.test('a platform without gamelist.xml, or with an empty one, gives no data and
   }
 })
 
-t.test('the id of an entry is the same in every scan and another on another platform', async (t) => {
+t.test('an entry\'s id is stable across scans and differs between platforms', async (t) => {
   const first = await identifyIn(ES_DE, HARBOR)
   const second = await identifyIn(ES_DE, HARBOR)
   const platform = { slug: 'sfam', fs_slug: 'snes' }
@@ -311,7 +311,7 @@ t.test('the id of an entry is the same in every scan and another on another plat
   t.not(first?.id, elsewhere?.id)
 })
 
-t.test('every path inside the platform folder comes back as it was written', async (t) => {
+t.test('every path inside the platform folder is preserved', async (t) => {
   const part = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
     .map((text) => text.replace(/[\\/\s]|\p{C}/gu, '_'))
     .filter((text) => text !== '.' && text !== '..' && text !== '~' && !/^[a-z]:$/i.test(text))
@@ -323,7 +323,7 @@ t.test('every path inside the platform folder comes back as it was written', asy
   t.end()
 })
 
-t.test('no path of an entry or of its media reaches outside the library', async (t) => {
+t.test('no path of an entry or its media leaves the library', async (t) => {
   const part = fc.constantFrom('..', '.', 'a', 'covers', '', '~', 'C:', '..\\..')
   const path = fc.array(part, { minLength: 1, maxLength: 8 }).map((parts) => `${parts.join('/')}/x.png`)
   await fc.assert(fc.asyncProperty(path, path, async (cover, own) => {

@@ -1,6 +1,9 @@
 import { type Fields, type GameFields, readFields, readInteger, readText, strictestAge, toFieldsList, unique } from '@svc/plugin-sdk'
 
-/** IGDB's organisations and rating categories: both count from 1, the ratings of all organisations in one row. */
+/**
+ * IGDB's organisations and rating categories. Both count from 1, and the ratings of all organisations form one
+ * series.
+ */
 const RATINGS_BY_BOARD: readonly (readonly [string, readonly string[]])[] = [
   ['ESRB', ['RP', 'EC', 'E', 'E10+', 'T', 'M', 'AO']],
   ['PEGI', ['3', '7', '12', '16', '18']],
@@ -12,7 +15,7 @@ const RATINGS_BY_BOARD: readonly (readonly [string, readonly string[]])[] = [
 ]
 const RATINGS = RATINGS_BY_BOARD.flatMap(([board, ratings]) => ratings.map((rating) => ({ board, rating })))
 
-/** The age ratings of a record of IGDB, and the strictest of them in years. */
+/** Returns the age ratings of an IGDB record, and the strictest of them in years. */
 export function toAgeRatings (value: unknown): Pick<GameFields, 'age_ratings' | 'min_age'> {
   const ratings = toFieldsList(value).map(readAgeRating)
   return { age_ratings: unique(ratings.map(({ rating }) => rating)), min_age: strictestAge(ratings) }

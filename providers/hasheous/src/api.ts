@@ -5,7 +5,7 @@ import type { HasheousContext } from './config.ts'
 import type { LookupItem } from './hashes.ts'
 
 const LOOKUP_TIMEOUT_MS = 120_000
-/** The server itself keeps what it knows of IGDB for seven days. */
+/** The server itself caches IGDB data for seven days. */
 const PROXY_CACHE_MS = 7 * 24 * 60 * 60 * 1000
 
 const EXPANDED_COLUMNS = [
@@ -13,12 +13,13 @@ const EXPANDED_COLUMNS = [
   'game_modes', 'genres', 'involved_companies', 'platforms', 'ports', 'remakes', 'screenshots', 'similar_games', 'videos'
 ].join(', ')
 
-/** A game as Hasheous describes it. Only its id has been looked at. */
+/** A game as Hasheous describes it. Only its id is checked. */
 export type Game = Fields & { readonly id: number }
 
 /**
- * The game these files belong to, or undefined when none is known. @throws ServiceDownError when the answer is
- * nonsense · CredentialsRefusedError when the application key is refused
+ * Looks up the game of these files; returns undefined when Hasheous knows none.
+ *
+ * @throws ServiceDownError when the response is unusable · CredentialsRefusedError when the application key is refused
  */
 export async function lookUp (items: readonly LookupItem[], ctx: HasheousContext): Promise<Game | undefined> {
   const response = await ctx.http.request(toUrl(ctx, '/Lookup/ByHash'), {
@@ -39,8 +40,8 @@ export async function lookUp (items: readonly LookupItem[], ctx: HasheousContext
 }
 
 /**
- * The record of a game at IGDB, or undefined when there is none or no application key is set. It only adds to a match
- * that is already made, so a failure of the service is logged here and costs no more than these fields.
+ * Returns a game's record at IGDB, or undefined when there is none or no application key is set. The record only
+ * completes an existing match. A failure of the service is therefore logged here and only costs these fields.
  */
 export async function readIgdbGame (id: number, ctx: HasheousContext): Promise<Fields | undefined> {
   if (!hasClientApiKey(ctx)) return undefined
@@ -58,7 +59,7 @@ export async function readIgdbGame (id: number, ctx: HasheousContext): Promise<F
   }
 }
 
-/** Whether the server says it is well. */
+/** Returns true if the server reports that it is healthy. */
 export async function checkHealth (ctx: HasheousContext): Promise<boolean> {
   const { status } = await ctx.http.request(toUrl(ctx, '/HealthCheck'), { headers: toHeaders(ctx) })
   return status >= 200 && status < 300
@@ -88,12 +89,15 @@ function hasClientApiKey ({ config }: HasheousContext): boolean {
   return config.clientApiKey !== undefined && config.clientApiKey !== ''
 }
 
-/** A rate limit is not among them: the whole lookup is repeated after the pause. */
+/**
+ * True for a failure of the service. A rate limit is excluded, because the host repeats the whole lookup after the
+ * pause.
+ */
 function isServiceError (err: unknown): err is Error {
   return err instanceof HttpStatusError || err instanceof ServiceDownError
 }
 
-/** A refused key or a broken proxy is the same for every ROM of a scan. */
+/** Logs a refused key or a broken proxy once, because the cause is the same for every ROM of a scan. */
 async function warnOnce (err: Error, ctx: HasheousContext): Promise<void> {
   await ctx.memo(`warned of ${err.name}`, async () => {
     ctx.log.warn({ err }, 'no IGDB data from Hasheous; check HASHEOUS_CLIENT_API_KEY when the status is 401')

@@ -1,15 +1,15 @@
 import { type Rom, type RomFile, contentHashes } from '@svc/plugin-sdk'
 
-/** More than this in one body is answered with 400. */
+/** Hasheous answers a body with more items with 400. */
 const ITEM_LIMIT = 50
 
-/** What of a Dreamcast disc is in the catalogues; the rest describes the disc. */
+/** Files of a Dreamcast disc that catalogues list; other files describe the disc. */
 const DREAMCAST_EXTENSION = /\.(?:bin|chd|cue)$/i
 
-/** The hashes of one file, under the names Hasheous gives them. */
+/** The hashes of one file, under Hasheous' names. */
 export interface LookupItem { mD5?: string | undefined, shA1?: string | undefined, crc?: string | undefined }
 
-/** The hashes to look a ROM up by; empty when none are known. */
+/** Lists the hashes for a lookup of a ROM; empty when none are known. */
 export function listLookupItems (rom: Rom): LookupItem[] {
   return rom.files
     .filter((file) => file.is_top_level && file.file_size_bytes > 0)

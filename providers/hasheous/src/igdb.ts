@@ -1,14 +1,14 @@
-// A game's record at IGDB as Hasheous passes it on: relations are objects keyed by id, dates are text.
+// A game's record at IGDB in the form of Hasheous: relations are objects keyed by id, dates are text.
 import {
   type Fields, type GameFields, type Media, isFields, listMedia, readDate, readFields, readNames, readRating, readText,
   readUrl, toFieldsList, unique
 } from '@svc/plugin-sdk'
 import { toAgeRatings } from './age-ratings.ts'
 
-/** The first game on a home console. A date before it is the zero of a date type, not a date. */
+/** Earlier than any game on a home console. An earlier date is the zero of a date type, not a date. */
 const EARLIEST = Date.UTC(1950)
 
-/** The common fields the record knows. */
+/** Returns the common fields that the record contains. */
 export function toIgdbFields (game: Fields): GameFields {
   const released = readDate(game, 'first_release_date')
   const [videoId] = unique(toFieldsList(game.videos).map((video) => readText(video, 'video_id')))
@@ -31,7 +31,7 @@ export function toIgdbFields (game: Fields): GameFields {
   }
 }
 
-/** The cover, then the screenshots. */
+/** Lists the cover, then the screenshots. */
 export function toIgdbMedia (game: Fields): Media[] {
   const screenshots = toFieldsList(game.screenshots).map((image) => imageUrl(image, 't_720p'))
   return [...listMedia('cover', [imageUrl(game.cover, 't_1080p')]), ...listMedia('screenshot', screenshots)]

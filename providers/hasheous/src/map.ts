@@ -3,14 +3,14 @@ import type { Game } from './api.ts'
 import { toIgdbFields, toIgdbMedia } from './igdb.ts'
 import type { Metadata } from './metadata.ts'
 
-/** The key of a provider by what Hasheous calls it, in lower case: the case differs between versions of Hasheous. */
+/** Provider keys by Hasheous' name in lower case, because the case differs between versions of Hasheous. */
 const PROVIDER_KEYS: ReadonlyMap<string, string> = new Map([
   ['igdb', 'igdb'], ['thegamesdb', 'tgdb'], ['retroachievements', 'ra'], ['screenscraper', 'ss'],
   ['launchbox', 'launchbox'], ['mobygames', 'moby'], ['steamgriddb', 'sgdb'], ['steam', 'steam']
 ])
 export const LINKS = [...PROVIDER_KEYS.values()]
 
-/** A match from the answer to a lookup and, when it is known, the game's record at IGDB. */
+/** Creates a match from the response to a lookup and, if known, the game's record at IGDB. */
 export function toMatch (game: Game, igdbGame: Fields | undefined, baseUrl: string): Match<Metadata, number> {
   const igdb = igdbGame && toIgdbFields(igdbGame)
   return {
@@ -23,7 +23,7 @@ export function toMatch (game: Game, igdbGame: Fields | undefined, baseUrl: stri
   }
 }
 
-/** The same game at other providers. Old rows hold a slug instead of a number; those are left out. */
+/** Returns the ids of the game at other providers. Old rows hold a slug instead of a number; those are skipped. */
 export function readIds (game: Fields): Record<string, number> {
   const ids: Record<string, number> = {}
   for (const entry of toFieldsList(game.metadata)) {
@@ -34,7 +34,7 @@ export function readIds (game: Fields): Record<string, number> {
   return ids
 }
 
-/** The logo, which stands in for a cover. Its link is relative to the server. */
+/** Returns the logo, which also serves as cover. Its link is relative to the server. */
 function toLogoMedia (game: Fields, baseUrl: string): Media[] {
   const logos = toFieldsList(game.attributes).filter((attribute) => attribute.attributeName === 'Logo')
   const link = logos.map((logo) => readText(logo, 'link')).find((text) => text !== undefined)

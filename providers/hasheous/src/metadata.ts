@@ -1,6 +1,6 @@
 import { type Static, Type } from '@svc/plugin-sdk'
 
-/** Which catalogues know the files: what is kept of a match as `hasheous_metadata`. */
+/** The catalogues that list the files: the stored `hasheous_metadata` of a match. */
 export const MetadataSchema = Type.Object({
   tosec_match: Type.Boolean(),
   mame_arcade_match: Type.Boolean(),

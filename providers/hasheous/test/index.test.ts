@@ -28,14 +28,14 @@ function readAnswer (path: string): object {
   return Object(planned?.json) as object
 }
 
-/** A context with the fixtures as answers, unless others are given. */
+/** Opens a context that serves the fixtures after the given responses. */
 function open (config: { baseUrl?: string, clientApiKey?: string } = {}, responses: PlannedResponse[] = []) {
   return createPluginContext(provider, {
     config: { enabled: true, ...config }, responses: [...responses, ...loadResponses(FIXTURES)]
   })
 }
 
-/** A context that answers everything in one way. */
+/** Opens a context with one response for all requests. */
 function openWith (response: Omit<PlannedResponse, 'url'>) {
   return createPluginContext(provider, { config: { enabled: true }, responses: [{ ...response, url: '*' }] })
 }
@@ -59,7 +59,7 @@ for (const clientApiKey of [undefined, 'app-key']) {
   })
 }
 
-test('a file is matched by its hashes and carries its ids at other providers', async (t) => {
+test('a file matches by its hashes and carries its ids at other providers', async (t) => {
   const ctx = open()
   t.same(await definition.identify?.(ROM, ctx), {
     id: 51873,
@@ -86,18 +86,18 @@ test('a file is matched by its hashes and carries its ids at other providers', a
   t.notOk('x-client-api-key' in (ctx.requests[0]?.headers ?? {}))
 })
 
-test('an answer of 404 is a game nobody knows, any other refusal is an error', async (t) => {
+test('a 404 means an unknown game; any other refusal is an error', async (t) => {
   t.equal(await definition.identify?.(ROM, openWith({ status: 404 })), undefined)
   await t.rejects(async () => await definition.identify?.(ROM, openWith({ status: 400 })), HttpStatusError)
 })
 
-test('an answer that is no game counts as the service being down, so that a known id is kept', async (t) => {
+test('an unusable response is an outage, which preserves a known id', async (t) => {
   for (const json of [null, [], 'ok', {}, { id: 0, name: 'x' }, { id: '12', name: 'x' }]) {
     await t.rejects(async () => await definition.identify?.(ROM, openWith({ json })), ServiceDownError)
   }
 })
 
-test('a ROM without hashes is not asked for', async (t) => {
+test('a ROM without hashes causes no request', async (t) => {
   const ctx = open()
   t.equal(await definition.identify?.(createSnesRom([NO_HASHES]), ctx), undefined)
   t.equal(await definition.identify?.(createSnesRom([]), ctx), undefined)
@@ -110,7 +110,7 @@ test('only top-level files with contents are looked up', async (t) => {
   t.same(listLookupItems(rom), [{ crc: HASHES.crc_hash }])
 })
 
-test('a CHD is looked up by the SHA-1 of its contents alone', async (t) => {
+test('a CHD is looked up only by the SHA-1 of its contents', async (t) => {
   t.same(listLookupItems(createSnesRom([{ chd_sha1_hash: 'a'.repeat(40) }])), [{ shA1: 'a'.repeat(40) }])
 })
 
@@ -120,18 +120,18 @@ test('an archive is looked up by its largest member', async (t) => {
   t.same(listLookupItems(createSnesRom([{ archive_members: [] }]))[0]?.crc, HASHES.crc_hash)
 })
 
-test('of a Dreamcast disc only bin, chd and cue files are looked up', async (t) => {
+test('only bin, chd and cue files of a Dreamcast disc are looked up', async (t) => {
   const files = ['disc.gdi', 'track01.BIN', 'track02.raw', 'disc.cue', 'disc.chd']
     .map((name, index) => ({ ...NO_HASHES, file_name: name, crc_hash: String(index).padStart(8, '0') }))
   t.same(listLookupItems(createSnesRom(files, 'dc')).map(({ crc }) => crc), ['00000001', '00000003', '00000004'])
   t.equal(listLookupItems(createSnesRom(files, 'saturn')).length, 5)
 })
 
-test('no more than fifty files are looked up at once', async (t) => {
+test('at most fifty files are looked up at once', async (t) => {
   t.equal(listLookupItems(createSnesRom(Array.from({ length: 80 }, () => ({})))).length, 50)
 })
 
-test('the names of sources are compared without case', async (t) => {
+test('names of providers are compared without case', async (t) => {
   const game = {
     id: 1,
     signatures: { NOINTROS: [], mameRedump: [], PureDOSDAT: [] },
@@ -145,7 +145,7 @@ test('the names of sources are compared without case', async (t) => {
   t.match(match.metadata, { nointro_match: true, mame_redump_match: true, puredos_match: true, redump_match: false })
 })
 
-test('every id at a provider of the server is passed on, and what is not mapped is not', async (t) => {
+test('ids at known providers are passed on, others are dropped', async (t) => {
   const sources = ['IGDB', 'TheGamesDb', 'RetroAchievements', 'ScreenScraper', 'LaunchBox', 'MobyGames', 'SteamGridDb', 'Steam', 'GiantBomb']
   const metadata = sources.map((source, index) => ({ objectType: 'Game', id: `${index + 1}`, immutableId: `${index + 1}`, status: 'Mapped', source }))
   const { ids } = toMatch({ id: 1, metadata }, undefined, BASE_URL)
@@ -155,7 +155,7 @@ test('every id at a provider of the server is passed on, and what is not mapped 
   t.same(toMatch({ id: 1, metadata: unmapped }, undefined, BASE_URL).ids, {})
 })
 
-test('with an application key the record of IGDB fills the common fields and pictures', async (t) => {
+test('with an application key IGDB\'s record fills fields and pictures', async (t) => {
   const ctx = open({ clientApiKey: 'app-key' })
   t.match(await definition.identify?.(ROM, ctx), {
     id: 51873,
@@ -183,7 +183,7 @@ test('with an application key the record of IGDB fills the common fields and pic
   t.match(new URL(ctx.requests[1]?.url ?? '').searchParams.get('expandColumns'), /^age_ratings, .*, videos$/)
 })
 
-test('the strictest of all age ratings counts, however they are written', async (t) => {
+test('the strictest of all age ratings counts, in any notation', async (t) => {
   const ageOf = (ratings: unknown) => toIgdbFields({ age_ratings: ratings }).min_age
   t.equal(ageOf([{ rating_category: 3 }, { rating_category: { id: 11, rating: '16' } }, { rating_category: 5 }]), 16)
   t.equal(ageOf([{ organization: { id: 3, name: 'CERO' }, rating_category: { rating: 'Z' } }]), 18)
@@ -192,19 +192,19 @@ test('the strictest of all age ratings counts, however they are written', async 
   t.equal(ageOf([{ rating_category: { rating: '12' } }, { organization: 99 }, 7, {}]), undefined)
 })
 
-test('a match by hash survives a proxy that refuses the key, fails or knows nothing', async (t) => {
+test('a match by hash survives a proxy that refuses, fails or finds nothing', async (t) => {
   for (const answer of [{ status: 401 }, { status: 404 }, { json: [] }, { error: 'timeout' as const }]) {
     const ctx = open({ clientApiKey: 'app-key' }, [{ url: `${BASE_URL}/MetadataProxy/*`, ...answer }])
     t.match(await definition.identify?.(ROM, ctx), { id: 51873, slug: undefined, ids: { igdb: 4711 } })
   }
 })
 
-test('a proxy that wants a pause has the whole lookup repeated after it', async (t) => {
+test('a rate limit of the proxy repeats the whole lookup', async (t) => {
   const ctx = open({ clientApiKey: 'app-key' }, [{ url: `${BASE_URL}/MetadataProxy/*`, status: 429 }])
   await t.rejects(async () => await definition.identify?.(ROM, ctx), RateLimitedError)
 })
 
-test('a proxy that refuses is told of once in a scan', async (t) => {
+test('a refusing proxy is logged once per scan', async (t) => {
   const ctx = open({ clientApiKey: 'app-key' }, [{ url: `${BASE_URL}/MetadataProxy/*`, status: 401 }])
   await definition.identify?.(ROM, ctx)
   await definition.identify?.(ROM, ctx)
@@ -212,7 +212,7 @@ test('a proxy that refuses is told of once in a scan', async (t) => {
   t.equal(ctx.logs.length, 1)
 })
 
-test('a cancelled call is not taken for a broken proxy', async (t) => {
+test('a cancelled call is not treated as a broken proxy', async (t) => {
   const controller = new AbortController()
   const ctx = createPluginContext(provider, {
     config: { enabled: true, clientApiKey: 'app-key' },
@@ -225,7 +225,7 @@ test('a cancelled call is not taken for a broken proxy', async (t) => {
   await t.rejects(async () => await definition.identify?.(ROM, ctx), { message: 'cancelled' })
 })
 
-test('dates without an offset are UTC, and the zero of a date type is no date', async (t) => {
+test('dates without an offset are UTC, and a date type\'s zero is no date', async (t) => {
   const released = (date: unknown) =>
     toMatch({ id: 1 }, { first_release_date: date }, BASE_URL).first_release_date
   t.equal(released('1995-03-11T00:00:00'), Date.UTC(1995, 2, 11))
@@ -235,13 +235,13 @@ test('dates without an offset are UTC, and the zero of a date type is no date', 
   t.equal(released('soon'), undefined)
 })
 
-test('another server is asked at its own address and gives its own pictures', async (t) => {
+test('a configured server gets the requests and serves its own pictures', async (t) => {
   const ctx = open({ baseUrl: 'http://nas:5198/api/v1/' }, [{ url: 'http://nas:5198/api/v1/Lookup/ByHash', json: LOOKUP }])
   const match = await definition.identify?.(ROM, ctx)
   t.match(match?.media, [{ url: 'http://nas:5198/api/v1/images/c0ffee' }])
 })
 
-test('a logo without link, or one that leads to another place unprotected, is no picture', async (t) => {
+test('a logo without a link or with an unsafe link is ignored', async (t) => {
   const media = (link: unknown) =>
     toMatch({ id: 1, attributes: [{ attributeName: 'Logo', link }] }, undefined, BASE_URL).media?.length
   t.equal(media('/api/v1/images/1'), 2)
@@ -252,7 +252,7 @@ test('a logo without link, or one that leads to another place unprotected, is no
   t.match(toMatch({ id: 1, attributes: logos }, undefined, BASE_URL).media, [{ url: /\/images\/2$/ }, {}], 'the next one is')
 })
 
-test('whatever Hasheous sends, a match is valid', async (t) => {
+test('any response of Hasheous yields valid matches', async (t) => {
   const entry = fc.record({
     name: fc.anything(),
     source: fc.constantFrom('IGDB', 'TheGamesDb', 'x'),
@@ -271,19 +271,19 @@ test('whatever Hasheous sends, a match is valid', async (t) => {
   t.pass('random answers gave valid matches')
 })
 
-test('the source is well when its health check says so', async (t) => {
+test('the heartbeat succeeds when the health check does', async (t) => {
   const ctx = open()
   t.equal(await definition.heartbeat?.(ctx), true)
   t.equal(ctx.requests[0]?.url, `${BASE_URL}/HealthCheck`)
 })
 
-test('a health check that fails says why', async (t) => {
+test('a failed health check throws its error', async (t) => {
   await t.rejects(Promise.resolve(definition.heartbeat?.(openWith({ status: 503 }))), ServiceDownError)
   await t.rejects(Promise.resolve(definition.heartbeat?.(openWith({ status: 404 }))), HttpStatusError)
   await t.rejects(Promise.resolve(definition.heartbeat?.(openWith({ error: 'timeout' }))), ServiceDownError)
 })
 
-test('platforms are those of the catalogue that Hasheous numbers', async (t) => {
+test('platforms have the ids of Hasheous\' catalogue', async (t) => {
   t.equal(definition.platforms?.snes, 74)
   t.notOk('scummvm' in (definition.platforms ?? {}))
 })

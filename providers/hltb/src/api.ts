@@ -5,13 +5,13 @@ import { SITE_URL, type Search, getToken, moveSearch, openSearch } from './sessi
 
 const TIMEOUT_MS = 60_000
 const TRIES = 3
-/** Times hardly change, and the site is nobody's to burden. */
+/** Long, because times hardly change and the site should get few requests. */
 const KEEP_MS = 30 * 86_400_000
 const PAGE_DATA = /<script\b[^>]*\bid="__NEXT_DATA__"[^>]*>/
 
 /**
- * The games that the site finds for a term, on a platform by its name there or, with an empty one, on any. The token is
- * renewed when it is refused, and the address looked up again when there is nothing at it.
+ * Searches the site for a term, on a platform by its name there, or on any platform if the name is empty. Renews a
+ * refused token, and looks up the URL of the search again after a 404.
  */
 export async function searchGames (term: string, platform: string, ctx: HltbContext): Promise<Fields[]> {
   const key = `search ${JSON.stringify([term, platform])}`
@@ -22,7 +22,7 @@ export async function searchGames (term: string, platform: string, ctx: HltbCont
     const { word, refusals } = search
     try {
       const games = await postSearch({ word, refusals }, toBody(term, platform), ctx)
-      // Of those that were refused at once the first one counts.
+      // Several concurrent refusals count as one, because the first one already renews the token.
       if (games === undefined) search.refusals = refusals + 1
       else if (games.length > 0) await ctx.cache.set(key, games, KEEP_MS)
       if (games !== undefined) return games
@@ -34,7 +34,7 @@ export async function searchGames (term: string, platform: string, ctx: HltbCont
   throw new ServiceDownError('HowLongToBeat refused every token of a search; it may have shut this server\'s address out')
 }
 
-/** What a search finds; undefined when its token was refused. */
+/** Returns the games that a search finds; undefined when its token was refused. */
 async function postSearch (search: Search, body: object, ctx: HltbContext): Promise<Fields[] | undefined> {
   const token = await getToken(search, ctx)
   const response = await ctx.http.request(`${SITE_URL}/api/${search.word}`, {
@@ -49,13 +49,13 @@ async function postSearch (search: Search, body: object, ctx: HltbContext): Prom
   throw new ServiceDownError('HowLongToBeat answered a search without a list of games; its search may have changed')
 }
 
-/** What the site's own page sends; only this much of it changes. */
+/** Builds the body that the site's own page sends; only these parts of it vary. */
 function toBody (term: string, platform: string): object {
   const { searchOptions } = SEARCH
   return { ...SEARCH, searchTerms: term.split(/\s+/), searchOptions: { ...searchOptions, games: { ...searchOptions.games, platform } } }
 }
 
-/** The game of a page, or undefined when there is none. */
+/** Returns the game of a page, or undefined when the page does not exist. */
 export async function readGame (id: number, ctx: HltbContext): Promise<Fields | undefined> {
   const response = await ctx.http.request(`${SITE_URL}/game/${id}`, {
     headers: { referer: SITE_URL }, accept: [404], timeoutMs: TIMEOUT_MS, cacheMs: KEEP_MS

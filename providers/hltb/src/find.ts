@@ -11,8 +11,8 @@ const YEAR = /\((\d{4})\)/g
 const NAMES: ReadonlyMap<unknown, string> = new Map(Object.entries(names))
 
 /**
- * The game whose name is most like the file's: on its platform, on any, and at last by what follows the last colon.
- * The best one counts only when its times are known.
+ * Finds the game whose name is most similar to the file's: on its platform, on any platform, and last by the text
+ * after the last colon. The best game counts only if its times are known.
  */
 export async function findGame (rom: Rom, ctx: HltbContext) {
   const term = toTerm(rom.titles[0] ?? rom.fs_name_no_tags)
@@ -20,7 +20,7 @@ export async function findGame (rom: Rom, ctx: HltbContext) {
   const [year] = [...rom.fs_name.matchAll(YEAR)].map(([, digits]) => Number(digits))
   const find = async (words: string, where: string, split = false) => {
     const games = await searchGames(words, where, ctx)
-    // Games of one name are told apart by the year, where the file's name has one.
+    // The year in the file's name, if any, distinguishes games of the same name.
     const sorted = games.toSorted((a, b) => Number(readYear(b) === year) - Number(readYear(a) === year))
     return findBestCandidate(words, sorted, listTitles, { threshold: THRESHOLD, split })
   }
@@ -29,15 +29,15 @@ export async function findGame (rom: Rom, ctx: HltbContext) {
   return best !== undefined && hasTimes(best.candidate) ? toMatch(best.candidate, best.score) : undefined
 }
 
-/** Every game found, those most like the words first. */
+/** Lists all games of a search, the most similar first. */
 export async function listGames ({ term: typed, platform }: SearchQuery, ctx: HltbContext) {
-  // Years in brackets find nothing.
+  // A search with a year in brackets finds nothing.
   const term = toTerm(typed.replaceAll(YEAR, ' '))
   const ranked = rankCandidates(term, await searchGames(term, nameOf(platform), ctx), listTitles)
   return ranked.flatMap(({ candidate, score }) => toMatch(candidate, score) ?? [])
 }
 
-/** What the site's search calls a platform; empty, which means any, when it is not known. */
+/** Returns the platform's name in the site's search; empty, which means any, when unknown. */
 const nameOf = ({ ids: [slug] }: RomPlatform): string => NAMES.get(slug) ?? ''
 
 const toTerm = (name: string): string =>

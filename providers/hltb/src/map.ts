@@ -2,7 +2,7 @@ import { type Fields, type Match, listMedia, readDate, readId, readNumeric, read
 import { type Metadata, THEIR_NAMES } from './metadata.ts'
 import { SITE_URL } from './session.ts'
 
-/** A game of a search or of a page; undefined when it has no id. */
+/** Creates the match of a game from a search or a page; undefined when the game has no id. */
 export function toMatch (game: Fields, score?: number): Match<Metadata, number> | undefined {
   const id = readId(game, 'game_id')
   const image = readText(game, 'game_image')
@@ -11,17 +11,17 @@ export function toMatch (game: Fields, score?: number): Match<Metadata, number> 
   return { id, score, name: readText(game, 'game_name'), media, metadata: toMetadata(game) }
 }
 
-/** The name of a game, then its aliases. */
+/** Lists the name of a game, then its aliases. */
 export function listTitles (game: Fields): string[] {
   const aliases = readText(game, 'game_alias')?.split(',') ?? []
   return [readText(game, 'game_name') ?? '', ...readTexts({ aliases }, 'aliases')]
 }
 
-/** Whether it is known how long the game takes. */
+/** True if any time to beat the game is known. */
 export const hasTimes = (game: Fields): boolean =>
   ['comp_main', 'comp_plus', 'comp_100', 'comp_all'].some((name) => (readNumeric(game, name) ?? 0) > 0)
 
-/** A number in searches, a date on pages. */
+/** Reads the year from a number (in searches) or a date (on pages). */
 export function readYear (game: Fields): number | undefined {
   const date = readDate(game, 'release_world')
   return date === undefined ? readNumeric(game, 'release_world') : new Date(date.at).getUTCFullYear()

@@ -2,22 +2,29 @@ import { ServiceDownError, isFields, readNumber, readText } from '@svc/plugin-sd
 import type { HltbContext } from './config.ts'
 
 export const SITE_URL = 'https://howlongtobeat.com'
-/** Scripts beside the one that is known to name the search. */
+/** The URL of the script that names the search. */
 const SCRIPT = /\bsrc="(\/_next\/static\/[\w./%~-]*\b_app-[\w-]+\.js)"/
 const SEARCH_CALL = /\bfetch\(\s*["'`]\/api\/([\w-]+)\/?["'`][^)]{0,400}?\bmethod:\s*["'`]POST["'`]/
 
 export type Search = Awaited<ReturnType<typeof openSearch>>
 
-/** The word found last, else the configured one; another configured one makes the one found forgotten. */
+/**
+ * Cache key of the last word found, which replaces the configured word. A change of the configured word invalidates
+ * it.
+ */
 const wordKey = ({ config }: HltbContext) => `search word instead of ${config.searchWord}`
 
-/** Shared by all searches of a scan: the last part of the search's address, and how often a token was refused. */
+/** Returns the state that all searches of a scan share: the last part of the URL, and the number of refused tokens. */
 export const openSearch = (ctx: HltbContext) => ctx.memo('search', async () => {
   const found = await ctx.cache.get(wordKey(ctx))
   return { word: typeof found === 'string' ? found : ctx.config.searchWord, refusals: 0 }
 })
 
-/** Looks on the site's pages for another word than the one that leads nowhere. @throws ServiceDownError without one */
+/**
+ * Looks on the site's pages for another word after a 404.
+ *
+ * @throws ServiceDownError when there is none
+ */
 export async function moveSearch (search: Search, refused: string, ctx: HltbContext): Promise<void> {
   const word = await ctx.memo(`word after ${refused}`, async () => await readWord(ctx) ?? 'find')
   if (word === refused) {
@@ -33,7 +40,10 @@ async function readWord ({ http }: HltbContext): Promise<string | undefined> {
   return script === undefined ? undefined : SEARCH_CALL.exec(await http.text(SITE_URL + script))?.[1]
 }
 
-/** The headers that every search must carry. They hold the server's public address, so they are not kept nor logged. */
+/**
+ * Returns the headers that every search must carry. They hold the server's public address, so they are never stored
+ * or logged.
+ */
 export const getToken = ({ word, refusals }: Search, ctx: HltbContext) => ctx.memo(`token ${word} ${refusals}`, async () => {
   const request = { query: { t: Date.now() }, headers: { referer: SITE_URL }, timeoutMs: 10_000 }
   const answer = await ctx.http.json(`${SITE_URL}/api/${word}/init`, request)

@@ -17,7 +17,7 @@ function createSnesRom (overrides: RomOverrides): Rom {
 
 interface Search { terms: string, platform: string, body: Record<string, unknown>, headers: RecordedRequest['headers'] }
 
-/** A site that finds what it is told to, and what it was asked. */
+/** Opens a site with the given search results and records its searches. */
 function openSite (
   find: (search: Search) => unknown, before: (request: RecordedRequest) => PlannedResponse | undefined = () => undefined
 ) {
@@ -48,7 +48,7 @@ t.test('conforms', (t) => testProvider(t, provider, {
   known: { rom: { fs_name: 'Chrono Harbor (USA).sfc' }, id: 1705, name: 'Chrono Harbor' }
 }))
 
-t.test('a game is found by its name on its platform, with its times in seconds', async (t) => {
+t.test('a game is found by name on its platform, with its times in seconds', async (t) => {
   const ctx = createPluginContext(provider, { responses: FIXTURES })
   t.same(await identify('Chrono Harbor (USA).sfc', ctx), {
     id: 1705,
@@ -73,7 +73,7 @@ t.test('a game is found by its name on its platform, with its times in seconds',
   })
 })
 
-t.test('a search carries what the site gave for it, and asks for it once', async (t) => {
+t.test('a search carries the site\'s token, which is requested once', async (t) => {
   const { ctx, searches } = openSite(() => [{ game_id: 5, game_name: 'Chrono Harbor', ...TIMES }])
   await Promise.all([identify('Chrono Harbor.sfc', ctx), identify('Chrono Harbor 5.sfc', ctx)])
   t.match(searches[0], {
@@ -84,7 +84,7 @@ t.test('a search carries what the site gave for it, and asks for it once', async
   t.equal(ctx.requests.filter(({ url }) => url.startsWith(`${SITE}/api/bleed/init?t=`)).length, 1)
 })
 
-t.test('a game by another name only, one of another number, and one without times are not taken', async (t) => {
+t.test('a different name, a different number and a game without times do not match', async (t) => {
   const find = (name: string, times: object = TIMES) =>
     identify('Chrono Harbor 2.sfc', openSite(() => [{ game_id: 5, game_name: name, ...times }]).ctx)
   t.equal(await find('Tide Keepers'), undefined)
@@ -93,25 +93,25 @@ t.test('a game by another name only, one of another number, and one without time
   t.match(await find('Chrono Harbor II', { comp_all: '7200' }), { id: 5, metadata: { all_styles: 7200 } })
 })
 
-t.test('a better title without times is a miss, not a reason to take the next', async (t) => {
+t.test('a better title without times is no match, and no other title is used', async (t) => {
   const games = [{ game_id: 1, game_name: 'Chrono Harbor' }, { game_id: 2, game_name: 'Chrono Harbour', ...TIMES }]
   t.equal(await identify('Chrono Harbor.sfc', openSite(() => games).ctx), undefined)
 })
 
-t.test('a game listed for another platform only is found by a second search on any', async (t) => {
+t.test('a game of another platform is found by a second search on any platform', async (t) => {
   const { ctx, searches } = openSite(({ platform }) => platform === '' ? [{ game_id: 5, game_name: 'Chrono Harbor', ...TIMES }] : [])
   t.match(await identify('Chrono Harbor.sfc', ctx), { id: 5 })
   t.same(searches.map(({ platform }) => platform), ['Super Nintendo', ''])
 })
 
-t.test('a title with a colon is at last searched by what follows it', async (t) => {
+t.test('a title with a colon is finally searched by the text after the colon', async (t) => {
   const { ctx, searches } = openSite(({ terms }) =>
     terms === 'second tide' ? [{ game_id: 5, game_name: 'Harbor Saga: Second Tide', ...TIMES }] : [])
   t.match(await identify('Chrono Harbor - Second Tide (USA).sfc', ctx), { id: 5 })
   t.same(searches.map(({ terms }) => terms), ['chrono harbor: second tide', 'chrono harbor: second tide', 'second tide'])
 })
 
-t.test('aliases count, and of two games of one name the year of the file decides', async (t) => {
+t.test('aliases count, and the year of the file decides between equal names', async (t) => {
   const games = [
     { game_id: 1, game_name: 'Doom', release_world: 1993, ...TIMES }, { game_id: 2, game_name: 'Doom', release_world: 2016, ...TIMES },
     { game_id: 3, game_name: 'Harbor', game_alias: 'Port, クロノハーバー', ...TIMES }
@@ -121,7 +121,7 @@ t.test('aliases count, and of two games of one name the year of the file decides
   t.match(await identify('クロノハーバー.sfc', openSite(() => games).ctx), { id: 3, score: 1 })
 })
 
-t.test('a title of other letters is asked for as it is, a short name by the title it stands for', async (t) => {
+t.test('a title in another script is sent unchanged, a short name by its title', async (t) => {
   const { ctx, searches } = openSite(() => [])
   for (const name of ['クロノ ドラゴン - バグ.sfc', '바다.sfc', 'Йога.sfc', 'Pokémon.sfc', '!!!.sfc']) await identify(name, ctx)
   await definition.identify?.(createSnesRom({ fs_name: 'ch2.zip', titles: ['Chrono Harbor II', 'ch2'] }), ctx)
@@ -129,7 +129,7 @@ t.test('a title of other letters is asked for as it is, a short name by the titl
     ['クロノ ドラゴン: バグ', 'バグ', '바다', 'Йога', 'pokemon', 'chrono harbor ii'])
 })
 
-t.test('a refused token is replaced once for all searches that met the refusal', async (t) => {
+t.test('a refused token is replaced once for all concurrent searches', async (t) => {
   const { ctx, searches } = openSite(() => [{ game_id: 5, game_name: 'Chrono Harbor', ...TIMES }],
     ({ headers }) => headers['x-auth-token'] === 'token-1' ? { url: '*', status: 403 } : undefined)
   const names = ['Chrono Harbor.sfc', 'Chrono Harbor (Europe).sfc']
@@ -140,7 +140,7 @@ t.test('a refused token is replaced once for all searches that met the refusal',
   await t.rejects(async () => await identify('Chrono Harbor.sfc', shut.ctx), /refused every token/)
 })
 
-t.test('when the search has moved its new word is read from the pages, and kept', async (t) => {
+t.test('the new word of a moved search is read from the pages and cached', async (t) => {
   const pages = (request: RecordedRequest): PlannedResponse | undefined => {
     const { pathname } = new URL(request.url)
     if (pathname.startsWith('/api/bleed')) return { url: '*', status: 404 }
@@ -165,7 +165,7 @@ t.test('when the search has moved its new word is read from the pages, and kept'
   await t.rejects(async () => await identify('Chrono Harbor.sfc', lost.ctx), /set HLTB_SEARCH_WORD/)
 })
 
-t.test('what a search found is kept, and an empty answer is not', async (t) => {
+t.test('search results are cached, an empty result is not', async (t) => {
   const { ctx, searches } = openSite(({ terms }) => terms === 'dock' ? [] : [{ game_id: 5, game_name: 'Chrono Harbor', ...TIMES }])
   await identify('Chrono Harbor.sfc', ctx)
   await identify('Chrono Harbor (Rev 1).sfc', ctx)
@@ -194,14 +194,14 @@ t.test('a game is read from its page by its id', async (t) => {
   await t.rejects(async () => await definition.getById?.(10, undefined, ctx), ServiceDownError)
 })
 
-t.test('a search by hand lists every game, also those without times', async (t) => {
+t.test('a manual search lists all games, also those without times', async (t) => {
   const { platform } = createSnesRom({})
   const { ctx, searches } = openSite(() => [{ game_id: 1, game_name: 'Doom II' }, { game_id: 2, game_name: 'Doom' }])
   t.match(await definition.search?.({ term: 'Doom (2016)', platform }, ctx), [{ id: 2, score: 1 }, { id: 1 }])
   t.equal(searches[0]?.terms, 'doom')
 })
 
-t.test('quota, a page in place of JSON and fields of another type are told or left out', async (t) => {
+t.test('rate limits and pages are errors, and fields of another type are ignored', async (t) => {
   const fail = (response: Partial<PlannedResponse>) => async () =>
     await identify('Chrono Harbor.sfc', openSite(() => [], ({ method }) => method === 'POST' ? { url: '*', ...response } : undefined).ctx)
   await t.rejects(fail({ status: 429 }), RateLimitedError)
@@ -214,11 +214,11 @@ t.test('quota, a page in place of JSON and fields of another type are told or le
     { id: 5, score: 1, name: 'Chrono Harbor', media: [], metadata: { main_story: 3600 } })
 })
 
-t.test('it answers when its statistics do', async (t) => {
+t.test('the heartbeat succeeds when the statistics respond', async (t) => {
   t.equal(await definition.heartbeat?.(createPluginContext(provider, { responses: FIXTURES })), true)
 })
 
-t.test('every platform of the table has its name there', async (t) => {
+t.test('every platform in the table has a name at the site', async (t) => {
   t.same(new Set(Object.keys(names)), new Set(Object.values(definition.platforms ?? {})))
   t.equal(names['sega-mega-drive-genesis'], 'Sega Mega Drive/Genesis')
 })

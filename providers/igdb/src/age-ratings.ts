@@ -1,8 +1,8 @@
 import { type Fields, isFields, readFields, readInteger, readText, toFieldsList } from '@svc/plugin-sdk'
 
 /**
- * IGDB's numbers of rating categories and organisations: both count from 1, the ratings of all organisations in one
- * row. Used when an answer holds the bare number instead of the texts.
+ * IGDB's numbers of rating categories and organisations. Both count from 1, and the ratings of all organisations form
+ * one series. Used when a response holds the bare number instead of texts.
  */
 const RATINGS_BY_ORGANIZATION: readonly (readonly [string, readonly string[]])[] = [
   ['ESRB', ['RP', 'EC', 'E', 'E10+', 'T', 'M', 'AO']],
@@ -17,14 +17,14 @@ const RATINGS = RATINGS_BY_ORGANIZATION
   .flatMap(([category, ratings]) => ratings.map((rating) => ({ category, rating })))
 
 export interface AgeRating {
-  /** Such as `E10+`. */
+  /** The rating, such as `E10+`. */
   rating: string
   /** The organisation, such as `ESRB`. */
   category: string
   rating_cover_url: string
 }
 
-/** The age ratings of a game; those that cannot be understood are left out. */
+/** Lists the age ratings of a game; skips unreadable ones. */
 export function toAgeRatings (value: unknown): AgeRating[] {
   return toFieldsList(value).map(toAgeRating).filter((rating) => rating !== undefined)
 }

@@ -6,18 +6,18 @@ import { type Token, getToken, renewToken } from './token.ts'
 
 const API_URL = 'https://api.igdb.com/v4'
 
-/** A game as IGDB describes it. Only what is named here has been looked at. */
+/** A game as IGDB describes it. Only the fields named here are checked. */
 export type Game = Fields & { readonly id: number, readonly name: string }
 
-/** The games a query finds; those without id or name are left out. Errors as {@link sendQuery}. */
+/** Lists the games that a query finds; skips those without id or name. Errors as {@link sendQuery}. */
 export async function listGames (ctx: IgdbContext, body: string): Promise<Game[]> {
   return (await sendQuery(ctx, 'games', body)).filter(isGame)
 }
 
 /**
- * Sends one query and gives the objects of the answer.
+ * Sends one query and returns the objects in the response.
  *
- * @throws CredentialsRefusedError when not even a fresh token is accepted · ServiceDownError when the answer is no list
+ * @throws CredentialsRefusedError when IGDB refuses even a fresh token · ServiceDownError when the response is no list
  */
 export async function sendQuery (
   ctx: IgdbContext, endpoint: 'games' | 'search', body: string

@@ -3,7 +3,7 @@ import { isFields, readUrl } from '@svc/plugin-sdk'
 /** Sizes by name: https://api-docs.igdb.com/#images */
 export type ImageSize = '720p' | '1080p'
 
-/** The address of an image record in a size, or undefined when it has none that can be used. */
+/** Returns the URL of an image record in a size, or undefined when it has no usable one. */
 export function imageUrl (image: unknown, size: ImageSize): string | undefined {
   const url = isFields(image) ? readUrl(image, 'url') : undefined
   return url?.replace('/t_thumb/', `/t_${size}/`)

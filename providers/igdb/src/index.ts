@@ -14,11 +14,11 @@ export default defineProvider({
   tag: 'igdb',
   config: ConfigSchema,
   metadata: MetadataSchema,
-  // The same console under its two names has its games under both.
+  // One console with two names has its games under both.
   platforms: {
     ...platformIds('igdb_id'), snes: [19, 58], sfam: [58, 19], nes: [18, 99], famicom: [99, 18]
   },
-  // https://api-docs.igdb.com/#rate-limits
+  // Rate limits: https://api-docs.igdb.com/#rate-limits
   limits: { concurrency: 8, timeoutMs: 120_000, rates: [{ requests: 4, perMs: 1000, hosts: ['api.igdb.com'] }] },
 
   async identify (rom, ctx) {

@@ -8,11 +8,11 @@ import { imageUrl } from './image.ts'
 import type { Metadata, RelatedGame } from './metadata.ts'
 import { countPlayers, toMultiplayerModes } from './multiplayer.ts'
 
-/** For whom a game is described. */
+/** The regional and platform preferences for a description of a game. */
 export interface Viewpoint {
-  /** The localisation to prefer, such as `ja-JP`; without it the text shown everywhere. */
+  /** The preferred localisation, such as `ja-JP`; without it IGDB's default text. */
   region?: string | undefined
-  /** The platforms whose multiplayer modes count; without them all. */
+  /** The platforms whose multiplayer modes count; without them all platforms count. */
   platformIds?: readonly ProviderId[]
 }
 
@@ -29,7 +29,7 @@ export function toMatch (game: Game, viewpoint: Viewpoint, score?: number): Matc
   }
 }
 
-/** The record kept as `igdb_metadata`. */
+/** Builds the record stored as `igdb_metadata`. */
 export function toMetadata (game: Game, platformIds?: readonly ProviderId[]): Metadata {
   const modes = toMultiplayerModes(game.multiplayer_modes)
   return {

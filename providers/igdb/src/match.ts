@@ -5,13 +5,13 @@ const THRESHOLD = 0.75
 
 export interface Candidate {
   game: Game
-  /** How like its title is to the term, 0 to 1. */
+  /** The similarity of its title to the term, 0 to 1. */
   score: number
 }
 
 /**
- * The game with the title most like the term, or undefined. It is not final when a wider search may find a better
- * one.
+ * Finds the game with the most similar title, or undefined. The result is not final when a wider search may find a
+ * better one.
  */
 export function findGame (term: string, games: readonly Game[]): Candidate & { isFinal: boolean } | undefined {
   const gamesByTitle = indexTitles(games)
@@ -21,12 +21,15 @@ export function findGame (term: string, games: readonly Game[]): Candidate & { i
   return { game, score: best.score, isFinal: best.score === 1 || !isContinuation(term, best.title) }
 }
 
-/** The name of a game, then its alternative and localised names. */
+/** Lists the name of a game, then its alternative and localised names. */
 export function listTitles (game: Game): string[] {
   return [game.name, ...readNames(game, 'alternative_names'), ...readNames(game, 'game_localizations')]
 }
 
-/** Main names come before all others, and of equal ones the lowest id: the original, not a later game of that name. */
+/**
+ * Indexes games by title. Main names win over all others, and the lowest id among equal ones, because it is the
+ * original.
+ */
 function indexTitles (games: readonly Game[]): Map<string, Game> {
   const gamesByTitle = new Map<string, Game>()
   for (const game of games) {
@@ -41,7 +44,7 @@ function indexTitles (games: readonly Game[]): Map<string, Game> {
   return gamesByTitle
 }
 
-/** Whether one title is the other and more words, such as "portable ops" and "portable ops plus". */
+/** True if one title is the other title plus more words, such as "portable ops" and "portable ops plus". */
 function isContinuation (term: string, title: string): boolean {
   const [shorter = '', longer = ''] = [normalizeTitle(term), normalizeTitle(title)].sort((a, b) => a.length - b.length)
   return longer.startsWith(`${shorter} `)

@@ -27,7 +27,7 @@ const MultiplayerModeSchema = Type.Object({
 })
 export type MultiplayerMode = Static<typeof MultiplayerModeSchema>
 
-/** What is kept of a game as `igdb_metadata`. */
+/** The stored fields of a game as `igdb_metadata`. */
 export const MetadataSchema = Type.Object({
   total_rating: Rating,
   aggregated_rating: Rating,

@@ -18,7 +18,7 @@ export function toMultiplayerModes (value: unknown): MultiplayerMode[] {
   }))
 }
 
-/** `1` or `1-N`, from the modes of the given platforms; without them all modes count. */
+/** Returns `1` or `1-N`, from the modes of the given platforms; without platforms all modes count. */
 export function countPlayers (modes: readonly MultiplayerMode[], platformIds?: readonly ProviderId[]): string {
   const relevant = platformIds === undefined
     ? modes

@@ -18,19 +18,19 @@ const FIELDS = [
   'game_localizations.cover.url', 'game_localizations.region.identifier', ...RELATED_FIELDS, ...MULTIPLAYER_FIELDS
 ].join(',')
 
-/** The most one query may ask for is 500. */
+/** IGDB allows at most 500 results per query. */
 const LIMIT = 200
 
 /**
- * Main game, stand-alone expansion, remake, remaster, expanded game and port: what is sold on a medium of its own, and
- * so what a ROM most likely is.
+ * Main game, stand-alone expansion, remake, remaster, expanded game and port: types that are sold on a medium of
+ * their own, and so the most likely ones for a ROM.
  */
 const OWN_RELEASE_TYPES = '(0,4,8,9,10,11)'
 
-/** ScummVM is no platform at IGDB but a keyword; its platform id stands for it. */
+/** ScummVM is a keyword and not a platform at IGDB; the keyword's id serves as the platform id. */
 const SCUMMVM_KEYWORD_ID = 50501
 
-/** A search by relevance. `ownReleases` leaves out add-ons, bundles, mods and the like. */
+/** Builds a search by relevance. `ownReleases` excludes add-ons, bundles, mods and the like. */
 export function searchQuery (term: string, platformIds: readonly ProviderId[], ownReleases: boolean): string {
   const field = platformIds.includes(SCUMMVM_KEYWORD_ID) ? 'keywords' : 'platforms'
   const types = ownReleases ? ` & game_type=${OWN_RELEASE_TYPES}` : ''
@@ -39,7 +39,8 @@ export function searchQuery (term: string, platformIds: readonly ProviderId[], o
 }
 
 /**
- * Every name or alternative name that contains the term, or undefined for ScummVM, which `/search` cannot filter by.
+ * Builds a query for all names and alternative names that contain the term. Returns undefined for ScummVM, because
+ * `/search` has no such filter.
  */
 export function nameQuery (term: string, platformIds: readonly ProviderId[]): string | undefined {
   if (platformIds.includes(SCUMMVM_KEYWORD_ID)) return undefined

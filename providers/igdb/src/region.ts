@@ -1,15 +1,13 @@
-/**
- * The identifier IGDB gives the region of a localisation, by region code; undefined is the text IGDB shows
- * everywhere.
- */
+/** IGDB's identifiers of localisation regions, by region code. Undefined stands for IGDB's default text. */
 const IDENTIFIERS: Readonly<Record<string, string | undefined>> = {
   us: undefined, wor: undefined, eu: 'EU', jp: 'ja-JP', kr: 'ko-KR', cn: 'zh-CN', tw: 'zh-TW'
 }
 
 /**
- * The identifier of the localisation to prefer, or undefined for none: of the first region that IGDB has texts for.
+ * Returns the identifier of the preferred localisation, that of the first region for which IGDB has texts; undefined
+ * for none.
  *
- * @param codes the regions that the owner prefers; those of a ROM stand first among them where the owner wants that
+ * @param codes the operator's preferred regions; a ROM's own regions come first if the operator prefers that
  */
 export function chooseRegion (codes: readonly string[]): string | undefined {
   const code = codes.find((code) => Object.hasOwn(IDENTIFIERS, code))

@@ -6,7 +6,7 @@ import type { IgdbContext } from './config.ts'
 import { type Candidate, findGame, listTitles } from './match.ts'
 import { idsQuery, nameQuery, searchQuery } from './query.ts'
 
-/** The game that is called like the ROM may be: a file that has a short name or a serial has a title besides. */
+/** Finds the game of a ROM by each possible title. A file with a short name or serial also has a title from a table. */
 export async function findGameOfRom ({ titles, platform }: Rom, ctx: IgdbContext): Promise<Candidate | undefined> {
   for (const term of new Set(titles.map((title) => toQuery(title)))) {
     const found = await findByTerm(term, platform.ids, ctx)
@@ -16,8 +16,8 @@ export async function findGameOfRom ({ titles, platform }: Rom, ctx: IgdbContext
 }
 
 /**
- * One search among own releases decides when it is unambiguous; otherwise everything on the platform is searched, by
- * relevance and by contained text.
+ * Searches own releases first, which suffices for an unambiguous result. Otherwise searches everything on the
+ * platform, by relevance and by contained text.
  */
 async function findByTerm (
   term: string, platformIds: readonly ProviderId[], ctx: IgdbContext
@@ -29,7 +29,7 @@ async function findByTerm (
   return findGame(term, mergeGames(releases, await searchWidely(ctx, term, platformIds)))
 }
 
-/** Every game a search for the words of a person finds, those most like them first. */
+/** Returns all games that a person's search words find, the most similar first. */
 export async function searchGames ({ term, platform }: SearchQuery, ctx: IgdbContext): Promise<Candidate[]> {
   const { ids: platformIds } = platform
   const words = term.trim()

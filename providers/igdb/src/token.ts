@@ -6,7 +6,7 @@ import type { IgdbContext } from './config.ts'
 
 const TOKEN_URL = 'https://id.twitch.tv/oauth2/token'
 const TOKEN_TIMEOUT_MS = 10_000
-/** How long before its end a token is no longer used, so that none expires on the way. */
+/** Margin in seconds before its end in which a token is no longer used, so that none expires during a request. */
 const TOKEN_MARGIN_S = 10
 
 export interface Token {
@@ -15,12 +15,20 @@ export interface Token {
   expires_at: number
 }
 
-/** The token of this client, from the cache when one is there. @throws CredentialsRefusedError */
+/**
+ * Returns the token of this client, from the cache if possible.
+ *
+ * @throws CredentialsRefusedError
+ */
 export async function getToken (ctx: IgdbContext): Promise<Token> {
   return await readCachedToken(ctx) ?? ctx.memo('token', () => requestToken(ctx))
 }
 
-/** Another token than the one IGDB refused; callers at the same time share it. @throws CredentialsRefusedError */
+/**
+ * Requests another token after IGDB refused one; concurrent callers share the request.
+ *
+ * @throws CredentialsRefusedError
+ */
 export async function renewToken (ctx: IgdbContext, refused: Token): Promise<Token> {
   const cached = await readCachedToken(ctx)
   if (cached !== undefined && cached.access_token !== refused.access_token) return cached

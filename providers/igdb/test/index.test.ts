@@ -27,7 +27,7 @@ function readGame (): Game {
   return game
 }
 
-/** A context in which Twitch gives a token and IGDB answers each query as told. */
+/** Opens a context in which Twitch issues a token and IGDB answers each query with `find`. */
 function openIgdb (
   find: (body: string, endpoint: string) => unknown, preferences: Partial<Preferences> = {}
 ): TestContext<typeof config> {
@@ -46,7 +46,7 @@ function isLogin ({ url }: RecordedRequest): boolean {
   return url.startsWith('https://id.twitch.tv/')
 }
 
-/** The queries that were sent. */
+/** Lists the queries that were sent. */
 function bodies ({ requests }: TestContext): string[] {
   return requests.filter((request) => !isLogin(request)).map(({ body }) => body)
 }
@@ -66,7 +66,7 @@ test('conforms', async (t) => {
   })
 })
 
-test('a file is matched by its name among the own releases of its platform and its twin', async (t) => {
+test('a file matches by name among own releases of its platform and its twin', async (t) => {
   const ctx = openIgdb(() => [GAME])
   const match = await definition.identify?.(createSnesRom('Chrono Harbor (USA) [!].sfc'), ctx)
   t.match(match, { id: 4711, score: 1, name: 'Chrono Harbor', slug: 'chrono-harbor' })
@@ -75,7 +75,7 @@ test('a file is matched by its name among the own releases of its platform and i
   t.match(bodies(ctx)[0], 'where (platforms=[19] | platforms=[58]) & game_type=(0,4,8,9,10,11); limit 200;')
 })
 
-test('every request carries the client id and the token, and the secret is only sent to Twitch as a form', async (t) => {
+test('requests carry id and token; only Twitch gets the secret, as a form', async (t) => {
   const ctx = openIgdb(() => [GAME])
   await definition.identify?.(createSnesRom('Chrono Harbor.sfc'), ctx)
   const [login, games] = ctx.requests
@@ -124,7 +124,7 @@ test('the common fields and the record of a game are filled', async (t) => {
     [{ id: 5100, name: 'Tide Keepers', slug: 'tide-keepers', type: 'similar', cover_url: '' }])
 })
 
-test('the strictest of all age ratings counts, and one that says no age does not', async (t) => {
+test('the strictest age rating counts; one without an age does not', async (t) => {
   const viewpoint = {}
   const ageOf = (ratings: unknown) => toMatch({ ...GAME, age_ratings: ratings }, viewpoint).min_age
   t.equal(ageOf([{ rating_category: 3 }, { rating_category: 11 }, { rating_category: 13 }]), 16)
@@ -136,7 +136,7 @@ test('without platforms all multiplayer modes count', async (t) => {
   t.equal(toMatch(GAME, { platformIds: [4] }).player_count, '1')
 })
 
-test('title and cover are localised for the region of the ROM, and fall back one by one', async (t) => {
+test('title and cover are localised for the ROM\'s region, with fallbacks', async (t) => {
   const identify = async (regions: string[]) =>
     await definition.identify?.(createSnesRom('Chrono Harbor.sfc'), openIgdb(() => [GAME], { regions }))
   const japanese = await identify(['jp', 'us'])
@@ -145,7 +145,7 @@ test('title and cover are localised for the region of the ROM, and fall back one
   t.match(european, { name: 'Chrono Port', media: [{ url: /coharb1/ }] })
 })
 
-test('the first region the owner prefers that IGDB has texts for decides, whatever those of the ROM are', async (t) => {
+test('the first preferred region for which IGDB has texts decides', async (t) => {
   t.equal(chooseRegion(['jp', 'us', 'eu']), 'ja-JP')
   t.equal(chooseRegion(['us', 'eu']), undefined)
   t.equal(chooseRegion(['fr', 'eu']), 'EU')
@@ -157,7 +157,7 @@ test('the first region the owner prefers that IGDB has texts for decides, whatev
   t.match(found, { name: 'クロノハーバー' }, 'an owner who wants one region for all has it')
 })
 
-test('a title that goes on after the words of the file name is only taken when a wider search has no better', async (t) => {
+test('a longer title matches only if a wider search finds no better one', async (t) => {
   const sequel = { id: 1, name: 'Portable Ops Plus' }
   const wanted = { id: 2, name: 'Something Else', alternative_names: [{ name: 'Portable Ops' }] }
   const ctx = openIgdb((body, endpoint) => {
@@ -173,32 +173,32 @@ test('a title that goes on after the words of the file name is only taken when a
   t.match(fourth, 'where id=2;')
 })
 
-test('a name nobody knows is searched widely once and then given up', async (t) => {
+test('an unknown name is searched widely once', async (t) => {
   const ctx = openIgdb(() => [])
   t.equal(await definition.identify?.(createSnesRom('Homebrew Test.sfc'), ctx), undefined)
   t.equal(bodies(ctx).length, 3)
 })
 
-test('a neighbouring sequel is not taken for the game', async (t) => {
+test('a neighbouring sequel does not match', async (t) => {
   const ctx = openIgdb((_, endpoint) =>
     endpoint === 'games' ? [{ id: 1, name: 'Harbor Quest II' }] : [])
   t.equal(await definition.identify?.(createSnesRom('Harbor Quest 3.sfc'), ctx), undefined)
 })
 
-test('of games with the same name the first one made wins, and main names come before alternative ones', async (t) => {
+test('the lowest id wins among equal names, and main names win over others', async (t) => {
   const ctx = openIgdb(() => [
     { id: 3, name: 'Other', alternative_names: [{ name: 'Tide' }] }, { id: 9, name: 'Tide' }, { id: 7, name: 'Tide' }
   ])
   t.match(await definition.identify?.(createSnesRom('Tide.sfc'), ctx), { id: 7 })
 })
 
-test('a file that is called by a short name is found by the title of that name', async (t) => {
+test('a file with a short name is found by the title of that name', async (t) => {
   const ctx = openIgdb((body) => body.includes('"harbor fighters"') ? [{ id: 9, name: 'Harbor Fighters' }] : [])
   const rom = createRom({ fs_name: 'hbrf2.zip', titles: ['Harbor Fighters', 'hbrf2'], platform: { slug: 'arcade', ids: [52] } })
   t.match(await definition.identify?.(rom, ctx), { id: 9, score: 1 })
 })
 
-test('nothing is asked for a platform IGDB does not know or a name without a word', async (t) => {
+test('an unknown platform and a name without a word cause no request', async (t) => {
   const ctx = openIgdb(() => [GAME])
   t.equal(await definition.identify?.(createSnesRom('Chrono Harbor.sfc', { platformIds: [] }), ctx), undefined)
   t.equal(await definition.identify?.(createSnesRom('!!!.sfc'), ctx), undefined)
@@ -213,10 +213,10 @@ test('ScummVM games are searched by keyword', async (t) => {
   t.match(bodies(ctx)[0], 'where (keywords=[50501]) & game_type')
 })
 
-/** Any character; the `binary` of fast-check makes a table of all million of them first. */
+/** Any character. The `binary` of fast-check would first build a table of all million characters. */
 const character = fc.oneof(fc.integer({ min: 0, max: 0xd7ff }), fc.integer({ min: 0xe000, max: 0x10ffff }))
   .map((code) => String.fromCodePoint(code))
-test('quotes, backslashes and control characters of a search cannot leave their string', async (t) => {
+test('quotes, backslashes and control characters stay inside their string', async (t) => {
   const ctx = openIgdb(() => [])
   await definition.search?.({ term: 'say "hi\\"\n; limit 1', platform: createSnesRom('x').platform }, ctx)
   t.match(bodies(ctx)[0], /^search "say \\"hi\\\\\\" ; limit 1"; fields /)
@@ -227,7 +227,7 @@ test('quotes, backslashes and control characters of a search cannot leave their 
   }))
 })
 
-test('a search by hand lists every game found, those most like the words first', async (t) => {
+test('a manual search lists all games, the most similar first', async (t) => {
   const ctx = openIgdb((body, endpoint) => {
     if (endpoint === 'search') return [{ id: 1, game: { id: 5 } }, { id: 2, game: { id: 4711 } }]
     return body.includes('where id=5;') ? [{ id: 5, name: 'Chrono Harbor Deluxe' }] : [{ id: 6, name: 'Dock' }, GAME]
@@ -245,7 +245,7 @@ test('a game is read by its id, without a platform', async (t) => {
   t.equal(bodies(ctx).length, 2)
 })
 
-test('an id that is no number is not asked for', async (t) => {
+test('an id that is no number causes no request', async (t) => {
   const ctx = openIgdb(() => [GAME])
   for (const id of ['chrono-harbor', '', '1 | id>0', -1, 0.5]) {
     t.equal(await definition.getById?.(id as number, undefined, ctx), undefined)
@@ -253,7 +253,7 @@ test('an id that is no number is not asked for', async (t) => {
   t.equal(ctx.requests.length, 0)
 })
 
-test('the token is fetched once for calls at the same time and kept for later ones', async (t) => {
+test('the token is fetched once for concurrent calls and cached', async (t) => {
   const ctx = openIgdb(() => [GAME])
   await Promise.all([1, 2, 3].map(async () => definition.getById?.(4711, undefined, ctx)))
   await definition.getById?.(4711, undefined, ctx)
@@ -263,7 +263,7 @@ test('the token is fetched once for calls at the same time and kept for later on
   t.equal(ctx.requests.filter(isLogin).length, 1, 'not even by the next scan')
 })
 
-test('a refused token is replaced once for all calls that met the refusal', async (t) => {
+test('a refused token is replaced once for all concurrent calls', async (t) => {
   let issued = 0
   const ctx = openHttp((request) => {
     if (isLogin(request)) return { url: '*', json: { ...TOKEN, access_token: `token-${++issued}` } }
@@ -275,13 +275,13 @@ test('a refused token is replaced once for all calls that met the refusal', asyn
   t.equal(bodies(ctx).length, 4)
 })
 
-test('a token that is refused even when fresh pauses the provider', async (t) => {
+test('a fresh token that is refused pauses the provider', async (t) => {
   const ctx = openHttp((request) => isLogin(request) ? { url: '*', json: TOKEN } : { url: '*', status: 401 })
   await t.rejects(Promise.resolve(definition.heartbeat?.(ctx)), CredentialsRefusedError)
   t.equal(bodies(ctx).length, 2)
 })
 
-test('credentials that Twitch refuses pause the provider, and the message does not tell the secret', async (t) => {
+test('refused credentials pause the provider without showing the secret', async (t) => {
   for (const status of [400, 401, 403]) {
     const ctx = openHttp(() => ({ url: '*', status, json: { status, message: 'invalid client secret' } }))
     const err: unknown = await definition.heartbeat?.(ctx).catch((err: unknown) => err)
@@ -291,31 +291,31 @@ test('credentials that Twitch refuses pause the provider, and the message does n
   }
 })
 
-test('Twitch being busy or down is not taken for refused credentials', async (t) => {
+test('a busy or failing Twitch does not count as refused credentials', async (t) => {
   const open = (status: number) => openHttp(() => ({ url: '*', status }))
   await t.rejects(Promise.resolve(definition.heartbeat?.(open(429))), RateLimitedError)
   await t.rejects(Promise.resolve(definition.heartbeat?.(open(503))), ServiceDownError)
 })
 
-test('an answer that is no list, and a token that is none, count as the service being down', async (t) => {
+test('a response that is no list and an incomplete token are an outage', async (t) => {
   const noList = openIgdb(() => ({ message: 'Too Many Requests' }))
   await t.rejects(async () => await definition.identify?.(createSnesRom('Chrono Harbor.sfc'), noList), ServiceDownError)
   const noToken = openHttp(() => ({ url: '*', json: { expires_in: 'soon' } }))
   await t.rejects(async () => await definition.identify?.(createSnesRom('Chrono Harbor.sfc'), noToken), ServiceDownError)
 })
 
-test('the source is well when it lists a game', async (t) => {
+test('the heartbeat succeeds when IGDB lists a game', async (t) => {
   t.equal(await definition.heartbeat?.(openIgdb(() => [{ id: 1 }])), true)
   t.equal(await definition.heartbeat?.(openIgdb(() => [])), false)
 })
 
-test('malformed games are passed over', async (t) => {
+test('malformed games are skipped', async (t) => {
   const ctx = openIgdb((_, endpoint) =>
     endpoint === 'games' ? [null, 7, {}, { id: 'x', name: 'Chrono Harbor' }, { id: 1, name: 5 }, GAME] : [null, { game: 3 }])
   t.match(await definition.identify?.(createSnesRom('Chrono Harbor.sfc'), ctx), { id: 4711 })
 })
 
-test('whatever IGDB sends, a match is valid', async (t) => {
+test('any response of IGDB yields valid matches', async (t) => {
   const keys = Object.keys(GAME).filter((key) => key !== 'id' && key !== 'name')
   const related = fc.record({ id: fc.anything(), name: fc.anything(), url: fc.anything() }, { requiredKeys: [] })
   const value = fc.oneof(fc.jsonValue(), fc.array(related), related)
@@ -331,7 +331,7 @@ test('whatever IGDB sends, a match is valid', async (t) => {
   t.pass('random games gave valid matches')
 })
 
-test('a platform is listed under its own id first', async (t) => {
+test('a platform lists its own id first', async (t) => {
   t.same([definition.platforms?.snes, definition.platforms?.sfam], [[19, 58], [58, 19]])
   t.same([definition.platforms?.nes, definition.platforms?.famicom], [[18, 99], [99, 18]])
   t.equal(definition.platforms?.n64, 4)

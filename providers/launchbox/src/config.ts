@@ -4,7 +4,7 @@ export const ConfigSchema = Type.Object({
   remote: Type.Boolean({
     default: false,
     env: 'LAUNCHBOX_API_ENABLED',
-    description: 'Whether the public dump of the LaunchBox Games Database is downloaded and used'
+    description: 'Downloads and uses the public dump of the LaunchBox Games Database'
   }),
   installation: Type.Optional(Type.String({
     folder: true,
@@ -19,6 +19,6 @@ export const OptionsSchema = Type.Object({
 
 export type LaunchBoxContext = ProviderContextOf<typeof ConfigSchema, typeof OptionsSchema>
 
-/** Whether the index of the dump may be asked. */
+/** Returns true if the index of the dump may be used. */
 export const usesDump = ({ config, options }: LaunchBoxContext): boolean =>
   config.remote && options.launchbox_remote_enabled

@@ -8,9 +8,9 @@ import { type Texts, readRecord, toGameFields } from './records.ts'
 const DUMP_URL = 'https://gamesdb.launchbox-app.com/Metadata.zip'
 export const DUMP_TIMEOUT_MS = 30 * 60_000
 const MEMBERS = ['Metadata.xml', 'Mame.xml', 'Files.xml']
-/** Far above the 500 MB there are today. */
+/** Limit for one member, far above the current 500 MB. */
 const MEMBER_MAX_BYTES = 8 * 1024 ** 3
-/** Anything else is no id of a game. */
+/** A game id; other values are ignored. */
 const ID = /^[1-9]\d{0,14}$/
 
 /**
@@ -28,9 +28,9 @@ export const keyOf = {
 }
 
 /**
- * The entries of the index, from the public dump; none while it is off.
+ * Yields the entries of the index from the public dump; none while the dump is off.
  *
- * @throws ServiceDownError when the dump cannot be read or holds no game: the former index stays then
+ * @throws ServiceDownError when the dump cannot be read or holds no game; the former index then stays
  */
 export async function * buildIndex (ctx: LaunchBoxContext): AsyncGenerator<readonly IndexEntry[]> {
   if (!ctx.config.remote) {
@@ -63,7 +63,7 @@ async function * readMember ({ name, size, chunks }: ZipMember, ctx: LaunchBoxCo
   }
 }
 
-/** The images of one game stand one after another and become one entry. */
+/** Groups the consecutive images of one game into one entry. */
 async function * toEntries (records: AsyncIterable<XmlElement>): AsyncGenerator<readonly IndexEntry[]> {
   let id: string | undefined
   let images: Array<readonly [file: string, type: string, region: string | null]> = []
@@ -81,7 +81,7 @@ async function * toEntries (records: AsyncIterable<XmlElement>): AsyncGenerator<
   if (id !== undefined) yield [[keyOf.images(id), images]]
 }
 
-/** The entries of each kind of record; none for one that lacks what it is found by. */
+/** Readers of entries by kind of record; a record without its lookup value has no entries. */
 const READERS: ReadonlyMap<string, (texts: Texts) => IndexEntry[]> = new Map([
   ['Game', readGame],
   ['GameAlternateName', (texts: Texts) => entryOf(texts.AlternateName, keyOf.alternate, readId(texts))],

@@ -4,23 +4,23 @@ import type { LaunchBoxContext } from './config.ts'
 import { listForms, toFileName } from './names.ts'
 import { type Texts, readRecord, toGameFields } from './records.ts'
 
-/** A platform of a large collection has some tens of MiB. */
+/** Limit for one platform file; the file of a large collection has some tens of MiB. */
 const FILE_MAX_BYTES = 1024 ** 3
 const COOPERATIVE = /co-?op/i
 
-/** A game of the installation, its fields under the names that the dump has for them. */
+/** A game of the installation, with the dump's names of fields. */
 export interface LocalEntry { readonly id: number | undefined, readonly fields: Fields, readonly region?: string }
 
-/** The games of a platform by file names and by titles, in lower case; of equal ones the first. */
+/** The games of a platform by file names and by titles, in lower case; the first of equal ones counts. */
 interface Entries { byFile: Map<string, LocalEntry>, byTitle: Map<string, LocalEntry> }
 
-/** The dump's names of what an installation calls otherwise. */
+/** Names of fields in the dump, by the name in an installation, if the two differ. */
 const DUMP_NAMES: Texts = {
   Title: 'Name', Notes: 'Overview', VideoUrl: 'VideoURL', Rating: 'ESRB', Genre: 'Genres',
   CommunityStarRating: 'CommunityRating', CommunityStarRatingTotalVotes: 'CommunityRatingCount'
 }
 
-/** The installation's entry of this file name or title. */
+/** Finds the installation's entry with this file name or title. */
 export async function findEntry (
   fileName: string, platform: string | undefined, ctx: LaunchBoxContext
 ): Promise<LocalEntry | undefined> {
@@ -32,7 +32,7 @@ export async function findEntry (
     [...forms, name].map((key) => byTitle.get(key)).find((entry) => entry !== undefined)
 }
 
-/** The id of a game that the database does not have: one of its own, below zero. */
+/** Returns an id below zero for a game that is not in the database. */
 export function ownId ({ fields }: LocalEntry): number {
   const text = `${readText(fields, 'Platform')}/${readText(fields, 'Name')}`
   return -1 - createHash('sha1').update(text).digest().readUIntBE(0, 6)
@@ -55,7 +55,7 @@ async function readEntries (platform: string, ctx: LaunchBoxContext): Promise<En
   }
 }
 
-/** The games at or below a record, wherever they stand. */
+/** Lists the games at or below a record, at any depth. */
 function listGames (record: XmlElement): XmlElement[] {
   return record.name === 'Game' ? [record] : xmlChildren(record).flatMap(listGames)
 }
@@ -68,7 +68,7 @@ function addGame ({ byFile, byTitle }: Entries, texts: Texts, platform: string):
 }
 
 function toEntry (texts: Texts, platform: string): LocalEntry {
-  // An installation writes 0 for a number it does not know.
+  // An installation writes 0 for an unknown number.
   const known = Object.entries(texts).filter(([, text]) => text !== '0')
   const fields = toGameFields(Object.fromEntries(known.map(([name, text]) => [DUMP_NAMES[name] ?? name, text])))
   return {

@@ -8,15 +8,15 @@ const PICTURE = /\.(?:png|jpe?g|webp)$/i
 const DOCUMENT = /\.pdf$/i
 const FILM = /\.(?:mp4|webm|avi|mkv|mov|wmv)$/i
 const NUMBER = /-\d+$/
-/** What may follow the title in the name of a manual, such as ` (USA)`; a further word is another game's. */
+/** The text that may follow the title in a manual's name, such as ` (USA)`. A further word belongs to another game. */
 const MORE = /^_?[-([.]/
 
 type ByStem = ReadonlyMap<string, readonly Image[]>
 
-/** A game's own files in the installation. */
+/** The files of a game in the installation. */
 export interface LocalFiles { readonly images: readonly Image[], readonly manual?: string, readonly video?: string }
 
-/** The files that are named as one of these: the name of the ROM, its title. */
+/** Finds the files that are named like the ROM or its title. */
 export async function findFiles (
   names: readonly string[], platform: string | undefined, ctx: LaunchBoxContext
 ): Promise<LocalFiles> {
@@ -43,7 +43,7 @@ async function listFiles (platform: string, ctx: LaunchBoxContext) {
   }
 }
 
-/** A folder that cannot be listed costs its own files only. */
+/** Lists a folder. A folder that cannot be listed only costs its own files. */
 async function listFolder (path: string, ctx: LaunchBoxContext): Promise<readonly FileEntry[]> {
   try {
     return await ctx.folders.installation?.list(path) ?? []
@@ -54,7 +54,7 @@ async function listFolder (path: string, ctx: LaunchBoxContext): Promise<readonl
   }
 }
 
-/** The pictures of a category; below it there may be a folder for each region. */
+/** Lists the pictures of a category, which may have a subfolder for each region. */
 async function listImages (parent: string, type: string, ctx: LaunchBoxContext): Promise<Image[]> {
   const folder = `${parent}/${type}`
   const entries = await listFolder(folder, ctx)
@@ -68,7 +68,7 @@ function toImages (folder: string, entries: readonly FileEntry[], about: Omit<Im
     .map(({ name }) => ({ ...about, url: `folder://installation/${folder}/${name}` }))
 }
 
-/** By the stem as it is, and without the number that tells the pictures of one game apart. */
+/** Groups files by stem, as written and without the number that distinguishes pictures of one game. */
 function groupByStem (images: readonly Image[], type: RegExp): ByStem {
   const groups = new Map<string, Image[]>()
   for (const image of images) {

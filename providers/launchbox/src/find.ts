@@ -10,11 +10,11 @@ import { platformName } from './names.ts'
 import { createRegionRank } from './regions.ts'
 import { type RemoteGame, type Wanted, findByTitles, findGame, getGame } from './remote.ts'
 
-/** Whose game is looked for. */
+/** The search criteria for a game. */
 export interface Subject extends Wanted {
-  /** Undefined for one that LaunchBox does not know. */
+  /** Undefined for a platform that LaunchBox does not know. */
   readonly platform: string | undefined
-  /** Names that its own pictures may have. */
+  /** Possible names of local pictures. */
   readonly stems: readonly string[]
   readonly regions: readonly string[]
 }
@@ -30,7 +30,7 @@ export function ofQuery ({ term, platform: { slug } }: SearchQuery): Subject {
   return { fileName: term, titles: [term], stems: [], regions: [], platform: platformName(slug) }
 }
 
-/** The game in the installation, completed from the dump; else that of the dump. */
+/** Finds the game in the installation and completes it from the dump; otherwise finds it in the dump. */
 export async function findByName (subject: Subject, ctx: LaunchBoxContext): Promise<GameMatch> {
   const { platform } = subject
   if (platform === undefined) return undefined
@@ -39,7 +39,7 @@ export async function findByName (subject: Subject, ctx: LaunchBoxContext): Prom
   return await describe(subject, undefined, usesDump(ctx) ? await findGame(subject, platform, ctx) : undefined, ctx)
 }
 
-/** The game with this id; of the installation, when that has the ROM under no other one. */
+/** Returns the game with this id. Uses the entry of the installation only if it has the same id. */
 export async function findById (id: number, subject: Subject | undefined, ctx: LaunchBoxContext): Promise<GameMatch> {
   if (id < 0) return subject && await findByName(subject, ctx)
   const entry = subject && await findEntry(subject.fileName, subject.platform, ctx)
@@ -49,8 +49,8 @@ export async function findById (id: number, subject: Subject | undefined, ctx: L
 }
 
 /**
- * What the dump has of an entry of the installation. It only adds to a match that is already made, so a dump that
- * cannot be had costs no more than that.
+ * Returns the dump's data for an entry of the installation. The data only complete an existing match, so an
+ * unavailable dump is no error.
  */
 async function findGameOf (
   entry: LocalEntry, platform: string, ctx: LaunchBoxContext

@@ -8,11 +8,11 @@ export interface Image { readonly url: string, readonly type: string, readonly r
 /** The categories of each kind, most wanted first. */
 const CATEGORIES: Readonly<Partial<Record<MediaKind, readonly string[]>>> = categories.kinds
 
-/** Folders of an installation that hold pictures of games, and not of platforms or for banners. */
+/** Folders of an installation with pictures of games, not of platforms or for banners. */
 export const LOCAL_CATEGORIES: ReadonlySet<string> =
   new Set([...Object.values(categories.kinds), categories.screenshots, categories.others].flat())
 
-/** The pictures as media, the best of each kind first. */
+/** Converts pictures to media, the best of each kind first. */
 export function toImageMedia (images: readonly Image[], rank: RegionRank): Media[] {
   const byRegion = images.toSorted((a, b) => rank(a.region) - rank(b.region))
   const urlsOf = (category: string) => byRegion.filter(({ type }) => type === category).map(({ url }) => url)
@@ -21,7 +21,7 @@ export function toImageMedia (images: readonly Image[], rank: RegionRank): Media
   return [...media, ...listMedia('screenshot', screenshots)]
 }
 
-/** Pictures of an installation, with its screenshots in their order and the first of each category first. */
+/** Sorts pictures of an installation: screenshots in their order, and the first of each category first. */
 export function sortLocalImages (images: readonly Image[]): Image[] {
   return images.toSorted((a, b) => categories.screenshots.indexOf(a.type) - categories.screenshots.indexOf(b.type))
 }

@@ -14,7 +14,7 @@ export default defineProvider({
   scanOptions: OptionsSchema,
   platforms: platformIds('launchbox_id'),
   attribution: 'Data and images of the LaunchBox Games Database, https://gamesdb.launchbox-app.com',
-  // The first lookup waits until the dump is there.
+  // The first lookup waits for the download of the dump.
   limits: { concurrency: 8, timeoutMs: DUMP_TIMEOUT_MS },
   titles: { mame: 'mame:' },
   index: { build: buildIndex },

@@ -7,10 +7,10 @@ import { type Image, toImageMedia } from './images.ts'
 import type { Metadata } from './metadata.ts'
 import type { RegionRank } from './regions.ts'
 
-/** All that is known of one game. */
+/** All known data about one game. */
 export interface Known {
   readonly id: number
-  /** Local values, and those of the dump where there are none. */
+  /** Local values, completed with values of the dump. */
   readonly fields: Fields
   readonly images: readonly Image[]
   readonly files: LocalFiles
@@ -58,7 +58,7 @@ function toMetadata ({ fields, images, files }: Known): Metadata {
   }
 }
 
-/** Local media take the place of the dump's of their kind. */
+/** Local media replace the dump's media of the same kind. */
 function toMedia ({ images, files, rank }: Known): Media[] {
   const { manual, video } = files
   const local = [...toImageMedia(files.images, rank), ...listMedia('manual', [manual]), ...listMedia('video', [video])]
@@ -70,7 +70,7 @@ const readCount = (fields: Fields, key: string) => Math.max(0, Math.trunc(readNu
 
 const toList = (text = '') => unique(text.split(/[;,]/).map((value) => value.trim() || undefined))
 
-/** Publisher and developer, once when they are the same. */
+/** Lists publisher and developer, once if they are equal. */
 function toCompanies (fields: Fields): string[] {
   const [publisher, developer] = ['Publisher', 'Developer'].map((name) => readText(fields, name))
   return unique([publisher, developer?.toLowerCase() === publisher?.toLowerCase() ? undefined : developer])

@@ -1,12 +1,12 @@
 import { type Fields, type XmlElement, xmlChildren, xmlText } from '@svc/plugin-sdk'
 
-/** What is read of a game, by the names of the dump. */
+/** The fields of a game that are used, by their names in the dump. */
 const GAME_FIELDS: ReadonlySet<string> = new Set([
   'DatabaseID', 'Name', 'Platform', 'Overview', 'ReleaseDate', 'ReleaseYear', 'MaxPlayers', 'ReleaseType', 'Cooperative', 'VideoURL',
   'CommunityRating', 'CommunityRatingCount', 'WikipediaURL', 'ESRB', 'Genres', 'Developer', 'Publisher'
 ])
 
-/** The texts of a record's children that hold something, by their names. */
+/** The non-empty texts of a record's children, by name. */
 export type Texts = Readonly<Record<string, string>>
 
 export function readRecord (record: XmlElement): Texts {
@@ -14,7 +14,7 @@ export function readRecord (record: XmlElement): Texts {
   return Object.fromEntries(texts.filter(([, text]) => text !== ''))
 }
 
-/** Of a record, what is read of a game. */
+/** Selects the used fields of a game from a record. */
 export function toGameFields (texts: Texts): Fields {
   return Object.fromEntries(Object.entries(texts).filter(([name]) => GAME_FIELDS.has(name)))
 }

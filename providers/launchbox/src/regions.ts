@@ -1,9 +1,9 @@
 import { regionCode } from '@svc/plugin-sdk'
 
-/** How wanted a region is, 0 first. */
+/** A rank of regions; the most wanted has rank 0. */
 export type RegionRank = (region: string | undefined) => number
 
-/** The game's own regions go before those that the owner prefers. */
+/** Creates a rank in which the game's own regions precede the operator's preferred regions. */
 export function createRegionRank (own: readonly string[], preferred: readonly string[]): RegionRank {
   const wanted = [...own, ...preferred]
   return (region) => {

@@ -7,27 +7,27 @@ import { cutTags, foldTitle, listForms, moveArticle, toTitleKey } from './names.
 const IMAGES_URL = 'https://images.launchbox-app.com/'
 /** The platform whose files have MAME's short names. */
 const ARCADE = 'Arcade'
-/** Games of the same name, beyond which nobody looks for the one of the platform. */
+/** Maximum number of games with the same name that are checked for the platform. */
 const CANDIDATES_MAX = 200
 
 /** A game of the dump. */
 export interface RemoteGame { readonly id: number, readonly fields: Fields, readonly images: readonly Image[] }
 
-/** A file, or what somebody typed. */
+/** The search terms: a file, or words that somebody typed. */
 export interface Wanted {
   readonly fileName: string
-  /** What the game may be called, most telling first. */
+  /** Possible titles of the game, most reliable first. */
   readonly titles: readonly string[]
 }
 
-/** The game with this id, or undefined when the dump has none. */
+/** Returns the game with this id, or undefined when the dump has none. */
 export async function getGame (id: number, { index }: LaunchBoxContext): Promise<RemoteGame | undefined> {
   const found = await index.getMany([keyOf.game(id), keyOf.images(id)])
   const fields = found.get(keyOf.game(id))?.find(isFields)
   return fields && { id, fields, images: (found.get(keyOf.images(id)) ?? []).flatMap(toImages) }
 }
 
-/** The game that the dump lists the file under, else the one of that title. */
+/** Finds the game under which the dump lists the file, else the game with a matching title. */
 export async function findGame (
   { fileName, titles }: Wanted, platform: string, ctx: LaunchBoxContext
 ): Promise<RemoteGame | undefined> {
@@ -39,7 +39,7 @@ export async function findGame (
   return await findByTitles([...namesOf(fileKeys), ...namesOf(mameKeys), ...titles], platform, ctx)
 }
 
-/** The game of the first of these titles that the platform has: by name, alternative name, or its letters alone. */
+/** Finds the platform's first game with one of these titles: by name, alternative name, or letters and digits alone. */
 export async function findByTitles (
   titles: readonly string[], platform: string, ctx: LaunchBoxContext
 ): Promise<RemoteGame | undefined> {
@@ -47,7 +47,7 @@ export async function findByTitles (
   const found = await ctx.index.getMany(keys)
   const ids = readTextsOf(keys, found).slice(0, CANDIDATES_MAX)
   const games = await ctx.index.getMany(ids.map(keyOf.game))
-  // Alternative names are not listed by platform.
+  // Keys of alternative names do not contain the platform.
   const id = ids.find((id) => games.get(keyOf.game(id))
     ?.some((fields) => isFields(fields) && readText(fields, 'Platform') === platform))
   return id === undefined ? undefined : await getGame(Number(id), ctx)

@@ -36,7 +36,7 @@ interface Options {
   regions?: string[]
 }
 
-/** A context with the dump, the folder, or both. */
+/** Opens a context with the dump, the folder, or both. */
 function open ({ remote = true, responses = DUMP, installation, isRemoteWanted = true, regions = ['us', 'jp'] }: Options = {}) {
   return createPluginContext(provider, {
     responses,
@@ -63,7 +63,7 @@ t.test('conforms with a folder alone', (t) => testProvider(t, provider, {
   known: { rom: HARBOR, id: 40217, name: 'Chrono Harbor: Second Tide DX' }
 }))
 
-t.test('a game of the dump gives all its fields', async (t) => {
+t.test('a game of the dump yields all its fields', async (t) => {
   const match = await identify(HARBOR)
   t.match(match, {
     id: 40217,
@@ -97,7 +97,7 @@ t.test('a game of the dump gives all its fields', async (t) => {
   t.equal(match?.metadata?.images.length, 5)
 })
 
-t.test('the pictures of the dump are media of their kinds, the cover that of the region of the ROM', async (t) => {
+t.test('pictures of the dump become media; the cover has the ROM\'s region', async (t) => {
   const media = async (regions: string[]) => (await identify({ ...HARBOR, region_codes: regions }))?.media ?? []
   t.same(await media([]), [
     { kind: 'cover', url: `${IMAGES}/us.jpg` },
@@ -114,19 +114,19 @@ t.test('the pictures of the dump are media of their kinds, the cover that of the
   t.equal((await media(['eu']))[0]?.url, `${IMAGES}/us.jpg`, 'what the owner prefers comes after the own region')
 })
 
-t.test('the year counts where the day is not known', async (t) => {
+t.test('the year counts if the day is unknown', async (t) => {
   const match = await definition.getById?.(2, undefined, open())
   t.match(match, { id: 2, first_release_date: Date.UTC(1997), metadata: { first_release_date: Date.UTC(1997) / 1000 } })
 })
 
-t.test('values that make no sense are left out one by one', async (t) => {
+t.test('invalid values are dropped one by one', async (t) => {
   const match = await identify({ fs_name: 'Legend of Quay, The - Dawn.sfc' })
   t.match(match, { id: 3, name: 'The Legend of Quay: Dawn', average_rating: undefined, first_release_date: undefined })
   t.match(match?.metadata, { max_players: 0, first_release_date: null, youtube_video_id: '', community_rating: 0, esrb: '' })
   t.same(match?.media, [{ kind: 'logo', url: `${IMAGES}/logo.png` }])
 })
 
-t.test('a game is found by file list, exact name, moved article, alternative name and letters alone', async (t) => {
+t.test('a game is found by file, name, moved article, alternative name or letters', async (t) => {
   t.equal(await idOf({ fs_name: 'CHQ2 (USA) [!].sfc' }), 40217)
   t.equal(await idOf({ fs_name: 'chrono_harbor (Japan).sfc' }), 7)
   t.equal(await idOf({ fs_name: 'Legend of Quay, The - Dawn (Europe).sfc' }), 3)
@@ -135,7 +135,7 @@ t.test('a game is found by file list, exact name, moved article, alternative nam
   t.equal(await idOf({ fs_name: 'クロノ・ハーバー.sfc' }), 5)
 })
 
-t.test('a game of another platform, a neighbouring title and an unknown one are not found', async (t) => {
+t.test('another platform, a neighbouring title and an unknown title do not match', async (t) => {
   t.equal(await idOf({ fs_name: 'Legend of the Quay.sfc' }), undefined)
   t.equal(await idOf({ fs_name: 'Legend of the Quay.bin', platform: { slug: 'psx' } }), 2)
   t.equal(await idOf({ fs_name: 'Chrono Harbor 2.sfc' }), undefined)
@@ -143,7 +143,7 @@ t.test('a game of another platform, a neighbouring title and an unknown one are 
   t.equal(await idOf({ fs_name: 'Broken.sfc' }), undefined)
 })
 
-t.test('the short name of an arcade game is looked up in the list of MAME, there only', async (t) => {
+t.test('an arcade game\'s short name is looked up in MAME\'s list, only there', async (t) => {
   t.equal(await idOf({ fs_name: 'tf2.zip', platform: { slug: 'arcade' } }), 6)
   t.equal(await idOf({ fs_name: 'tf2.zip' }), undefined)
   const ctx = open()
@@ -151,7 +151,7 @@ t.test('the short name of an arcade game is looked up in the list of MAME, there
   t.equal(definition.titles?.mame, 'mame:')
 })
 
-t.test('the titles that other sources know for the file are tried', async (t) => {
+t.test('titles of other providers for the file are tried', async (t) => {
   t.equal(await idOf({ fs_name: 'queen.zip', titles: ['Chrono Harbor - Second Tide', 'queen'] }), 40217)
 })
 
@@ -171,7 +171,7 @@ t.test('an entry of the folder comes first and is completed from the dump', asyn
   t.match(match?.metadata, { max_players: 2, cooperative: true, wikipedia_url: /^https/ })
 })
 
-t.test('a game the database does not have keeps an id of its own, the same in every scan', async (t) => {
+t.test('a game outside the database has its own stable id', async (t) => {
   const alone = { remote: false, installation: INSTALLATION }
   const match = await identify({ fs_name: 'own-game.sfc' }, open(alone))
   t.match(match, { name: 'Own Game', average_rating: 50, youtube_video_id: 'AbCdEfGhIjK' })
@@ -183,7 +183,7 @@ t.test('a game the database does not have keeps an id of its own, the same in ev
   t.equal(await definition.getById?.(id, undefined, open(alone)), undefined)
 })
 
-t.test('an entry is found by its file, the file without tags, and its title; its own title leads to the dump', async (t) => {
+t.test('an entry is found by file, file without tags and title', async (t) => {
   const nameOf = async (fsName: string) =>
     (await identify({ fs_name: fsName }, open({ remote: false, installation: INSTALLATION })))?.name
   t.equal(await nameOf('chrono harbor - second tide (usa).SFC'), 'Chrono Harbor: Second Tide DX')
@@ -193,7 +193,7 @@ t.test('an entry is found by its file, the file without tags, and its title; its
   t.equal(await idOf({ fs_name: 'pokeharbor.smc' }, open({ installation: INSTALLATION })), 4)
 })
 
-t.test('files of the folder take the place of the dump\'s of their kind, the region of the entry first', async (t) => {
+t.test('local files replace the dump\'s media of their kind, own region first', async (t) => {
   const images = `Images/${PLATFORM}`
   const files = [
     `${images}/Box - Front/Chrono Harbor_ Second Tide DX-02.png`,
@@ -225,7 +225,7 @@ t.test('files of the folder take the place of the dump\'s of their kind, the reg
   t.equal(match?.metadata?.images.length, 10)
 })
 
-t.test('a scan may leave the dump out, and a dump that is off is never fetched', async (t) => {
+t.test('a scan can skip the dump, and a disabled dump is never fetched', async (t) => {
   for (const options of [{ isRemoteWanted: false }, { remote: false }]) {
     const ctx = open({ ...options, installation: INSTALLATION })
     t.match(await identify(HARBOR, ctx), { id: 40217, age_ratings: ['T'], average_rating: undefined })
@@ -235,7 +235,7 @@ t.test('a scan may leave the dump out, and a dump that is off is never fetched',
   }
 })
 
-t.test('a game is read by its id, completed from the entry of the ROM when that has the same', async (t) => {
+t.test('a game is read by its id and completed from an entry with the same id', async (t) => {
   const ctx = open({ installation: INSTALLATION })
   t.match(await definition.getById?.(40217, createRom(HARBOR), ctx), { id: 40217, summary: 'As the owner tells it.' })
   t.match(await definition.getById?.(7, createRom(HARBOR), ctx), { id: 7, name: 'Chrono Harbor', summary: undefined })
@@ -243,13 +243,13 @@ t.test('a game is read by its id, completed from the entry of the ROM when that 
   t.equal(await definition.getById?.(999, createRom(HARBOR), ctx), undefined)
 })
 
-t.test('a search by hand gives the one game of that name', async (t) => {
+t.test('a manual search returns the one game of that name', async (t) => {
   const { platform } = createRom({}) satisfies Rom
   t.match(await definition.search?.({ term: 'chrono harbor: second tide', platform }, open()), [{ id: 40217 }])
   t.same(await definition.search?.({ term: 'Chrono', platform }, open()), [])
 })
 
-t.test('without the dump the folder still answers, and the log says so once', async (t) => {
+t.test('the folder works without the dump, with one log line', async (t) => {
   const ctx = open({ installation: INSTALLATION, responses: [{ url: URL_OF_DUMP, status: 503 }] })
   t.match(await identify(HARBOR, ctx), { id: 40217, name: 'Chrono Harbor: Second Tide DX' })
   t.match(await identify({ fs_name: 'own-game.sfc' }, ctx), { name: 'Own Game' })
@@ -257,7 +257,7 @@ t.test('without the dump the folder still answers, and the log says so once', as
   await t.rejects(async () => await identify({ fs_name: 'Elsewhere.sfc' }, ctx), ServiceDownError)
 })
 
-t.test('a dump that is no zip, broken, or without games is an outage, so that the former one stays', async (t) => {
+t.test('a dump that is no zip, broken or empty is an outage and changes nothing', async (t) => {
   const dumps = [
     { text: '<html>maintenance</html>' },
     { bytes: (await zip(MEMBERS)).slice(0, 900) },
@@ -271,7 +271,7 @@ t.test('a dump that is no zip, broken, or without games is an outage, so that th
   }
 })
 
-t.test('building the index tells how far it is, and does nothing but say so when the dump is off', async (t) => {
+t.test('building the index reports progress, or logs that the dump is off', async (t) => {
   const told: { done: number, total?: number, message?: string }[] = []
   const build = async (remote: boolean) => {
     const ctx = { ...open({ remote }), report: (progress: typeof told[number]) => { told.push(progress) } }
@@ -285,7 +285,7 @@ t.test('building the index tells how far it is, and does nothing but say so when
   t.match(await build(false), { count: 0, asked: 0, logs: [{ level: 'info', message: /LAUNCHBOX_API_ENABLED=true/ }] })
 })
 
-t.test('a list of the folder that is broken gives nothing and one warning', async (t) => {
+t.test('a broken list in the folder yields nothing and one warning', async (t) => {
   const ctx = open({ remote: false, installation: { [LIST]: '<LaunchBox><Game><Title>Own' } })
   t.equal(await identify({ fs_name: 'own-game.sfc' }, ctx), undefined)
   t.equal(await identify(HARBOR, ctx), undefined)
@@ -293,7 +293,7 @@ t.test('a list of the folder that is broken gives nothing and one warning', asyn
   t.equal(ctx.logs.length, 1)
 })
 
-t.test('no path of a list leads anywhere: only files that the folder lists are media', async (t) => {
+t.test('only listed files become media, whatever paths a list contains', async (t) => {
   const games = [
     ['..\\..\\harbor.sfc', '../../../etc/shadow'], ['/etc/quay.sfc', '/etc/passwd'], ['C:\\Games\\dock.sfc', '..']
   ].map(([path, title]) => `<Game><Title>${title}</Title><ApplicationPath>${path}</ApplicationPath><DatabaseID>9</DatabaseID>` +
@@ -311,7 +311,7 @@ t.test('no path of a list leads anywhere: only files that the folder lists are m
   t.same(await media('dock.sfc'), [])
 })
 
-t.test('it answers when the folder is there or the dump was read', async (t) => {
+t.test('the heartbeat succeeds with a folder or a built index', async (t) => {
   t.equal(await definition.heartbeat?.(open({ remote: false, installation: INSTALLATION })), true)
   t.equal(await definition.heartbeat?.(open({ remote: false, installation: {} })), false)
   const ctx = open()
@@ -320,13 +320,13 @@ t.test('it answers when the folder is there or the dump was read', async (t) => 
   t.equal(await definition.heartbeat?.(ctx), true)
 })
 
-t.test('it is of no use without the dump and without a folder', async (t) => {
+t.test('settings are missing without the dump and without a folder', async (t) => {
   t.match(definition.missing?.({ remote: false }), /LAUNCHBOX_API_ENABLED to true, or LAUNCHBOX_FOLDER/)
   t.equal(definition.missing?.({ remote: true }), undefined)
   t.equal(definition.missing?.({ remote: false, installation: '/launchbox' }), undefined)
 })
 
-t.test('names are brought into the forms they are compared in', async (t) => {
+t.test('names are normalized for comparison', async (t) => {
   t.same(listForms('Dr. Harbor (USA) [!].SFC'), ['dr. harbor (usa) [!]', 'dr. harbor'])
   t.equal(cutTags('(Only)'), '(Only)')
   t.equal(toTitleKey('Quay_of Time - Dawn'), 'quay of time: dawn')

@@ -6,8 +6,8 @@ import { type Artwork, toMatch } from './map.ts'
 const NO_PICTURES = createListingIndex([])
 
 /**
- * The box art for a name without extension, with the pictures of the other folders that could be found too;
- * undefined without box art.
+ * Finds the box art for a name without extension, and the pictures in the other folders. Returns undefined without
+ * box art.
  *
  * @param system the platform's folder at the server; without one there are no pictures.
  */
@@ -33,7 +33,7 @@ async function loadListing (system: string, folder: string, ctx: Context): Promi
       async () => createListingIndex(await fetchListing(system, folder, ctx)))
   } catch (err) {
     ctx.signal.throwIfAborted()
-    // Without the box art nothing is known of the ROM, which must not read as "no such picture".
+    // A missing listing of box art must not read as "no such picture", because then nothing is known of the ROM.
     if (!isUnavailable(err) || folder === BOX_ART.folder) throw err
     ctx.log.warn({ err, system, folder }, 'listing not available, going on without its pictures')
     return NO_PICTURES

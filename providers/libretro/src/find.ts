@@ -1,19 +1,20 @@
 import { findBestTitle, normalizeTitle, regionCode } from '@svc/plugin-sdk'
 
-/** The pictures of a listing, ready to be searched. */
+/** The pictures of a listing, indexed for search. */
 export interface ListingIndex {
-  /** By lower-case name without extension. */
+  /** Files by lower-case name without extension. */
   readonly byName: ReadonlyMap<string, string>
-  /** By normalised title without bracketed groups; all of a title in listing order. */
+  /** Files by normalized title without bracketed groups; all files of a title in listing order. */
   readonly byTitle: ReadonlyMap<string, readonly string[]>
-  /** A title as first listed for each key of `byTitle`, in the same order. */
+  /** The first listed title for each key of `byTitle`, in the same order. */
   readonly titles: readonly string[]
 }
 
-/** A picture and how well its name fits, 0 to 1. */
+/** A picture and the similarity of its name, 0 to 1. */
 export interface PictureMatch { readonly file: string, readonly score: number }
 
-// https://docs.libretro.com/guides/roms-playlists-thumbnails/, and `"`, which its file check also refuses.
+// Characters from https://docs.libretro.com/guides/roms-playlists-thumbnails/, and `"`, which its file check also
+// refuses.
 const REPLACED = /[&*/:`"<>?\\|]/g
 const GROUP = /\(([^()]*)\)|\[([^[\]]*)\]/g
 const EXTENSION = /\.[^.]+$/
@@ -39,9 +40,9 @@ export function createListingIndex (files: readonly string[]): ListingIndex {
 }
 
 /**
- * The picture for a name without extension: of the same name, else of the most similar title. Of several pictures with
- * that title the one that shares most tags with the name is taken, then the one of the most wanted region, then the
- * one with the fewest tags.
+ * Finds the picture for a name without extension: the one with the same name, else one with the most similar title.
+ * Among pictures with that title, the one with the most shared tags wins. Further criteria are the most wanted region
+ * and the fewest tags.
  *
  * @param regions codes of the wanted regions, most wanted first
  */

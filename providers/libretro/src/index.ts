@@ -8,7 +8,7 @@ export default defineProvider({
   id: 'string',
   kind: 'artwork',
   platforms: platformIds('libretro_slug'),
-  // The first ROM of a platform waits for up to four listings, each of which may take a minute and a retry.
+  // The first ROM of a platform waits for up to four listings. Each of them may take a minute and a retry.
   limits: { concurrency: 4, timeoutMs: 180_000 },
 
   async identify (rom, ctx) {

@@ -2,7 +2,7 @@ import { type Context, HttpStatusError, type MediaKind, ServiceDownError } from 
 
 export const BASE_URL = 'https://thumbnails.libretro.com'
 
-/** One kind of picture and the folder that holds it for every system. */
+/** One kind of picture and its folder, which has the same name for every system. */
 export interface ArtFolder { readonly kind: MediaKind, readonly folder: string }
 
 export const BOX_ART: ArtFolder = { kind: 'cover', folder: 'Named_Boxarts' }
@@ -13,21 +13,22 @@ export const EXTRA_ART: readonly ArtFolder[] = [
 ]
 
 const LISTING_MS = 24 * 60 * 60 * 1000
-// No folder, or a page without pictures, such as a notice of maintenance.
+// Lifetime of an empty listing: no folder, or a page without pictures, such as a maintenance notice.
 const EMPTY_LISTING_MS = 60 * 60 * 1000
 const LISTING_TIMEOUT_MS = 60_000
 const MISSING_FOLDER: readonly number[] = [404, 410]
 
-// The bounds keep the search linear in the length of a page that is no listing at all.
+// The bounds keep the search linear in the length of any page that is no listing.
 const LINK = /<a\s[^<>]{0,200}?\bhref\s{0,9}=\s{0,9}(?:"([^"<>]{1,2000})"|'([^'<>]{1,2000})')/gi
 const PICTURE = /\.(?:png|jpe?g|webp)$/i
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', quot: '"', apos: "'", '#39': "'", '#x27': "'" }
 
 /**
- * The pictures a system has of one kind, by file name in the order of the server's index page; empty when it has none.
- * Kept for 24 hours, or for one hour when there are none.
+ * Fetches a system's pictures of one kind, by file name in the order of the server's index page; empty when it has
+ * none. Listings are cached for 24 hours, empty ones for one hour.
  *
- * @throws RateLimitedError, ServiceDownError or HttpStatusError when the server does not answer; nothing is kept then.
+ * @throws RateLimitedError, ServiceDownError or HttpStatusError when the server does not answer; nothing is then
+ * cached.
  */
 export async function fetchListing (system: string, folder: string, ctx: Context): Promise<readonly string[]> {
   const key = `${system}/${folder}`
@@ -41,12 +42,12 @@ export async function fetchListing (system: string, folder: string, ctx: Context
   return files
 }
 
-/** Whether the server refused or failed to answer, which is no reason to fail the ROM; a pause it asks for is one. */
+/** True if the server refused or failed to answer. The ROM then goes on, unlike after a rate limit. */
 export function isUnavailable (error: unknown): boolean {
   return error instanceof ServiceDownError || error instanceof HttpStatusError
 }
 
-/** The picture files an index page links to, without repeats; links to other folders are left out. */
+/** Returns the picture files in the links of an index page, without repeats; skips links to other folders. */
 export function parseListing (html: string): string[] {
   const files = new Set<string>()
   for (const [, double, single] of html.matchAll(LINK)) {
@@ -56,7 +57,7 @@ export function parseListing (html: string): string[] {
   return [...files]
 }
 
-/** The address of one picture. */
+/** Returns the URL of one picture. */
 export function toUrl (system: string, folder: string, file: string): string {
   return `${BASE_URL}/${encodeSegment(system)}/${folder}/${encodeSegment(file)}`
 }

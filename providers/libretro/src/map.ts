@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto'
 import type { Match, MediaKind } from '@svc/plugin-sdk'
 import { toUrl } from './listing.ts'
 
-/** A picture found for a ROM. */
+/** A matching picture for a ROM. */
 export interface Artwork {
   readonly kind: MediaKind
   /** The folder of the kind at the server, such as `Named_Boxarts`. */
   readonly folder: string
   readonly file: string
-  /** How well the name fits, 0 to 1. */
+  /** The similarity of its name, 0 to 1. */
   readonly score: number
 }
 
-/** The match of a ROM with this box art; its id is the SHA-1 of the file's name, the same in every scan. */
+/** Creates the match of a ROM with this box art. Its id is the SHA-1 of the file's name, the same in every scan. */
 export function toMatch (system: string, cover: Artwork, extras: readonly Artwork[]): Match<never, string> {
   return {
     id: createHash('sha1').update(cover.file).digest('hex'),

@@ -51,7 +51,7 @@ t.test('conforms', (t) => testProvider(t, provider, {
   known: { rom: { fs_name: 'Chrono Harbor (USA).gb', platform: { slug: 'gb' } }, id: sha1('Chrono Harbor (USA).png') }
 }))
 
-t.test('a ROM gets the box art of its name and an id made from the file name', async (t) => {
+t.test('a ROM gets the box art of its name and an id from the file name', async (t) => {
   const ctx = createContext({ responses: RESPONSES, preferences: COVER_ONLY, t })
   t.same(await definition.identify?.(createGameBoyRom('chrono harbor (usa).gb'), ctx), {
     id: sha1('Chrono Harbor (USA).png'),
@@ -61,7 +61,7 @@ t.test('a ROM gets the box art of its name and an id made from the file name', a
   t.equal(ctx.requests.length, 1)
 })
 
-t.test('further pictures are asked for when wanted, and one that is missing does no harm', async (t) => {
+t.test('further pictures are requested if preferred, and a missing one is harmless', async (t) => {
   const ctx = createContext({
     responses: RESPONSES, preferences: { media: ['screenshot', 'title_screen', 'logo'] }, t
   })
@@ -73,18 +73,18 @@ t.test('further pictures are asked for when wanted, and one that is missing does
   t.equal(ctx.requests.length, 4)
 })
 
-t.test('without box art there is no match, whatever else there is', async (t) => {
+t.test('no box art means no match, whatever other pictures exist', async (t) => {
   const ctx = createContext({ responses: RESPONSES, t })
   t.equal(await definition.identify?.(createGameBoyRom('Only A Snap (USA).gb'), ctx), undefined)
 })
 
-t.test('a platform libretro has no folder for is not asked about', async (t) => {
+t.test('a platform without a folder at libretro causes no request', async (t) => {
   const ctx = createContext({ t })
   t.equal(await definition.identify?.(createRom(), ctx), undefined)
   t.same(ctx.requests, [])
 })
 
-t.test('a search gives the box art of the name, or nothing', async (t) => {
+t.test('a search returns the box art of the name, or nothing', async (t) => {
   const ctx = createContext({ responses: RESPONSES, t })
   const { platform } = createGameBoyRom('any.gb')
   t.match(await definition.search?.({ term: 'Salt & Sail', platform }, ctx),
@@ -93,7 +93,7 @@ t.test('a search gives the box art of the name, or nothing', async (t) => {
   t.equal(ctx.requests.length, 1)
 })
 
-t.test('an index page gives its pictures and no links to other places', (t) => {
+t.test('an index page yields its pictures and no links to other places', (t) => {
   t.same(parseListing(BOX_ART), [
     'Chrono Harbor (Europe).png', 'Chrono Harbor (USA).png', 'Salt _ Sail (World).png',
     'What_ _Deep_ Edition (World).png', '...and Ever! (Japan).png', "Iron's Tide 2 (USA).jpg"
@@ -113,7 +113,7 @@ t.test('characters that libretro replaces are replaced', (t) => {
   t.end()
 })
 
-t.test('of pictures with the same title the one with most of the tags of the ROM is taken', (t) => {
+t.test('the picture with most of the ROM\'s tags wins among equal titles', (t) => {
   const files = ['Harbor (Europe).png', 'Harbor (USA, Canada).png', 'Harbor (USA, Canada) (Rev 1).png']
   t.equal(find('Harbor (USA) (Rev 1)', ...files), 'Harbor (USA, Canada) (Rev 1).png')
   t.equal(find('Harbor (Canada)', ...files), 'Harbor (USA, Canada).png')
@@ -121,7 +121,7 @@ t.test('of pictures with the same title the one with most of the tags of the ROM
   t.end()
 })
 
-t.test('without a region in the name the preferred region decides, then the fewest tags', async (t) => {
+t.test('the preferred region decides for a name without one, then fewest tags', async (t) => {
   const files = ['Harbor (Europe) (Beta).png', 'Harbor (Europe).png', 'Harbor (Japan).png', 'Harbor (USA, Canada) (Demo).png', 'Harbor (USA, Canada).png']
   t.equal(findFor(['us', 'eu', 'jp'], 'Harbor', ...files), 'Harbor (USA, Canada).png')
   t.equal(findFor(['jp', 'us'], 'Harbor', ...files), 'Harbor (Japan).png')
@@ -132,14 +132,14 @@ t.test('without a region in the name the preferred region decides, then the fewe
     { media: [{ url: `${SYSTEM}/Named_Boxarts/Chrono%20Harbor%20%28USA%29.png` }] })
 })
 
-t.test('square brackets are tags as round ones are', (t) => {
+t.test('square brackets count as tags, like round ones', (t) => {
   t.equal(find('Crash Harbor (USA) [SCUS-94900]', 'Crash Harbor (USA).png'), 'Crash Harbor (USA).png')
   t.equal(find('Harbor (Europe) [b2]', 'Harbor (USA).png', 'Harbor (Europe).png'), 'Harbor (Europe).png')
   t.equal(find('Harbor [b2]', 'Harbor 2 (USA).png'), undefined)
   t.end()
 })
 
-t.test('similar titles match, sequels and strangers do not', (t) => {
+t.test('similar titles match; sequels and other titles do not', (t) => {
   t.equal(find('Chrono Harbour (USA)', 'Chrono Harbor (USA).png'), 'Chrono Harbor (USA).png')
   t.equal(find('Harbor, The (USA)', 'The Harbor (Europe).png'), 'The Harbor (Europe).png')
   t.equal(find("Iron's Tide 3 (USA)", "Iron's Tide 2 (USA).png"), undefined)
@@ -148,7 +148,7 @@ t.test('similar titles match, sequels and strangers do not', (t) => {
   t.end()
 })
 
-t.test('a list is fetched once for a scan and kept for the next one', async (t) => {
+t.test('a listing is fetched once per scan and cached for the next one', async (t) => {
   const first = createContext({ responses: RESPONSES, preferences: COVER_ONLY, t })
   const roms = ['Chrono Harbor (USA).gb', 'Chrono Harbor (Europe).gb', 'Salt & Sail (World).gb'].map(createGameBoyRom)
   const matches = await Promise.all(roms.map(async (rom) => await definition.identify?.(rom, first)))
@@ -159,7 +159,7 @@ t.test('a list is fetched once for a scan and kept for the next one', async (t) 
   t.match(await definition.identify?.(createGameBoyRom('Chrono Harbor (USA).gb'), next), { score: 1 })
 })
 
-t.test('lists are kept for a day, and their absence for an hour', async (t) => {
+t.test('listings are cached for a day, missing ones for an hour', async (t) => {
   for (const [response, hours] of [[{ text: BOX_ART }, 24], [{ status: 404 }, 1], [{ status: 410 }, 1],
     [{ text: '<p>Maintenance</p>' }, 1]] as const) {
     const context = createContext({ responses: [{ url: '*', ...response }], preferences: COVER_ONLY, t })
@@ -171,7 +171,7 @@ t.test('lists are kept for a day, and their absence for an hour', async (t) => {
   }
 })
 
-t.test('without the box art listing the ROM is not "not known": the failure is told', async (t) => {
+t.test('a failed listing of box art throws an error', async (t) => {
   for (const failure of [{ status: 403 }, { status: 408 }, { status: 429 }, { status: 500 }, { status: 503 },
     { error: 'connection' }, { error: 'timeout' }] as const) {
     const ctx = createContext({
@@ -182,7 +182,7 @@ t.test('without the box art listing the ROM is not "not known": the failure is t
   }
 })
 
-t.test('a listing of other pictures that fails costs those pictures only', async (t) => {
+t.test('a failed listing of other pictures costs only those pictures', async (t) => {
   const ctx = createContext({
     responses: [{ url: `${SYSTEM}/Named_Snaps/*`, times: 1, status: 500 }, ...RESPONSES],
     preferences: { ...COVER_ONLY, media: ['screenshot'] },
@@ -192,7 +192,7 @@ t.test('a listing of other pictures that fails costs those pictures only', async
   t.match(ctx.logs, [{ level: 'warn', fields: { system: 'Nintendo - Game Boy', folder: 'Named_Snaps' } }])
 })
 
-t.test('a pause the server asks for has the whole lookup repeated after it', async (t) => {
+t.test('a rate limit repeats the whole lookup', async (t) => {
   const ctx = createContext({
     responses: [{ url: `${SYSTEM}/Named_Snaps/*`, times: 1, status: 429 }, ...RESPONSES],
     preferences: { ...COVER_ONLY, media: ['screenshot'] },
@@ -201,13 +201,13 @@ t.test('a pause the server asks for has the whole lookup repeated after it', asy
   await t.rejects(async () => await definition.identify?.(createGameBoyRom('Chrono Harbor (USA).gb'), ctx), RateLimitedError)
 })
 
-t.test('a kept list that is no list of names is fetched anew', async (t) => {
+t.test('an invalid cached listing is fetched again', async (t) => {
   const ctx = createContext({ responses: RESPONSES, preferences: COVER_ONLY, t })
   await ctx.cache.set('Nintendo - Game Boy/Named_Boxarts', [7])
   t.match(await definition.identify?.(createGameBoyRom('Chrono Harbor (USA).gb'), ctx), { score: 1 })
 })
 
-t.test('the heartbeat is true below status 500', async (t) => {
+t.test('the heartbeat succeeds below status 500', async (t) => {
   const ask = (answer: Partial<PlannedResponse>) =>
     definition.heartbeat?.(createContext({ responses: [{ method: 'HEAD', url: '*', ...answer }], t }))
   for (const status of [200, 403, 404, 429]) t.equal(await ask({ status }), true, String(status))
@@ -215,14 +215,14 @@ t.test('the heartbeat is true below status 500', async (t) => {
   t.equal(await ask({ error: 'connection' }), false)
 })
 
-t.test('whatever a page holds, only file names of pictures come out of it', (t) => {
+t.test('any page yields only file names of pictures', (t) => {
   const piece = fc.constantFrom('<a ', 'href="', '"', "'", '>', '../', '%2e%2e%2f', 'x.png', '?', '#', '%', '\\', '&amp;', 'a')
   fc.assert(fc.property(fc.array(piece, { maxLength: 40 }), (pieces) =>
     parseListing(pieces.join('')).every((file) => /^[^/\\]+\.png$/.test(file))))
   t.end()
 })
 
-t.test('a page that never closes its links is read in linear time', (t) => {
+t.test('a page with unclosed links is parsed in linear time', (t) => {
   const start = performance.now()
   t.same(parseListing('<a href '.repeat(500_000)), [])
   t.same(parseListing(`<a ${'href="'.repeat(500_000)}`), [])

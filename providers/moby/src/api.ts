@@ -6,16 +6,16 @@ import { API_HOST, type MobyContext } from './config.ts'
 import { noteLimits } from './limits.ts'
 
 const TIMEOUT_MS = 120_000
-/** Variants of one game, such as those of two regions, are searched by the same words. */
+/** Saves requests, because variants of one game, such as those of two regions, are searched by the same words. */
 const CACHE_MS = 24 * 60 * 60 * 1000
 
-/** A game as MobyGames describes it. Only what is named here has been looked at. */
+/** A game as MobyGames describes it. Only the fields named here are checked. */
 export type Game = Fields & { readonly game_id: number, readonly title: string }
 
 /**
- * The games that have these words in a title, or this id, in the order of ids.
+ * Lists the games with these words in a title, or with this id, in the order of ids.
  *
- * @throws CredentialsRefusedError when the key is refused · ServiceDownError when the answer is nonsense
+ * @throws CredentialsRefusedError when the key is refused · ServiceDownError when the response is unusable
  */
 export async function listGames (
   ctx: MobyContext, query: { title: string, platform: readonly ProviderId[] } | { id: number }
@@ -24,7 +24,7 @@ export async function listGames (
   return games.flatMap((game) => toGame(game) ?? []).toSorted((a, b) => a.game_id - b.game_id)
 }
 
-/** Whether MobyGames lists anything at all. */
+/** Returns true if MobyGames lists anything at all. */
 export async function checkHealth (ctx: MobyContext): Promise<boolean> {
   return (await listEntries(ctx, 'groups', { limit: 1 })).length > 0
 }
@@ -36,7 +36,7 @@ async function listEntries (
     query: { api_key: ctx.config.apiKey, ...query }, accept: [401], timeoutMs: TIMEOUT_MS, cacheMs
   })
   let response = await ask()
-  // Keys that are good have been refused now and then.
+  // MobyGames occasionally refuses valid keys.
   if (response.status === 401) response = await ask()
   if (response.status === 401) throw new CredentialsRefusedError('MobyGames refused the API key; check MOBYGAMES_API_KEY')
   if (!response.isReused) noteLimits(response.headers, ctx.http)

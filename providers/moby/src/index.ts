@@ -12,7 +12,7 @@ export default defineProvider({
   tag: 'moby',
   config: ConfigSchema,
   metadata: MetadataSchema,
-  // Games of the arcade are also listed under the Neo Geo, and those of its arcade system under the arcade.
+  // Arcade games are also listed under the Neo Geo, and games of its arcade system under the arcade.
   platforms: { ...platformIds('moby_id'), arcade: [143, 36], neogeomvs: [36, 143] },
   limits: ({ secondsPerRequest }) => ({
     timeoutMs: 300_000, rates: [{ requests: 1, perMs: secondsPerRequest * 1000, hosts: [API_HOST] }]

@@ -1,12 +1,12 @@
-// Such as `Ratelimit-Policy: "1;w=1, 720;w=3600"`: draft-ietf-httpapi-ratelimit-headers-06.
+// Matches the rates in `Ratelimit-Policy: "1;w=1, 720;w=3600"`: draft-ietf-httpapi-ratelimit-headers-06.
 import { type HttpClient, type Rate, readId, readNumeric } from '@svc/plugin-sdk'
 import { API_HOST } from './config.ts'
 
 const POLICY = /(\d+)\s*;\s*w=(\d+)/g
-/** What comes back within seconds is no allowance. */
+/** A budget that resets within seconds is no allowance. */
 const SHORTEST_ALLOWANCE_MS = 60_000
 
-/** Passes on what the headers of an answer tell of the key's pace, and of what is left of its hour. */
+/** Reports the key's rates and the rest of its hourly allowance from the headers of a response. */
 export function noteLimits (headers: Readonly<Record<string, string>>, http: HttpClient) {
   const rates = readPolicy(headers['ratelimit-policy'] ?? '')
   if (rates.length > 0) http.setLimits({ rates })

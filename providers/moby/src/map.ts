@@ -5,10 +5,10 @@ import {
 import type { Game } from './api.ts'
 import type { Metadata } from './metadata.ts'
 
-/** Basic Genres and Gameplay; the others say how a game looks, where it is set and what it is about. */
+/** Basic Genres and Gameplay; the other categories describe the looks, setting and subject of a game. */
 const GENRE_CATEGORIES: readonly (number | undefined)[] = [1, 4, undefined]
 
-/** A match; the release date is that on one of the platforms. */
+/** Creates a match; its release date is that on one of the platforms. */
 export function toMatch (game: Game, platformIds: readonly ProviderId[], score?: number): Match<Metadata, number> {
   const genres = toFieldsList(game.genres)
   const alternateTitles = listAlternateTitles(game)
@@ -34,7 +34,7 @@ export function toMatch (game: Game, platformIds: readonly ProviderId[], score?:
   }
 }
 
-/** The title of a game, then its other ones. */
+/** Lists the title of a game, then its alternative titles. */
 export function listTitles (game: Game): string[] {
   return [game.title, ...listAlternateTitles(game)]
 }
@@ -55,7 +55,7 @@ function readPlatforms (game: Game): Metadata['platforms'] {
   })
 }
 
-/** Only days: a bare year would say the first of January. */
+/** Returns the release date. Only full days count, because a bare year would become the first of January. */
 function readReleaseDate (game: Game, platformIds: readonly ProviderId[]): number | undefined {
   return toFieldsList(game.platforms)
     .filter((platform) => platformIds.includes(readId(platform, 'platform_id') ?? 0))

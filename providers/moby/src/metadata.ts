@@ -1,6 +1,6 @@
 import { type Static, Type } from '@svc/plugin-sdk'
 
-/** What is kept of a game as `moby_metadata`. */
+/** The stored fields of a game as `moby_metadata`. */
 export const MetadataSchema = Type.Object({
   moby_score: Type.Union([Type.String({ description: '0 to 10' }), Type.Null()]),
   genres: Type.Array(Type.String()),

@@ -3,14 +3,14 @@ import { type Game, listGames } from './api.ts'
 import type { MobyContext } from './config.ts'
 import { listTitles } from './map.ts'
 
-/** Low, since MobyGames finds only titles that contain the words. */
+/** Low, because MobyGames finds only titles that contain the words. */
 const THRESHOLD = 0.6
-/** A last part such as `II` or `GX` is in the titles of many games. */
+/** Minimum letters of a last part, because the titles of many games contain `II` or `GX`. */
 const SHORTEST_PART = 4
-/** What file names have for the colon of a title. */
+/** The separator in file names that replaces the colon of a title. */
 const SEPARATOR = /\s*[:-]\s+/g
 
-/** The game whose title is most like that of the ROM; when there is none, most like its last part. */
+/** Finds the game with the title most similar to that of the ROM, or else to its last part. */
 export async function findGameOfRom (rom: Rom, ctx: MobyContext): Promise<RankedCandidate<Game> | undefined> {
   const [title = ''] = rom.titles
   const found = await findGame(title, rom.platform.ids, ctx, false)
@@ -19,7 +19,7 @@ export async function findGameOfRom (rom: Rom, ctx: MobyContext): Promise<Ranked
   return found === undefined && isTelling ? findGame(part, rom.platform.ids, ctx, true) : found
 }
 
-/** Every game with these words in a title. Nothing is asked without a word or a platform. */
+/** Lists all games with these words in a title. Sends no request without a word or a platform. */
 export async function searchGames (title: string, platform: readonly ProviderId[], ctx: MobyContext): Promise<Game[]> {
   const words = toQuery(title, { keepPunctuation: true })
   if (platform.length === 0 || words === '') return []

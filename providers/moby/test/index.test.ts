@@ -23,7 +23,7 @@ function readGame (): Game {
 
 const paramsOf = ({ url }: RecordedRequest) => new URL(url).searchParams
 
-/** A context in which MobyGames lists these games for what is asked. */
+/** Opens a context in which MobyGames lists the games that `find` returns. */
 function openMoby (find: (query: URLSearchParams) => unknown) {
   return openHttp((request) => ({ url: '*', json: { games: find(paramsOf(request)) } }))
 }
@@ -45,7 +45,7 @@ test('conforms', async (t) => {
   })
 })
 
-test('a file is matched by its name among the games of its platform', async (t) => {
+test('a file matches by name among the games of its platform', async (t) => {
   const ctx = createContext({ config, responses: FIXTURES })
   const match = await definition.identify?.(createSnesRom('Chrono Harbor (USA) [!].sfc'), ctx)
   t.match(match, { id: 4711, score: 1, name: 'Chrono Harbor', first_release_date: Date.UTC(1995, 2, 11) })
@@ -74,7 +74,7 @@ test('the common fields and the record of a game are filled', async (t) => {
   ])
 })
 
-test('a release date counts when it is a day on the platform of the ROM', async (t) => {
+test('a release date counts if it is a day on the ROM\'s platform', async (t) => {
   t.equal(toMatch(GAME, [16]).first_release_date, undefined)
   t.equal(toMatch(GAME, []).first_release_date, undefined)
   t.equal(toMatch(GAME, [16, 15]).first_release_date, Date.UTC(1995, 2, 11))
@@ -86,7 +86,7 @@ test('a game without cover, score and other titles is a match', async (t) => {
   t.equal(toMatch({ ...GAME, moby_score: 8 }, []).metadata?.moby_score, '8')
 })
 
-test('what stands for a colon in a file name is searched as one', async (t) => {
+test('the separator in a file name is searched as a colon', async (t) => {
   const ctx = openMoby(() => [])
   for (const name of ['Chrono Harbor - The Second Tide (USA).sfc', 'Tide-Keepers.sfc', 'Café du Port_2.sfc']) {
     await definition.identify?.(createSnesRom(name), ctx)
@@ -95,7 +95,7 @@ test('what stands for a colon in a file name is searched as one', async (t) => {
   t.same(titles, ['chrono harbor: the second tide', 'second tide', 'tide-keepers', 'cafe du port 2'])
 })
 
-test('a game of several platforms is searched on all of them, and the title of a short name by that title', async (t) => {
+test('several platforms are searched together, and short names by their title', async (t) => {
   const ctx = openMoby(() => [{ game_id: 9, title: 'Tide Fighter II' }])
   const ids = [143, 36]
   const rom = createRom({ fs_name: 'tf2.zip', titles: ['Tide Fighter II', 'tf2'], platform: { slug: 'arcade', ids } })
@@ -103,26 +103,26 @@ test('a game of several platforms is searched on all of them, and the title of a
   t.same(ctx.requests.map((request) => paramsOf(request).getAll('platform')), [['143', '36']])
 })
 
-test('a title in another script is found by the other titles of a game', async (t) => {
+test('a title in another script is found by a game\'s alternative titles', async (t) => {
   const ctx = openMoby(() => [{ game_id: 1, title: 'Harbor' }, GAME])
   t.match(await definition.identify?.(createSnesRom('クロノハーバー (Japan).sfc'), ctx), { id: 4711, score: 1 })
   t.equal(paramsOf(ctx.requests[0] ?? { method: '', url: '', headers: {}, body: '' }).get('title'), 'クロノハーバー')
 })
 
-test('of games with the same title the first one made wins, and main titles come before other ones', async (t) => {
+test('the lowest id wins among equal titles, and main titles win over others', async (t) => {
   const ctx = openMoby(() => [
     { game_id: 9, title: 'Tide' }, { game_id: 3, title: 'Other', alternate_titles: [{ title: 'Tide' }] }, { game_id: 7, title: 'Tide' }
   ])
   t.match(await definition.identify?.(createSnesRom('Tide.sfc'), ctx), { id: 7, score: 1 })
 })
 
-test('of two close titles the closer one wins, and a neighbouring sequel is no match', async (t) => {
+test('the closer of two titles wins, and a neighbouring sequel does not match', async (t) => {
   const ctx = openMoby(() => [{ game_id: 2, title: 'Harbor Quest II' }, { game_id: 3, title: 'Harbor Quest III' }])
   t.match(await definition.identify?.(createSnesRom('Harbor Quest 3.sfc'), ctx), { id: 3 })
   t.equal(await definition.identify?.(createSnesRom('Harbor Quest 4.sfc'), ctx), undefined)
 })
 
-test('a title that is not found is searched by its last part, when that says enough', async (t) => {
+test('a title without results is searched by a long enough last part', async (t) => {
   const tide = { game_id: 5, title: 'Ecco: The Second Tide' }
   const ctx = openMoby((query) => query.get('title') === 'second tide' ? [tide, { game_id: 6, title: 'Ecco: The Second Tide Deluxe' }] : [])
   t.match(await definition.identify?.(createSnesRom('Harbor Saga - The Second Tide.sfc'), ctx), { id: 5, score: 1 })
@@ -131,7 +131,7 @@ test('a title that is not found is searched by its last part, when that says eno
   t.equal(short.requests.length, 1)
 })
 
-test('nothing is asked for a platform MobyGames does not know or a name without a word', async (t) => {
+test('an unknown platform and a name without a word cause no request', async (t) => {
   const ctx = openMoby(() => [GAME])
   t.equal(await definition.identify?.(createRom({ platform: { ids: [] } }), ctx), undefined)
   t.equal(await definition.identify?.(createSnesRom('!!!.sfc'), ctx), undefined)
@@ -139,7 +139,7 @@ test('nothing is asked for a platform MobyGames does not know or a name without 
   t.equal(ctx.requests.length, 0)
 })
 
-test('a search by hand lists every game found, those most like the words first', async (t) => {
+test('a manual search lists all games, the most similar first', async (t) => {
   const ctx = openMoby(() => [{ game_id: 2, title: 'Chrono Harbor Deluxe' }, GAME])
   const matches = await definition.search?.({ term: 'Harbor of Ages', platform: createSnesRom('x').platform }, ctx)
   t.match(matches, [{ id: 4711, score: 1, first_release_date: Date.UTC(1995, 2, 11) }, { id: 2 }])
@@ -155,7 +155,7 @@ test('a game is read by its id', async (t) => {
   t.equal(ctx.requests.length, 2, 'one answer serves both')
 })
 
-test('a key is refused when MobyGames says so twice, and the message does not tell it', async (t) => {
+test('a key is refused after two refusals, and the message hides it', async (t) => {
   const body = { code: 401, error: 'Authorization required', message: 'You must have an API key to use this resource.' }
   const refused = openHttp(() => ({ url: '*', status: 401, json: body }))
   const err: unknown = await definition.identify?.(createSnesRom('Tide.sfc'), refused).catch((err: unknown) => err)
@@ -166,7 +166,7 @@ test('a key is refused when MobyGames says so twice, and the message does not te
   t.match(await definition.identify?.(createSnesRom('Chrono Harbor.sfc'), once), { id: 4711 })
 })
 
-test('a spent hour is a rate limit; a page and an answer without games count as the service being down', async (t) => {
+test('a spent hour is a rate limit; unusable responses are an outage', async (t) => {
   const identify = async (response: Partial<PlannedResponse>) =>
     definition.identify?.(createSnesRom('Tide.sfc'), openHttp(() => ({ url: '*', ...response })))
   await t.rejects(identify({ status: 429, headers: { 'retry-after': '60' } }), RateLimitedError)
@@ -175,7 +175,7 @@ test('a spent hour is a rate limit; a page and an answer without games count as 
   await t.rejects(identify({ json: { games: null } }), ServiceDownError)
 })
 
-test('a slow plan is the default, and the pace that answers tell takes its place', async (t) => {
+test('the default plan is slow, and rates in responses replace it', async (t) => {
   const { limits } = definition
   t.match(typeof limits === 'function' && limits(config), { rates: [{ requests: 1, perMs: 5000, hosts: ['api.mobygames.com'] }] })
   const ctx = createContext({ config, responses: FIXTURES })
@@ -190,7 +190,7 @@ test('a slow plan is the default, and the pace that answers tell takes its place
   t.equal(ctx.allowances.length, 1, 'and an answer that was kept says nothing of what is left')
 })
 
-test('headers that make no sense, or tell of the second only, leave limits as they are', async (t) => {
+test('invalid headers, and headers about seconds only, change no limits', async (t) => {
   const HEADERS: Record<string, string>[] = [
     {}, { 'ratelimit-policy': 'none' }, { 'ratelimit-policy': '0;w=0' },
     { 'ratelimit-limit': '720', 'ratelimit-remaining': '1', 'ratelimit-reset': '1' }
@@ -209,17 +209,17 @@ test('headers that make no sense, or tell of the second only, leave limits as th
   }
 })
 
-test('the source is well when it lists a group', async (t) => {
+test('the heartbeat succeeds when MobyGames lists a group', async (t) => {
   t.equal(await definition.heartbeat?.(createContext({ config, responses: FIXTURES })), true)
   t.equal(await definition.heartbeat?.(openHttp(() => ({ url: '*', json: { groups: [] } }))), false)
 })
 
-test('malformed games are passed over', async (t) => {
+test('malformed games are skipped', async (t) => {
   const ctx = openMoby(() => [null, 7, {}, { game_id: 'x', title: 'Chrono Harbor' }, { game_id: 1, title: 5 }, GAME])
   t.match(await definition.identify?.(createSnesRom('Chrono Harbor.sfc'), ctx), { id: 4711 })
 })
 
-test('numbers written as text, and addresses without TLS, are taken', async (t) => {
+test('numbers written as text and URLs without TLS are accepted', async (t) => {
   const ctx = openMoby(() => [{
     ...GAME,
     game_id: '4711',
@@ -239,7 +239,7 @@ test('numbers written as text, and addresses without TLS, are taken', async (t) 
   })
 })
 
-test('whatever MobyGames sends, a match is valid', async (t) => {
+test('any response of MobyGames yields valid matches', async (t) => {
   const keys = Object.keys(GAME).filter((key) => key !== 'game_id' && key !== 'title')
   const entry = fc.record({
     title: fc.anything(), genre_name: fc.anything(), genre_category_id: fc.anything(), platform_id: fc.anything(),

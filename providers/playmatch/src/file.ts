@@ -1,9 +1,9 @@
 import { type Rom, type RomFile, contentHashes } from '@svc/plugin-sdk'
 
-/** Longer names are refused. */
+/** Maximum length of a name that Playmatch accepts. */
 const NAME_LENGTH = 512
 
-/** A ROM's file as Playmatch is asked about it. */
+/** A lookup of a ROM's file at Playmatch. */
 export interface FileQuery {
   fileName: string
   fileSize: number
@@ -12,7 +12,10 @@ export interface FileQuery {
   crc: string | undefined
 }
 
-/** The file that stands for a ROM: the largest on top, of equal ones the first by its path. So a set is its disc 1. */
+/**
+ * Picks the file that represents a ROM: the largest at the top level, or the first by path of equal ones. A set of
+ * discs is represented by disc 1.
+ */
 export function toFileQuery (rom: Rom): FileQuery | undefined {
   const [file] = rom.files
     .filter((candidate) => candidate.is_top_level && candidate.file_size_bytes > 0)

@@ -5,7 +5,7 @@ import { LINKS, readIds, toMappings } from './sources.ts'
 
 const TIMEOUT_MS = 60_000
 const SUGGESTION_TIMEOUT_MS = 30_000
-/** The service itself keeps its answers for four hours. */
+/** The service itself caches its responses for four hours. */
 const CACHE_MS = 4 * 60 * 60 * 1000
 
 export default defineProvider({

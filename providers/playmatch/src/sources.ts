@@ -1,20 +1,20 @@
 import { type Fields, type LinkedIds, readId, readText, toFieldsList } from '@svc/plugin-sdk'
 
-/** The sources that Playmatch gives ids of, by its names for them in lower case. */
+/** Provider keys by Playmatch's names in lower case, for providers whose ids Playmatch knows. */
 const SOURCES: ReadonlyMap<string, string> = new Map([
   ['igdb', 'igdb'], ['mobygames', 'moby'], ['screenscraper', 'ss'], ['launchbox', 'launchbox'], ['steamgriddb', 'sgdb'],
   ['retroachievements', 'ra'], ['thegamesdb', 'tgdb']
 ])
 export const LINKS = [...SOURCES.values()]
 
-/** What Playmatch calls sources in suggestions. */
+/** Playmatch's names of providers in suggestions. */
 const SUGGESTED: ReadonlyMap<string, string> = new Map([
   ['igdb', 'IGDB'], ['moby', 'MOBYGAMES'], ['ss', 'SCREENSCRAPER'], ['ra', 'RETRO_ACHIEVEMENTS'], ['launchbox', 'LAUNCHBOX'],
   ['hasheous', 'HASHEOUS'], ['tgdb', 'TGDB'], ['flashpoint', 'FLASHPOINT'], ['hltb', 'HOWLONGTOBEAT'],
   ['libretro', 'LIBRETRO'], ['sgdb', 'STEAMGRIDDB'], ['gamelist', 'GAMELIST']
 ])
 
-/** The ids of a game at other sources; of several at one source the first counts. */
+/** Reads the ids of a game at other providers; the first of several ids at one provider counts. */
 export function readIds (game: Fields): Record<string, number> {
   const ids: Record<string, number> = {}
   for (const entry of toFieldsList(game.externalMetadata)) {
@@ -25,7 +25,7 @@ export function readIds (game: Fields): Record<string, number> {
   return ids
 }
 
-/** The ids a person chose, as a suggestion holds them. */
+/** Converts the ids that a person chose to the form of a suggestion. */
 export function toMappings (ids: LinkedIds): { provider: string, providerId: string }[] {
   return Object.entries(ids).flatMap(([key, id]) => {
     const provider = SUGGESTED.get(key)

@@ -23,7 +23,7 @@ function openHttp (answer: Partial<PlannedResponse>, given: Partial<typeof confi
 
 const askedBy = (request: RecordedRequest | undefined) => Object.fromEntries(new URL(request?.url ?? '').searchParams)
 
-/** What is asked about a ROM of these files; undefined when nothing is. */
+/** Returns the lookup of a ROM with these files; undefined when no request is sent. */
 async function askAbout (files: readonly Partial<RomFile>[]) {
   const ctx = openHttp({ json: NO_MATCH })
   await definition.identify?.(createRom({ files }), ctx)
@@ -39,7 +39,7 @@ test('conforms', async (t) => {
   })
 })
 
-test('a file is known by its hashes, name and size, and its ids at the sources there are come back', async (t) => {
+test('a file is looked up by hashes, name and size, and returns ids', async (t) => {
   const ctx = createFixtureContext()
   const match = await definition.identify?.(createRom({ fs_name: 'Chrono Harbor (USA).sfc', ...HASHES }), ctx)
   t.same(match, { ids: { igdb: 4711, ss: 2049, moby: 6604, launchbox: 40217, ra: 310, tgdb: 88 } })
@@ -52,13 +52,13 @@ test('a file is known by its hashes, name and size, and its ids at the sources t
   })
 })
 
-test('a file without hashes is known by name and size, in any script', async (t) => {
+test('a file without hashes is looked up by name and size, in any script', async (t) => {
   t.same(await askAbout([{ file_name: 'クロノハーバー (Japan).sfc', file_size_bytes: 7 }]),
     { fileName: 'クロノハーバー (Japan).sfc', fileSize: '7' })
   t.equal((await askAbout([{ file_name: 'x'.repeat(600) }]))?.fileName?.length, 512)
 })
 
-test('the largest file on top stands for a ROM, of equal ones the first by its path', async (t) => {
+test('the largest top-level file represents a ROM, the first by path on a tie', async (t) => {
   const disc = (name: string, size: number, more: Partial<RomFile> = {}) =>
     ({ file_name: name, file_size_bytes: size, ...more })
   const nameOf = async (...files: Partial<RomFile>[]) => (await askAbout(files))?.fileName
@@ -68,7 +68,7 @@ test('the largest file on top stands for a ROM, of equal ones the first by its p
   t.equal(await nameOf(), undefined)
 })
 
-test('an archive is asked about by its largest member\'s hashes, and a CHD by its contents\', under their own names', async (t) => {
+test('an archive uses its largest member\'s hashes, a CHD its contents\' hash', async (t) => {
   const members = [{ name: 'readme', size: 1, sha1_hash: 'a'.repeat(40) }, { name: 'game', size: 9, sha1_hash: 'b'.repeat(40) }]
   t.match(await askAbout([{ file_name: 'Harbor.zip', sha1_hash: 'f'.repeat(40), archive_members: members }]),
     { fileName: 'Harbor.zip', sha1: 'b'.repeat(40) })
@@ -76,7 +76,7 @@ test('an archive is asked about by its largest member\'s hashes, and a CHD by it
     { fileName: 'Harbor.chd', fileSize: '1024', sha1: 'c'.repeat(40) })
 })
 
-test('a file that is not known, or known without ids of use, is no match', async (t) => {
+test('an unknown file, and one without known ids, are no match', async (t) => {
   const rom = createRom(HASHES)
   const ask = async (json: object) => definition.identify?.(rom, openHttp({ json }))
   t.equal(await ask(NO_MATCH), undefined)
@@ -84,7 +84,7 @@ test('a file that is not known, or known without ids of use, is no match', async
   t.equal(await ask({ gameMatchType: 'MD5', id: 'x', externalMetadata: [{ providerName: 'OpenVGDB', providerId: '5' }] }), undefined)
 })
 
-test('ids that are none are passed over, and of two at one source the first counts', async (t) => {
+test('invalid ids are skipped, and the first of two at one provider counts', async (t) => {
   const entry = (providerName: unknown, providerId: unknown) => ({ providerName, providerId })
   const rows = [
     null, 7, entry(5, '1'), entry('IGDB', null), entry('igdb', 'chrono-harbor'), entry('Igdb', '12'), entry('IGDB', '13'),
@@ -95,7 +95,7 @@ test('ids that are none are passed over, and of two at one source the first coun
     Object.values(readIds({ externalMetadata })).every(Number.isSafeInteger)))
 })
 
-test('a limit and an outage are told as such; nonsense counts as an outage', async (t) => {
+test('a rate limit, an outage and unusable responses are errors', async (t) => {
   const rom: Rom = createRom(HASHES)
   const ask = async (answer: Partial<PlannedResponse>) => definition.identify?.(rom, openHttp(answer))
   await t.rejects(ask({ status: 429 }), RateLimitedError)
@@ -105,13 +105,13 @@ test('a limit and an outage are told as such; nonsense counts as an outage', asy
   }
 })
 
-test('a server of one\'s own is asked in place of the public one', async (t) => {
+test('a configured server replaces the public one', async (t) => {
   const ctx = openHttp({ json: NO_MATCH }, { baseUrl: 'http://playmatch.lan/api/v2/' })
   await definition.identify?.(createRom(HASHES), ctx)
   t.match(ctx.requests[0]?.url, /^http:\/\/playmatch\.lan\/api\/v2\/identify\/ids\?/)
 })
 
-test('the ids that a person chose are suggested with the file they belong to', async (t) => {
+test('ids that a person chose are suggested with their file', async (t) => {
   const ctx = openHttp({ status: 204 })
   const rom = createRom({ fs_name: 'Chrono Harbor (USA).sfc', md5_hash: HASHES.md5_hash })
   await definition.suggest?.(rom, { igdb: 4711, flashpoint: 'c0ffee', sgdb: undefined, pouet: 5 }, ctx)
@@ -133,7 +133,7 @@ test('nothing is suggested without an id or a file', async (t) => {
   t.equal(ctx.requests.length, 0)
 })
 
-test('the source is well when its health page answers, which is no JSON', async (t) => {
+test('the heartbeat succeeds when the health page responds without JSON', async (t) => {
   t.equal(await definition.heartbeat?.(createFixtureContext()), true)
   await t.rejects(async () => definition.heartbeat?.(openHttp({ status: 404 })), HttpStatusError)
 })

@@ -8,10 +8,10 @@ const SEARCH_URL = 'https://www.pouet.net/search.php'
 const OPTIONS: RequestOptions = { headers: { accept: 'application/json' }, timeoutMs: 25_000, maxBytes: 1_000_000 }
 const REDIRECTS = [301, 302, 303, 307, 308]
 const PAGE_ID = /prod\.php\?(?:[^#\s]*&)?which=(\d{1,15})/i
-/** What is shorter is not searched for there. */
+/** Minimum length of a title in Pouët's search. */
 const SHORTEST_TITLE = 3
 
-/** A production as Pouët describes it. Only what is named here has been looked at. */
+/** A production as Pouët describes it. Only the fields named here are checked. */
 export interface Production { readonly id: number, readonly name: string, readonly fields: Fields }
 
 export async function readProduction (id: number, { http }: PouetContext): Promise<Production | undefined> {
@@ -22,10 +22,10 @@ export async function readProduction (id: number, { http }: PouetContext): Promi
   throw new ServiceDownError(`Pouët answered with something else than production ${id}; try again later`)
 }
 
-/** The id of the only production that has these words in its title. */
+/** Finds the id of the production with these words in its title; undefined unless it is the only one. */
 export async function findId (title: string, { http }: PouetContext): Promise<number | undefined> {
   if (Array.from(title).length < SHORTEST_TITLE) return undefined
-  // The page sends on to a production when it is the only hit; else it is a list for people.
+  // The page redirects to a production if it is the only hit; otherwise it is a list for people.
   const { status, headers } = await http.request(SEARCH_URL, {
     ...OPTIONS, headers: { accept: '*/*' }, query: { what: title, type: 'prod' }, redirects: 0, accept: REDIRECTS
   })
@@ -33,7 +33,7 @@ export async function findId (title: string, { http }: PouetContext): Promise<nu
   return id === undefined ? undefined : Number(id)
 }
 
-/** Those with these words in their name, without links, credits and pictures. */
+/** Lists the productions with these words in their name, without links, credits and pictures. */
 export async function searchProductions (words: string, { http }: PouetContext): Promise<Production[]> {
   const answer = await http.json(`${API_URL}/search/prod/`, { ...OPTIONS, query: { q: words } })
   if (isFields(answer) && answer.error === true) return []

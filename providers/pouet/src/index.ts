@@ -5,7 +5,7 @@ import { toMatch } from './map.ts'
 import { MetadataSchema } from './metadata.ts'
 
 const THRESHOLD = 0.88
-/** That of a production which every copy of the database has. */
+/** The id of a production that every copy of the database has. */
 const KNOWN_ID = 99
 
 export default defineProvider({
@@ -17,9 +17,9 @@ export default defineProvider({
   metadata: MetadataSchema,
   after: ['demozoo'],
   links: ['csdb'],
-  // What has the name of a production is not the game that other sources know by it.
+  // A match of another provider by the same name is a different game.
   claims: ['name', 'summary', 'media'],
-  // 15 requests a minute are let through.
+  // The service allows 15 requests a minute.
   limits: {
     concurrency: 1, timeoutMs: 120_000, rates: [{ requests: 1, perMs: 4_500, hosts: ['api.pouet.net', 'www.pouet.net'] }]
   },

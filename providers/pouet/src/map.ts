@@ -7,10 +7,10 @@ import type { Metadata } from './metadata.ts'
 import { listPartyLines } from './party.ts'
 
 const SIZE = /^\d+[bk]$/
-/** Ranks that are worth telling. */
+/** The lowest rank that the description shows. */
 const LOWEST_RANK = 2000
 
-/** A match; when Demozoo found the same production, what it says of it is completed. */
+/** Creates a match; extends Demozoo's match if Demozoo found the same production. */
 export function toMatch (
   { id, name, fields }: Production, found: ReadonlyMap<string, Match | LinkMatch>, score?: number
 ): Match<Metadata, number> {
@@ -25,7 +25,7 @@ export function toMatch (
     summary: describe(metadata, listPartyLines(fields), date?.at, twin?.summary),
     genres: metadata.genres,
     companies: metadata.companies,
-    // The middle of a month stands for the month.
+    // Pouët writes the middle of a month for a whole month.
     first_release_date: date?.precision === 'day' && new Date(date.at).getUTCDate() !== 15 ? date.at : undefined,
     youtube_video_id: metadata.youtube_video_id,
     ids: { csdb: readId(fields, 'csdb') },
@@ -34,7 +34,7 @@ export function toMatch (
   }
 }
 
-/** What Demozoo says of the same production, with what Pouët's users think of it; else what is known here. */
+/** Extends Demozoo's summary of the production with the opinion of Pouët's users, or writes a new summary. */
 function describe (metadata: Metadata, parties: readonly string[], released?: number, known?: string): string {
   const { vote_avg: average, pouet_rank: rank = Infinity, pouet_cdc: cdc = 0, pouet_url: page } = metadata
   const marks = unique([average?.toString(), rank <= LOWEST_RANK ? `#${rank}` : undefined, cdc > 0 ? `CdC ${cdc}` : undefined])
@@ -77,7 +77,7 @@ function toMetadata (id: number, fields: Fields, known: readonly string[]): Meta
   }
 }
 
-/** A list, or names between commas. */
+/** Reads types from a list or from comma-separated names. */
 function readTypes (fields: Fields): string[] {
   const types = readTexts(fields, 'types')
   return types.length > 0 ? types : readTexts({ types: readText(fields, 'type')?.split(',') }, 'types').filter(Boolean)
@@ -94,7 +94,7 @@ function toCredit (credit: Fields): Metadata['credits'] {
   return name === undefined ? [] : [{ name, role: readText(credit, 'role') }]
 }
 
-/** Its pages at sites that Pouët knows by their ids. */
+/** Lists the production's pages at sites whose ids Pouët knows. */
 function listPages (fields: Fields): string[] {
   const pages = [['csdb', 'https://csdb.dk/release/?id='], ['zxdemo', 'https://zxdemo.org/item.php?id=']] as const
   return pages.flatMap(([site, page]) => {

@@ -1,9 +1,9 @@
 import { type Fields, readFields, readId, readText, toFieldsList, unique } from '@svc/plugin-sdk'
 
-/** Pouët's ranks of what was disqualified, has none, or whose rank was not shown. */
+/** Pouët's ranks for disqualified, unranked and hidden results. */
 const NO_RANKS = new Set([97, 98, 99])
 
-/** Such as `Harbor Party 1993 / c64 demo #1`, one for each placing. */
+/** Lists the placings, such as `Harbor Party 1993 / c64 demo #1`. */
 export function listPartyLines (production: Fields): string[] {
   const { party, party_year: year, party_compo_name: competition, party_place: ranking } = production
   const lines = unique(toFieldsList(production.placings).map(toLine))

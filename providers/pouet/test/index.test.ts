@@ -15,7 +15,7 @@ function open (responses: readonly PlannedResponse[] | URL = FIXTURES, found: Re
 
 const identify = (fsName: string, ctx = open()) => definition.identify?.(createRom({ fs_name: fsName }), ctx)
 const read = (id: number, ctx = open()) => definition.getById?.(id, undefined, ctx)
-/** A production that has these fields. */
+/** Returns the match of a production with these fields. */
 const readOf = (fields: object) =>
   read(5, open([{ url: '*', json: { success: true, prod: { id: '5', name: 'Tide', ...fields } } }]))
 
@@ -26,13 +26,13 @@ t.test('conforms', (t) => testProvider(t, provider, {
   term: 'copper'
 }))
 
-t.test('conforms with a production of which nearly nothing is known', (t) => testProvider(t, provider, {
+t.test('conforms with a nearly empty production', (t) => testProvider(t, provider, {
   responses: FIXTURES,
   known: { rom: { fs_name: 'Lone Buoy.d64', platform: { slug: 'c64' } }, id: 900103, name: 'Lone Buoy' },
   term: 'copper'
 }))
 
-t.test('a production is found by a title that only it has, and gives all its fields', async (t) => {
+t.test('a production is found by its unique title, with all its fields', async (t) => {
   const ctx = open()
   const match = await identify('Copper_Tides (1993)(Lantern).d64', ctx)
   t.match(match, {
@@ -76,12 +76,12 @@ t.test('a production is found by a title that only it has, and gives all its fie
   ])
 })
 
-t.test('a title that several have, or none, is not taken, nor is a name of two letters or none asked for', async (t) => {
+t.test('an ambiguous or unknown title does not match; short names cause no request', async (t) => {
   t.equal(await identify('Tide.d64'), undefined)
   for (const name of ['XY.d64', '_.d64']) t.equal(await identify(name, open([])), undefined)
 })
 
-t.test('a sequel, and a production that only has the words in its title, are not taken', async (t) => {
+t.test('a sequel, and a title that only contains the words, do not match', async (t) => {
   const sendTo = (name: string) => open([
     { url: '*/search.php', status: 301, headers: { location: 'prod.php?which=5' } },
     { url: '*', json: { success: true, prod: { id: '5', name } } }
@@ -93,14 +93,14 @@ t.test('a sequel, and a production that only has the words in its title, are not
   t.equal(await identify('Tide', open([{ url: '*', status: 302 }])), undefined)
 })
 
-t.test('an id is read, and one that is unknown is not', async (t) => {
+t.test('a known id is read, an unknown one is not found', async (t) => {
   t.match(await read(900101), { id: 900101, score: undefined })
   t.equal(await read(5), undefined)
   for (const id of [0, -1, 1.5]) t.equal(await read(id, open([])), undefined)
   await t.rejects(async () => await read(5, open([{ url: '*', json: { success: true, prod: PROD } }])), ServiceDownError)
 })
 
-t.test('what Demozoo says of the same production is completed by votes and links, and keeps its name and pictures', async (t) => {
+t.test('Demozoo\'s data are completed with votes and links', async (t) => {
   const demozoo: Match = {
     id: 900001,
     name: 'Copper Tides at Demozoo',
@@ -122,7 +122,7 @@ t.test('what Demozoo says of the same production is completed by votes and links
   }
 })
 
-t.test('parties and ranks are read as far as they are known', async (t) => {
+t.test('parties and ranks are read', async (t) => {
   const partyOf = async (fields: object) => (await readOf(fields))?.metadata?.party
   const party = { id: '41', name: 'Harbor Party' }
   t.equal(await partyOf({ party, party_year: '1993', party_compo_name: 'c64 demo', party_place: '99', placings: [] }), 'Harbor Party 1993 / c64 demo')
@@ -132,7 +132,7 @@ t.test('parties and ranks are read as far as they are known', async (t) => {
   t.equal((await readOf({ invitation: '3' }))?.metadata?.invitation, undefined)
 })
 
-t.test('ranks, favourites and the middle of a month are told as what they are', async (t) => {
+t.test('ranks, favourites and the middle of a month are interpreted', async (t) => {
   t.match(await readOf({ rank: '2001', cdc: '0', voteavg: '-0.5', releaseDate: '1993-07-15', type: 'procedural graphics, liveact,256b' }), {
     summary: 'Graphics, Liveact, 256B Intro (1993) · Pouët -0.5 · https://www.pouet.net/prod.php?which=5',
     first_release_date: undefined,
@@ -144,14 +144,14 @@ t.test('ranks, favourites and the middle of a month are told as what they are', 
   })
 })
 
-t.test('fields of another type are not known', async (t) => {
+t.test('fields of another type are ignored', async (t) => {
   const odd = Object.fromEntries(Object.keys(PROD).map((key) => [key, [7, 'x', null, { name: 3, link: 4 }]]))
   t.match(await readOf({ ...odd, id: '5', name: 'Tide', types: 3, type: {} }), {
     id: 5, name: 'Tide', genres: [], companies: [], media: [], metadata: { vote_avg: undefined, credits: [], download_urls: [] }
   })
 })
 
-t.test('a search by hand lists productions of every name, those most like the words first', async (t) => {
+t.test('a manual search lists all productions, the most similar first', async (t) => {
   const { platform } = createRom()
   const search = async (term: string, ctx = open()) => await definition.search?.({ term, platform }, ctx)
   t.match(await search('copper'), [{ id: 900101, name: 'Copper', score: 1 }, { id: 900100, name: 'Coppersmith' }])
@@ -161,7 +161,7 @@ t.test('a search by hand lists productions of every name, those most like the wo
   await t.rejects(search('tide', open([{ url: '*', json: {} }])), ServiceDownError)
 })
 
-t.test('too many requests and a page in place of JSON are told', async (t) => {
+t.test('a rate limit and a page in place of JSON are errors', async (t) => {
   const run = (response: Partial<PlannedResponse>) => async () => await read(5, open([{ url: '*', ...response }]))
   await t.rejects(run({ status: 429, text: '<html></html>' }), RateLimitedError)
   await t.rejects(run({ status: 503 }), ServiceDownError)
@@ -169,7 +169,7 @@ t.test('too many requests and a page in place of JSON are told', async (t) => {
   await t.rejects(run({ json: {} }), ServiceDownError)
 })
 
-t.test('Pouët answers when it knows a production that it has always had', async (t) => {
+t.test('the heartbeat succeeds when Pouët returns a known production', async (t) => {
   t.equal(await definition.heartbeat?.(open()), true)
   t.equal(await definition.heartbeat?.(open([{ url: '*', json: { error: true } }])), false)
 })

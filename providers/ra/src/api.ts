@@ -1,4 +1,4 @@
-// https://api-docs.retroachievements.org
+// API reference: https://api-docs.retroachievements.org
 import {
   CredentialsRefusedError, type Fields, type HttpResponse, type RequestOptions, ServiceDownError, isFields, readId
 } from '@svc/plugin-sdk'
@@ -6,10 +6,10 @@ import type { RaContext } from './config.ts'
 
 const API_URL = 'https://retroachievements.org/API'
 const TIMEOUT_MS = 120_000
-/** The list of a console holds thousands of games with their hashes. */
+/** Large, because the list of a console holds thousands of games with their hashes. */
 const MAX_BYTES = 64 * 1024 * 1024
 
-/** A game as the service describes it. Only its id has been looked at. */
+/** A game as the service describes it. Only its id is checked. */
 export interface Game { id: number, fields: Fields }
 
 /** @throws CredentialsRefusedError */
@@ -24,7 +24,7 @@ export async function call (
     'RetroAchievements refused the Web API key; copy it again from the control panel of the account')
 }
 
-/** The game with this id, or undefined: the service answers with an empty list for one it does not have. */
+/** Returns the game with this id, or undefined. The service answers an unknown id with an empty list. */
 export async function findGame (id: number, ctx: RaContext): Promise<Game | undefined> {
   const response = await call(ctx, 'GetGameExtended', { i: id }, [404])
   const fields = response.status === 404 ? undefined : response.json()
@@ -32,7 +32,7 @@ export async function findGame (id: number, ctx: RaContext): Promise<Game | unde
   return isFields(fields) && found !== undefined ? { id: found, fields } : undefined
 }
 
-/** All games of a console, with their hashes. */
+/** Lists all games of a console with their hashes. */
 export async function listGames (consoleId: number, ctx: RaContext): Promise<Fields[]> {
   const answer = (await call(ctx, 'GetGameList', { i: consoleId, h: 1 })).json()
   if (Array.isArray(answer)) return answer.filter(isFields)

@@ -5,7 +5,7 @@ import type { RaContext } from './config.ts'
 const DAY_MS = 24 * 60 * 60 * 1000
 const HASH = /^[0-9a-f]{32}$/
 
-/** The id of the game whose file has the ROM's hash, or undefined. */
+/** Finds the id of the game whose file has the ROM's hash, or undefined. */
 export async function findId ({ ra_hash: hash, platform }: Rom, ctx: RaContext): Promise<number | undefined> {
   const wanted = hash?.toLowerCase()
   if (wanted === undefined || !HASH.test(wanted)) return undefined
@@ -16,14 +16,14 @@ export async function findId ({ ra_hash: hash, platform }: Rom, ctx: RaContext):
   return undefined
 }
 
-/** Game ids by hash: of this scan, as they were kept, or as the service has them. */
+/** Loads game ids by hash: from this scan, from the cache, or from the service. */
 function loadHashes (consoleId: number, ctx: RaContext): Promise<ReadonlyMap<string, number>> {
   const key = `hashes of console ${consoleId}`
   return ctx.memo(key, async () => {
     const kept = await ctx.cache.get(key)
     if (isFields(kept)) return new Map(Object.keys(kept).flatMap((hash) => toEntries(hash, readId(kept, hash))))
     const hashes = new Map((await listGames(consoleId, ctx)).flatMap(listHashes))
-    // An empty list is more likely a hiccup of the service than a console without games.
+    // An empty list is not cached, because a fault of the service is more likely than a console without games.
     if (hashes.size > 0) await ctx.cache.set(key, Object.fromEntries(hashes), ctx.config.hashDays * DAY_MS)
     return hashes
   })

@@ -18,7 +18,7 @@ export default defineProvider({
   platforms: platformIds('ra_id'),
   usesHashes: true,
   attribution: 'Achievements from RetroAchievements.org',
-  // The service has a limit and does not say which: https://api-docs.retroachievements.org/getting-started.html
+  // The service does not publish its rate limit: https://api-docs.retroachievements.org/getting-started.html
   limits: { concurrency: 4, timeoutMs: 250_000, rates: [{ requests: 4, perMs: 1000 }] },
 
   async identify (rom, ctx) {

@@ -5,7 +5,7 @@ import type { Game } from './api.ts'
 import type { Achievement, Metadata } from './metadata.ts'
 
 const MEDIA_URL = 'https://media.retroachievements.org'
-/** What stands for an icon, and for any other picture, that nobody has uploaded. */
+/** Placeholders for an icon, and for any other picture, that nobody has uploaded. */
 const PLACEHOLDER = /\/Images\/00000[12]\.png$/
 const BADGE_NAME = /^\w+$/
 
@@ -37,7 +37,7 @@ function toMetadata (game: Fields): Metadata {
 
 const readTextList = (game: Fields, key: string): string[] => unique([readText(game, key)])
 
-/** Of a day that is known by its year or month only, the first of it. */
+/** Returns the release date; the first day if only the year or month is known. */
 function readRelease (game: Fields): number | undefined {
   const released = readDate(game, 'Released')
   if (released === undefined) return undefined
@@ -84,13 +84,13 @@ function toAchievement (fields: Fields): Achievement[] {
       }]
 }
 
-/** A whole number, also one written as text; null otherwise. */
+/** Reads an integer, also one written as text; null otherwise. */
 export function readCount (fields: Fields, key: string): number | null {
   const count = readNumeric(fields, key)
   return Number.isSafeInteger(count) ? Number(count) : null
 }
 
-/** The name of an achievement's badge, which is digits so far. */
+/** Reads the name of an achievement's badge, which so far consists of digits. */
 export function readBadgeName (fields: Fields): string | undefined {
   const name = readText(fields, 'BadgeName') ?? readId(fields, 'BadgeName')?.toString()
   return name !== undefined && BADGE_NAME.test(name) ? name : undefined

@@ -20,7 +20,7 @@ export const AchievementSchema = Type.Object({
 })
 export type Achievement = Static<typeof AchievementSchema>
 
-/** The record kept as `ra_metadata`. */
+/** The record stored as `ra_metadata`. */
 export const MetadataSchema = Type.Object({
   first_release_date: Nullable(Type.Integer({ description: 'Seconds since 1970-01-01 UTC' })),
   genres: Type.Array(Type.String()),

@@ -6,15 +6,15 @@ import { call } from './api.ts'
 import type { RaContext } from './config.ts'
 import { readBadgeName, readCount } from './map.ts'
 
-/** The most that one page holds. */
+/** The maximum size of a page. */
 const PAGE_SIZE = 500
-/** Games that are asked about at once. */
+/** Number of games that are requested in parallel. */
 const AT_ONCE = 4
 const STATUSES = {
   mastered: 'completed_100', completed: 'completed_100', 'beaten-hardcore': 'finished', 'beaten-softcore': 'finished'
 } as const
 
-// Longer than any name: the service also knows its users by an id of 26 characters.
+// Longer than any name, because the service also accepts user ids of 26 characters.
 export const AccountSchema = Type.Object({
   ra_username: Type.String({ maxLength: 26, description: 'Name at RetroAchievements' })
 })
@@ -33,7 +33,7 @@ export const ProgressSchema = Type.Object({
 })
 type Progress = GameProgress<Static<typeof ProgressSchema>>
 
-/** @throws InvalidSettingsError for what cannot be a name */
+/** @throws InvalidSettingsError for an invalid name */
 export async function readProgress (
   { ra_username: name }: Static<typeof AccountSchema>, before: readonly Progress[] | undefined, ctx: RaContext
 ): Promise<Progress[]> {
@@ -51,7 +51,7 @@ export async function readProgress (
   return all
 }
 
-/** Every game in which a user has something. */
+/** Lists all games in which a user has progress. */
 async function listPlayed (name: string, ctx: RaContext): Promise<Fields[]> {
   const played: Fields[] = []
   for (;;) {

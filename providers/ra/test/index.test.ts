@@ -14,12 +14,12 @@ const config = { apiKey: 'a-web-api-key' }
 const ada = { ra_username: 'ada' }
 const MEDIA = 'https://media.retroachievements.org'
 
-/** A context with the fixtures as answers, after the ones given. */
+/** Opens a context that serves the fixtures after the given responses. */
 function open (...responses: PlannedResponse[]) {
   return createPluginContext(provider, { config, responses: [...responses, ...loadResponses(FIXTURES)] })
 }
 
-/** A context that answers everything in one way. */
+/** Opens a context with one response for all requests. */
 function openWith (response: Omit<PlannedResponse, 'url'>) {
   return createPluginContext(provider, { config, responses: [{ ...response, url: '*' }] })
 }
@@ -42,7 +42,7 @@ test('conforms', async (t) => {
   })
 })
 
-test('a game is found by its hash, whatever its name, and its fields are filled', async (t) => {
+test('a game is found by hash, whatever its name, with all fields', async (t) => {
   const match = await definition.identify?.(createGameBoyRom({ fs_name: 'another name.gb', ra_hash: HASH.toUpperCase() }), open())
   t.match(match, {
     id: 5001,
@@ -95,12 +95,12 @@ test('a game is found by its hash, whatever its name, and its fields are filled'
   })
 })
 
-test('a game is found by its id, and one that is not there is an empty list', async (t) => {
+test('a game is found by id; an unknown id returns an empty list', async (t) => {
   t.match(await definition.getById?.(5001, undefined, open()), { id: 5001 })
   t.equal(await definition.getById?.(404, undefined, open()), undefined)
 })
 
-test('names play no part: without a hash, or with that of a sequel, nothing is found', async (t) => {
+test('names do not count: without a matching hash nothing is found', async (t) => {
   const ctx = open()
   for (const ra of [undefined, '', 'not a hash', 'f'.repeat(32)]) {
     t.equal(await definition.identify?.(createGameBoyRom({ ra_hash: ra }), ctx), undefined)
@@ -108,7 +108,7 @@ test('names play no part: without a hash, or with that of a sequel, nothing is f
   t.same(names(ctx), ['GetGameList'], 'only a hash is worth a request')
 })
 
-test('the list of a console is fetched once, and again when it is too old', async (t) => {
+test('the list of a console is cached until it is too old', async (t) => {
   const ctx = open()
   const roms = [createGameBoyRom(), createGameBoyRom({ ra_hash: '1'.repeat(32) })]
   await Promise.all(roms.map(async (rom) => await definition.identify?.(rom, ctx)))
@@ -120,13 +120,13 @@ test('the list of a console is fetched once, and again when it is too old', asyn
   t.equal(names(ctx).filter((name) => name === 'GetGameList').length, 2)
 })
 
-test('an empty list of games is not kept', async (t) => {
+test('an empty list of games is not cached', async (t) => {
   const ctx = openWith({ json: [] })
   t.equal(await definition.identify?.(createGameBoyRom(), ctx), undefined)
   t.equal(await ctx.cache.get('hashes of console 4'), undefined)
 })
 
-test('placeholders are no pictures, and the title screen stands in for a box', async (t) => {
+test('placeholders are ignored, and the title screen replaces a missing box', async (t) => {
   const fields = {
     ImageIcon: '/Images/000001.png', ImageBoxArt: '/Images/000002.png', ImageTitle: '/Images/050002.png',
     ImageIngame: '/Images/000002.png'
@@ -137,7 +137,7 @@ test('placeholders are no pictures, and the title screen stands in for a box', a
   t.same(toMatch({ id: 1, fields: { ImageBoxArt: 'https://elsewhere.example/1.png', ImageTitle: '//elsewhere.example' } }).media, [])
 })
 
-test('of a release date only that much counts as the service vouches for', async (t) => {
+test('a release date counts only to the stated granularity', async (t) => {
   const released = (text: unknown, granularity: unknown) =>
     toMatch({ id: 1, fields: { Released: text, ReleasedAtGranularity: granularity } }).first_release_date
   t.equal(released('1992-04-27', 'month'), Date.UTC(1992, 3))
@@ -148,7 +148,7 @@ test('of a release date only that much counts as the service vouches for', async
   t.equal(released('soon', 'day'), undefined)
 })
 
-test('numbers may be text, and achievements a list; what is neither is not known', async (t) => {
+test('numbers may be text, and other types are ignored', async (t) => {
   const achievement = { ID: '7', BadgeName: 223456, Points: '25', NumAwarded: 1.5, DisplayOrder: null, Type: 'missable' }
   t.match(toMatch({ id: 1, fields: { Achievements: [achievement, null, 'x', { Title: 'without an id' }] } }).metadata?.achievements, [
     { ra_id: 7, badge_id: '223456', points: 25, num_awarded: null, num_awarded_hardcore: null, display_order: null, type: 'missable' }
@@ -158,13 +158,13 @@ test('numbers may be text, and achievements a list; what is neither is not known
   t.match(await definition.readProgress?.(ada, undefined, ctx), [{ id: 5001, max_possible: 2, num_awarded: 0, status: 'incomplete' }])
 })
 
-test('the service answers when it says anything of the week, also between two achievements', async (t) => {
+test('the heartbeat succeeds also between two achievements of the week', async (t) => {
   t.equal(await definition.heartbeat?.(openWith({ json: { Achievement: null, StartAt: null, TotalPlayers: 0 } })), true)
   t.equal(await definition.heartbeat?.(openWith({ json: {} })), false)
   t.equal(await definition.heartbeat?.(openWith({ json: [] })), false)
 })
 
-test('whatever a game holds, reading it does not fail', async (t) => {
+test('reading a game never fails, whatever it holds', async (t) => {
   fc.assert(fc.property(fc.dictionary(fc.constantFrom('Title', 'Genre', 'Released', 'ReleasedAtGranularity', 'ImageTitle',
     'ImageBoxArt', 'Publisher', 'Achievements'), fc.jsonValue()), (fields) => {
     const { media = [], metadata } = toMatch({ id: 1, fields })
@@ -173,7 +173,7 @@ test('whatever a game holds, reading it does not fail', async (t) => {
   t.pass()
 })
 
-test('a wrong key, a limit and a page instead of an answer are told as what they are', async (t) => {
+test('a wrong key, a rate limit and a page in place of JSON are errors', async (t) => {
   const rom = createGameBoyRom()
   const refused = openWith({
     status: 401, json: { message: 'Unauthenticated.', errors: [{ status: 419, code: 'unauthorized', title: 'Unauthenticated.' }] }
@@ -186,7 +186,7 @@ test('a wrong key, a limit and a page instead of an answer are told as what they
   await t.rejects(async () => await definition.identify?.(rom, empty), ServiceDownError)
 })
 
-test('progress names every game, with what was earned where and how', async (t) => {
+test('progress lists every game with its earned achievements', async (t) => {
   const ctx = open()
   t.same(await definition.readProgress?.(ada, undefined, ctx), [
     {
@@ -226,7 +226,7 @@ test('progress names every game, with what was earned where and how', async (t) 
   t.same(names(ctx), ['GetUserCompletionProgress', 'GetGameInfoAndUserProgress', 'GetGameInfoAndUserProgress'])
 })
 
-test('a game in which nothing changed is not asked about again', async (t) => {
+test('an unchanged game causes no further request', async (t) => {
   const before = await definition.readProgress?.(ada, undefined, open())
   const ctx = open()
   t.same(await definition.readProgress?.(ada, before, ctx), before)
@@ -252,7 +252,7 @@ test('long lists are read page by page', async (t) => {
   t.equal(progress?.at(-1)?.id, 501)
 })
 
-test('a user who is not there has no progress, and what is no name is told', async (t) => {
+test('an unknown user has no progress, and an invalid name is an error', async (t) => {
   t.same(await definition.readProgress?.({ ra_username: 'nobody' }, undefined, open()), [])
   await t.rejects(async () => await definition.readProgress?.({ ra_username: 'x' }, undefined, open()), InvalidSettingsError)
   await t.rejects(async () => await definition.readProgress?.(ada, undefined, openWith({ text: '<html>' })), ServiceDownError)

@@ -4,29 +4,29 @@ import {
 } from '@svc/plugin-sdk'
 import type { SgdbContext } from './config.ts'
 
-// Without `www` every call is redirected to another host, which must not see the key.
+// Calls without `www` are redirected to another host, which must not receive the key.
 const API_URL = 'https://www.steamgriddb.com/api/v2'
 const KEEP_MS = 24 * 3_600_000
-/** The most there are on a page. */
+/** The maximum size of a page. */
 const PAGE_SIZE = 50
-/** Nobody looks through more of one game. */
+/** Maximum number of pages per game, because nobody looks through more covers. */
 const PAGES_MAX = 10
 
 export interface Game { readonly id: number, readonly name: string }
 
-/** At most ten games whose names are like the term. */
+/** Lists at most ten games with names similar to the term. */
 export async function searchGames (term: string, ctx: SgdbContext): Promise<Game[]> {
   const data = await get(`search/autocomplete/${encodeURIComponent(term.toWellFormed())}`, {}, ctx)
   return toFieldsList(data?.data).flatMap((fields) => toGame(fields) ?? [])
 }
 
-/** A game by its own id, or by that of an app of Steam. */
+/** Returns a game by its own id, or by the id of a Steam app. */
 export async function getGame (id: number, by: 'id' | 'steam', ctx: SgdbContext): Promise<Game | undefined> {
   const data = (await get(`games/${by}/${id}`, {}, ctx))?.data
   return isFields(data) ? toGame(data) : undefined
 }
 
-/** The covers that a scan may choose from, in the site's order: upright, still, for everybody, and not taken down. */
+/** Lists the covers for a scan in the site's order: upright, still, suitable for all ages, and not removed. */
 export async function listScanGrids (gameId: number, ctx: SgdbContext): Promise<Fields[]> {
   const { styles, dimensions } = ctx.config
   const { grids } = await getGrids(gameId, {
@@ -40,7 +40,7 @@ export async function listScanGrids (gameId: number, ctx: SgdbContext): Promise<
   return grids
 }
 
-/** All covers of a game, those that move included. */
+/** Lists all covers of a game, including animated ones. */
 export async function listAllGrids (gameId: number, ctx: SgdbContext): Promise<Fields[]> {
   const query = { types: 'static,animated', nsfw: 'any', humor: 'any', epilepsy: 'any' }
   const all: Fields[] = []
@@ -70,7 +70,11 @@ function toGame (fields: Fields): Game | undefined {
   return id === undefined || name === undefined ? undefined : { id, name }
 }
 
-/** What the site answers, or undefined when it does not have it. @throws CredentialsRefusedError */
+/**
+ * Requests a path of the site; undefined for status 404.
+ *
+ * @throws CredentialsRefusedError
+ */
 async function get (path: string, query: RequestOptions['query'], { config, http }: SgdbContext): Promise<Fields | undefined> {
   const response = await http.request(`${API_URL}/${path}`, {
     query, headers: { accept: 'application/json', authorization: `Bearer ${config.apiKey}` }, accept: [401, 404], cacheMs: KEEP_MS

@@ -2,7 +2,7 @@ import { type CoverChoice, type CoverGroup, type Fields, readFields, readInteger
 import { listAllGrids, searchGames } from './api.ts'
 import type { SgdbContext } from './config.ts'
 
-/** All covers of all games that are called something like it. */
+/** Lists all covers of all games with names similar to the term. */
 export async function listCovers (term: string, ctx: SgdbContext): Promise<CoverGroup[]> {
   const games = await searchGames(term, ctx)
   return await Promise.all(games.map(async ({ id, name }) =>

@@ -3,10 +3,13 @@ import { type Game, getGame, listScanGrids, searchGames } from './api.ts'
 import type { SgdbContext, SgdbScanContext } from './config.ts'
 
 const THRESHOLD = 0.98
-/** Sources whose names are tried, in this order. */
+/** Providers whose names serve as search terms, in this order. */
 export const NAMING = ['igdb', 'hasheous', 'ss', 'moby', 'launchbox', 'gamelist']
 
-/** The cover of the game that other sources found: by its id at Steam, by what they call it, by the file's own name. */
+/**
+ * Finds the cover of the game that other providers matched: by its id at Steam, by their names, by the file's own
+ * name.
+ */
 export async function findCover (fileTitle: string, ctx: SgdbScanContext): Promise<Match<never, number> | undefined> {
   const app = ctx.found.get('steam')
   if (app !== undefined && 'id' in app && typeof app.id === 'number') {
@@ -20,13 +23,13 @@ export async function findCover (fileTitle: string, ctx: SgdbScanContext): Promi
   return undefined
 }
 
-/** The cover of the game of a name; undefined when there is none that is called so. */
+/** Finds the cover of the game with this name; undefined when no game has the name. */
 export async function findByName (name: string, ctx: SgdbContext): Promise<Match<never, number> | undefined> {
   const term = toTerm(name)
   return term === undefined ? undefined : await findByTerm(term, ctx)
 }
 
-/** The best of the covers: in one of the owner's languages, else in English, else the first. */
+/** Chooses the best cover: in one of the operator's languages, else in English, else the first. */
 export function chooseGrid (grids: readonly Fields[], languages: readonly string[]): string | undefined {
   const wanted = [...languages, 'en']
   const rank = (grid: Fields) => {
@@ -38,14 +41,14 @@ export function chooseGrid (grids: readonly Fields[], languages: readonly string
 }
 
 async function findByTerm (term: string, ctx: SgdbContext): Promise<Match<never, number> | undefined> {
-  // Of games with one name the first that was entered counts.
+  // The oldest entry of several games with one name counts.
   const games = (await searchGames(term, ctx)).filter(({ name }) => !isContinued(term, name))
     .toSorted((a, b) => a.id - b.id)
   const best = findBestTitle(term, games.map(({ name }) => name), { threshold: THRESHOLD })
   return await toCover(best && games[best.index], ctx, best?.score)
 }
 
-/** Whether one goes on where the other ends: a special edition is almost equal as text. */
+/** True if one title continues the other, because a special edition is almost equal as text. */
 function isContinued (a: string, b: string): boolean {
   const [left, right] = [`${normalizeTitle(a)} `, `${normalizeTitle(b)} `]
   return left !== right && (left.startsWith(right) || right.startsWith(left))
@@ -64,7 +67,7 @@ function nameOf (key: string, { found }: SgdbScanContext): string | undefined {
   return match !== undefined && 'name' in match ? match.name : undefined
 }
 
-/** A name without a word is looked for nowhere. */
+/** Returns the search term for a name; undefined for a name without a word. */
 function toTerm (name = ''): string | undefined {
   return toQuery(name, { keepArticles: true }) || undefined
 }

@@ -44,7 +44,7 @@ t.test('conforms', (t) => testProvider(t, provider, {
   term: 'Chrono Harbor'
 }))
 
-t.test('a cover is found by the name that others gave the game, else by that of the file', async (t) => {
+t.test('a cover is found by other providers\' names, else by the file\'s name', async (t) => {
   const named = open({ found: { igdb: { id: 4711, name: 'Chrono Harbor' } } })
   t.same(await identify('chrhb.sfc', named), { id: 54321, score: 1, media: [{ kind: 'cover', url: ENGLISH }] })
   t.match(named.requests, [
@@ -57,7 +57,7 @@ t.test('a cover is found by the name that others gave the game, else by that of 
   t.match(await identify('Chrono Harbor (USA).sfc'), { id: 54321 })
 })
 
-t.test('names are tried in the order of the sources, each once, with articles and without punctuation', async (t) => {
+t.test('names are tried once each, in provider order, without punctuation', async (t) => {
   const found = {
     gamelist: { id: 'g', name: 'The Quay!' }, launchbox: { id: 1, name: 'THE QUAY' }, moby: { id: 2 }, ss: { id: 3, name: 'Pier' },
     hasheous: { id: 4, name: 'Dock: Deluxe' }, igdb: { id: 5, name: 'Harbor & Co' }, tgdb: { id: 6, name: 'Not asked' }
@@ -67,7 +67,7 @@ t.test('names are tried in the order of the sources, each once, with articles an
   t.same(termsOf(ctx), ['harbor co', 'dock deluxe', 'pier', 'the quay', 'file the'])
 })
 
-t.test('the id at Steam leads to the game before any name', async (t) => {
+t.test('the id at Steam takes precedence over names', async (t) => {
   const found = { steam: { id: 400, name: 'Chrono Harbor' } }
   const game = toPlan('games/steam/400', { success: true, data: { id: 9, name: 'Chrono' } })
   const known = open({ found, responses: [game, grids(9, ENGLISH)] })
@@ -76,7 +76,7 @@ t.test('the id at Steam leads to the game before any name', async (t) => {
   t.equal(await identify('x.zip', unknown), undefined)
 })
 
-t.test('of equal names the lowest id wins, and a sequel or a title that is only like it is not taken', async (t) => {
+t.test('the lowest id of equal names wins; similar titles do not match', async (t) => {
   const ctx = open({
     responses: [
       search('chrono harbor', { id: 8, name: 'Chrono Harbor' }, { id: 7, name: 'Chrono: Harbor' }), grids(7, ENGLISH),
@@ -87,7 +87,7 @@ t.test('of equal names the lowest id wins, and a sequel or a title that is only 
   t.equal(await identify('Chrono Harbor 3.sfc', ctx), undefined)
 })
 
-t.test('a game without a cover gives way to the next name', async (t) => {
+t.test('the next name is tried after a game without a cover', async (t) => {
   const found = { igdb: { id: 1, name: 'クロノハーバー' } }
   const responses = [
     search('クロノハーバー', { id: 8, name: 'クロノハーバー' }), grids(8), search('chrono', { id: 9, name: 'Chrono' }), grids(9, ENGLISH)
@@ -95,7 +95,7 @@ t.test('a game without a cover gives way to the next name', async (t) => {
   t.match(await identify('Chrono.sfc', open({ found, responses })), { id: 9 })
 })
 
-t.test('a title outside Latin script is asked for as it is written, others without punctuation and accents', async (t) => {
+t.test('only titles in Latin script are normalized for a search', async (t) => {
   const ctx = open({ responses: [toPlan('search/*', { success: true, data: [] })] })
   for (const name of ['ポケモンプラチナ', 'Ёлки и йод', 'Pokémon: Ruby!', '★★★', '!!!']) await identify(`${name}.sfc`, ctx)
   t.same(termsOf(ctx), ['ポケモンプラチナ', 'Ёлки и йод', 'pokemon ruby'])
@@ -103,13 +103,13 @@ t.test('a title outside Latin script is asked for as it is written, others witho
   t.equal(termsOf(ctx).at(-1), 'half \ufffd')
 })
 
-t.test('the cover is in a language the owner prefers, and one that was taken down is never it', async (t) => {
+t.test('the cover is in a preferred language and was not removed', async (t) => {
   const coverOf = async (languages: string[]) => (await identify('Chrono Harbor.sfc', open({ languages })))?.media?.[0]?.url
   t.equal(await coverOf(['de', 'en']), GERMAN)
   t.equal(await coverOf(['fr']), ENGLISH)
 })
 
-t.test('styles and sizes are those of the configuration', async (t) => {
+t.test('styles and sizes come from the configuration', async (t) => {
   const ctx = open({ settings: { styles: ['no_logo', 'material'], dimensions: ['512x512'] } })
   await identify('Chrono Harbor.sfc', ctx)
   t.match(ctx.requests.at(-1)?.url, /dimensions=512x512&styles=no_logo%2Cmaterial&/)
@@ -125,7 +125,7 @@ t.test('a game is read by its id, with or without a cover', async (t) => {
   t.equal(ctx.requests.length, 0)
 })
 
-t.test('a person chooses from all covers of all games of that name', async (t) => {
+t.test('a person chooses from all covers of all games with that name', async (t) => {
   t.same(await definition.searchCovers?.('chrono harbor', open()), [
     {
       name: 'Chrono Harbor',
@@ -144,7 +144,7 @@ t.test('a person chooses from all covers of all games of that name', async (t) =
   ])
 })
 
-t.test('pages of covers are read until one is short, whatever the total says', async (t) => {
+t.test('pages of covers are read until a short one, whatever the total says', async (t) => {
   const page = (count: number) =>
     ({ success: true, total: 999, data: Array.from({ length: count }, () => ({ url: ENGLISH })) })
   const responses = [
@@ -154,7 +154,7 @@ t.test('pages of covers are read until one is short, whatever the total says', a
   t.equal((await definition.searchCovers?.('quay', open({ responses })))?.[0]?.covers.length, 53)
 })
 
-t.test('a refused key, quota, and a page in place of JSON are told', async (t) => {
+t.test('a refused key, a rate limit and a page in place of JSON are errors', async (t) => {
   const run = (response: Partial<PlannedResponse>) => async () =>
     await identify('Chrono Harbor.sfc', open({ responses: [{ url: '*', ...response }] }))
   await t.rejects(run({ status: 401, json: { success: false, errors: ['Invalid key format'] } }), CredentialsRefusedError)
@@ -163,14 +163,14 @@ t.test('a refused key, quota, and a page in place of JSON are told', async (t) =
   await t.rejects(run({ json: { success: false, errors: ['odd'] } }), ServiceDownError)
 })
 
-t.test('what has another type is passed over', async (t) => {
+t.test('values of another type are skipped', async (t) => {
   const odd = { success: true, data: [null, { id: 'x', name: 'Chrono' }, { id: 1, name: 7 }, { id: '4', name: 'Chrono' }] }
   const covers = { success: true, data: [7, { url: 7 }, { url: 'grid.png' }, { url: ENGLISH, language: [] }] }
   const ctx = open({ responses: [toPlan('search/*', odd), toPlan('grids/game/4', covers)] })
   t.match(await identify('Chrono.sfc', ctx), { id: 4, media: [{ url: ENGLISH }] })
 })
 
-t.test('it follows the others, for games they identified, and a search by hand gives the one of that name', async (t) => {
+t.test('it runs after others for identified games, and searches by name', async (t) => {
   t.match(definition, { kind: 'artwork', when: 'identified', heartbeatFlag: 'STEAMGRIDDB_API_ENABLED' })
   const { platform } = createRom({})
   t.match(await definition.search?.({ term: 'Chrono Harbor', platform }, open()), [{ id: 54321 }])

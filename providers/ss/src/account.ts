@@ -4,24 +4,24 @@ import type { SsContext } from './config.ts'
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
-/** A refusal may be a mistake of the service; it is put to the test again after this. */
+/** The pause after refusals, which may be a mistake of the service. */
 const REFUSAL_MS = 15 * MINUTE_MS
-/** A single refusal may be a slip of the service; the source is paused from this one on. */
+/** The number of refusals before a pause, because a single one may be a mistake of the service. */
 const REFUSALS = 2
-/** A warning is given when no more than this part of an allowance is left. */
+/** The remaining part of an allowance at which a warning is logged. */
 const LOW = 0.1
 
-/** Allowances come back at midnight, an hour ahead of UTC. */
+/** Returns the time at which allowances reset: midnight, an hour ahead of UTC. */
 const nextMidnight = (now: number) => Math.ceil((now + HOUR_MS + 1) / DAY_MS) * DAY_MS - HOUR_MS
 
-/** Artwork is given the time for this many bytes at the account's speed, within these milliseconds. */
+/** The timeout of artwork allows for this many bits at the account's speed, within these bounds in milliseconds. */
 const DOWNLOAD_BITS = 8 * 1024 * 1024 * 8
 const DOWNLOAD_MS = { least: 120_000, most: 600_000 }
 const SPEED_KEY = 'kilobits a second'
 
 /**
- * Passes on what an answer says of the account: how many requests at once, a minute, and still today. That none is
- * left today counts only when a lookup says so.
+ * Reports the account's limits from a response: concurrent requests, requests per minute and requests left today.
+ * Zero requests left today count only in the response to a lookup.
  */
 export async function learnAccount (account: Fields, isLookup: boolean, ctx: SsContext): Promise<void> {
   const concurrency = readLimit(account, 'maxthreads')
@@ -35,11 +35,14 @@ export async function learnAccount (account: Fields, isLookup: boolean, ctx: SsC
     ctx.http.setAllowance({ name: 'day', ...day, resetsAt: nextMidnight(Date.now()) })
   }
   await warnWhenLow('requests', day, ctx)
-  // With none of these left games are still found, so they are no allowance that pauses the source.
+  // The service still finds games when this allowance is used up, so the allowance must not pause the provider.
   await warnWhenLow('unrecognised games', readAllowance(account, 'maxrequestskoperday', 'requestskotoday'), ctx)
 }
 
-/** A lookup was refused because the day's requests are used up. The milliseconds to wait, once that is sure. */
+/**
+ * Records a refused lookup because the day's requests are used up. Returns the milliseconds to wait once that is
+ * certain.
+ */
 export async function noteSpent (ctx: SsContext): Promise<number | undefined> {
   const refusals = await ctx.memo('refusals', async () => ({ count: 0 }))
   if (++refusals.count < REFUSALS) return undefined
@@ -49,13 +52,13 @@ export async function noteSpent (ctx: SsContext): Promise<number | undefined> {
   return resetsAt - now
 }
 
-/** Keeps how fast the account's artwork comes, which only an answer about the account says. */
+/** Stores the account's download speed, which only a response about the account contains. */
 export async function storeSpeed (account: Fields, { cache }: SsContext): Promise<void> {
   const speed = readLimit(account, 'maxdownloadspeed')
   if (speed !== undefined) await cache.set(SPEED_KEY, speed)
 }
 
-/** Milliseconds that one piece of artwork may take. */
+/** Returns the timeout for one piece of artwork in milliseconds. */
 export async function downloadTimeout ({ cache }: Pick<SsContext, 'cache'>): Promise<number> {
   const speed = await cache.get(SPEED_KEY)
   const wanted = typeof speed === 'number' ? DOWNLOAD_BITS / speed : DOWNLOAD_MS.most
@@ -72,7 +75,7 @@ function readAllowance (account: Fields, totalKey: string, usedKey: string): Lef
     : { total, remaining: Math.max(0, total - Math.trunc(used)) }
 }
 
-/** A whole number above 0; anything else says nothing. */
+/** Reads an integer above 0; undefined otherwise. */
 function readLimit (account: Fields, key: string): number | undefined {
   const limit = readNumeric(account, key)
   return limit === undefined || limit < 1 ? undefined : Math.trunc(limit)

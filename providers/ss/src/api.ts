@@ -7,28 +7,31 @@ import { type SsContext, credentials } from './config.ts'
 
 const API_URL = 'https://api.screenscraper.fr/api2'
 const TIMEOUT_MS = 120_000
-/** Statuses that the service gives a meaning of its own. */
+/** Error statuses to which the service gives its own meaning. */
 const OWN_STATUSES = [400, 401, 403, 404, 423, 426, 430, 431]
 const BACKSLASH = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})?/g
 const QUOTED_CHARACTERS = 80
 const ACCOUNT = 'ssuserInfos'
 
-/** A game as the service describes it. Only its id has been looked at. */
+/** A game as the service describes it. Only its id is checked. */
 export interface Game { id: number, fields: Fields }
 
-/** The game that `jeuInfos.php` finds. Errors as {@link call}. */
+/** Returns the game that `jeuInfos.php` finds. Errors as {@link call}. */
 export async function findGame (query: RequestOptions['query'], ctx: SsContext): Promise<Game | undefined> {
   const response = await call(ctx, 'jeuInfos', query)
   return response && toGame(response.jeu)
 }
 
-/** The games on a system that a search finds, the oldest id first. Errors as {@link call}. */
+/** Lists the games on a system that a search finds, the oldest id first. Errors as {@link call}. */
 export async function searchGames (term: string, systemId: number | string, ctx: SsContext): Promise<Game[]> {
   const response = await call(ctx, 'jeuRecherche', { recherche: term, systemeid: systemId })
   return toFieldsList(response?.jeux).flatMap((fields) => toGame(fields) ?? []).toSorted((a, b) => a.id - b.id)
 }
 
-/** Learns the account's pace before the first lookup of a scan; a lookup that fails says why itself. */
+/**
+ * Reads the account's limits before the first lookup of a scan. An error is only logged, because a failing lookup
+ * reports its own error.
+ */
 export async function readAccount (ctx: SsContext): Promise<void> {
   await ctx.memo('account', async () => {
     try {
@@ -51,16 +54,16 @@ function toGame (value: unknown): Game | undefined {
 }
 
 /**
- * What the service answers, or undefined when it does not know the thing asked for.
+ * Sends a request and returns its response, or undefined for an unknown game.
  *
- * @throws CredentialsRefusedError · RateLimitedError when the day's requests are used up · ServiceDownError when it is
- * closed, or answers nonsense
+ * @throws CredentialsRefusedError · RateLimitedError when the day's requests are used up · ServiceDownError when the
+ * service is closed or its response is unusable
  */
 async function call (ctx: SsContext, name: string, query: RequestOptions['query'] = {}): Promise<Fields | undefined> {
   const answer = await ctx.http.request(`${API_URL}/${name}.php`, {
     query: { ...credentials(ctx), output: 'json', ...query }, accept: OWN_STATUSES, timeoutMs: TIMEOUT_MS
   })
-  // Some answers are named JSON and are a line of French.
+  // Some responses are labelled as JSON but are a line of French.
   const text = new TextDecoder().decode(answer.bytes)
   const isLine = !text.trimStart().startsWith('{')
   if (isLine && /erreur de login/i.test(text)) throw refusal(name, text)
@@ -70,7 +73,11 @@ async function call (ctx: SsContext, name: string, query: RequestOptions['query'
   return response
 }
 
-/** Whether the answer is a plain "not found". @throws as {@link call} */
+/**
+ * True if the response is a plain "not found".
+ *
+ * @throws like {@link call}
+ */
 async function isUnknown (name: string, { status }: HttpResponse, line: string, ctx: SsContext): Promise<boolean> {
   if (status === 403) throw refusal(name, line)
   if (status === 426) {
@@ -93,7 +100,10 @@ async function isUnknown (name: string, { status }: HttpResponse, line: string, 
   return status >= 400 || /non trouv/i.test(line)
 }
 
-/** The developer's own pair is named; without a name it is the member's when the member's account was asked for. */
+/**
+ * Creates the error for a refused login. It names the developer's credentials, or the member's only if the account
+ * itself was requested and the response does not mention the developer.
+ */
 function refusal (name: string, line: string): CredentialsRefusedError {
   const isMember = name === ACCOUNT && !/d[ée]veloppeur/i.test(line)
   return new CredentialsRefusedError(isMember
@@ -102,7 +112,7 @@ function refusal (name: string, line: string): CredentialsRefusedError {
 }
 
 function readResponse (text: string): Fields {
-  // A backslash that escapes nothing is one of a text.
+  // A backslash without a valid escape sequence is part of a text.
   const mended = () => text.replace(BACKSLASH, (found) => found === '\\' ? '\\\\' : found)
   const answer = parseJson(text) ?? parseJson(mended())
   const response = isFields(answer) ? readFields(answer, 'response') : undefined

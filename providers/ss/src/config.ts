@@ -1,6 +1,6 @@
 import { type ContextOf, Type } from '@svc/plugin-sdk'
 
-// All four travel in every address, so all four are kept out of logs and answers.
+// Every URL contains all four values, so all four are hidden in logs and API responses.
 export const ConfigSchema = Type.Object({
   user: Type.String({ minLength: 1, env: 'SCREENSCRAPER_USER', writeOnly: true, description: 'Login of your account' }),
   password: Type.String({
@@ -16,7 +16,7 @@ export const ConfigSchema = Type.Object({
 
 export type SsContext = ContextOf<typeof ConfigSchema>
 
-/** What lets a request in. */
+/** Returns the query parameters that authenticate a request. */
 export const credentials = ({ config }: Pick<SsContext, 'config'>) => ({
   devid: config.devId, devpassword: config.devPassword, softname: 'svc', ssid: config.user, sspassword: config.password
 })

@@ -1,12 +1,12 @@
 import { type Fields, isFields, readFields, readId, readTexts, toFieldsList, withoutEmpty } from '@svc/plugin-sdk'
 
-/** What the service marks a dump as; it writes `1` for each that holds. */
+/** The service's marks of a dump; it writes `1` for each mark that applies. */
 const MARKS = ['beta', 'demo', 'proto', 'trad', 'hack', 'unl', 'alt']
 
-/** The dump that a file was found to be; only what is known of it. */
+/** The identified dump of a file; unknown fields are absent. */
 export interface Dump { dump_regions?: string[], dump_languages?: string[], dump_tags?: string[] }
 
-/** What is told of the very dump that was asked about: an answer to an id or a name names none. */
+/** Reads the facts about the dump in question. A response to an id or a name names no dump. */
 export function readDump (game: Fields): Dump {
   const id = readId(game, 'romid')
   const rom = readFields(game, 'rom') ?? toFieldsList(game.roms).find((one) => id !== undefined && readId(one, 'id') === id)

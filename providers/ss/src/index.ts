@@ -14,11 +14,11 @@ export default defineProvider({
   tag: 'ssfr',
   config: ConfigSchema,
   metadata: MetadataSchema,
-  // Arcade boards of one maker are systems of their own.
+  // Arcade boards of one maker are separate systems.
   platforms: { ...platformIds('ss_id'), arcade: [75, 6, 7, 8] },
   usesHashes: true,
   attribution: 'Data and artwork from ScreenScraper.fr',
-  // Of a free account; each answer says what the account really has.
+  // The limit of a free account; each response contains the account's actual limits.
   limits: { concurrency: 1, timeoutMs: 300_000 },
 
   async identify (rom, ctx) {

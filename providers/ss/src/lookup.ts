@@ -10,13 +10,15 @@ export interface GameMatch { game: Game, score?: number }
 
 const THRESHOLD = 0.75
 const DISC_EXTENSION = /\.(?:iso|cue|chd|gdi|cdi|bin)$/i
-/** What of a disc the service knows, on platforms where folders hold more than that. */
+/** Files of a disc that the service knows, on platforms whose folders hold further files. */
 const KNOWN_EXTENSIONS: ReadonlyMap<string, RegExp> = new Map([
   ['dc', /\.(?:cue|chd|gdi|cdi)$/i], ['segacd', /\.(?:cue|chd|bin)$/i], ['ngc', /\.(?:rvz|iso|gcz)$/i]
 ])
 const DIGITS: Readonly<Record<string, number>> = { crc: 8, md5: 32, sha1: 40 }
 
-/** The game of a ROM: by its file, else by its name. What the file shows to be no game is not looked for by name. */
+/**
+ * Finds the game of a ROM by its file, else by its name. A file that is known to be no game is not searched by name.
+ */
 export async function findGameOfRom (rom: Rom, ctx: SsContext): Promise<GameMatch | undefined> {
   const query = describeFile(rom)
   const game = query && await findGame(query, ctx)
@@ -28,7 +30,7 @@ export async function findGameOfRom (rom: Rom, ctx: SsContext): Promise<GameMatc
   return undefined
 }
 
-/** The games that a search for the words of a person finds, those most like them first. */
+/** Lists the games that a person's search words find, the most similar first. */
 export async function listChoices ({ term, platform }: SearchQuery, ctx: SsContext): Promise<Required<GameMatch>[]> {
   const found = await Promise.all(platform.ids.map((id) => searchGames(toTerm(term), id, ctx)))
   const games = [...new Map(found.flat().map((game) => [game.id, game])).values()]
@@ -37,7 +39,7 @@ export async function listChoices ({ term, platform }: SearchQuery, ctx: SsConte
     .map(({ candidate: game, score }) => ({ game, score }))
 }
 
-/** What to ask about the file that stands for a ROM; undefined when it has none. */
+/** Builds the lookup of the file that represents a ROM; undefined when the ROM has none. */
 function describeFile (rom: Rom): RequestOptions['query'] | undefined {
   const { serial, platform: { slug, ids: [systemId] } } = rom
   const [file] = rom.files
@@ -57,19 +59,19 @@ function describeFile (rom: Rom): RequestOptions['query'] | undefined {
   }
 }
 
-/** The name and size that go with the hashes: those of what an archive holds, where that is one file. */
+/** Returns the name and size that belong to the hashes: those of the archive's only member, if it has just one. */
 function contentOf ({ file_name: name, file_size_bytes: size, archive_members: members = [] }: RomFile) {
   const [only, ...others] = members.filter((member) => member.size > 0)
   if (only === undefined || others.length > 0) return { name, size }
   return { name: only.name.replace(/^.*[/\\]/s, ''), size: only.size }
 }
 
-/** The service refuses a whole request for one hash of the wrong length. */
+/** Selects hashes of the right length, because one wrong length makes the service refuse the whole request. */
 function readHashes ({ crc_hash: crc = '', md5_hash: md5 = '', sha1_hash: sha1 = '' }: Hashes): Record<string, string> {
   return Object.fromEntries(Object.entries({ crc, md5, sha1 }).filter(([name, hash]) => hash.length === DIGITS[name]))
 }
 
-/** The form in which the service searches best: separators as ` - `. */
+/** Converts a title to the form in which the service searches best: separators as ` - `. */
 function toTerm (title: string): string {
   return toQuery(title, { keepPunctuation: true }).replace(/\s*[:-]\s+/g, ' - ').trim()
 }
@@ -86,7 +88,7 @@ async function findByName (term: string, rom: Rom, ctx: SsContext): Promise<Game
   return chooseGame(last, await searchGames(last, systemId, ctx), rom, { split: true })
 }
 
-/** Of games as like the term, one of the platform itself goes before those of its sub-systems, such as hacks. */
+/** Chooses the most similar game. On a tie, games of the platform win over those of its sub-systems, such as hacks. */
 function chooseGame (
   term: string, games: readonly Game[], { platform }: Rom, { split = false } = {}
 ): GameMatch | undefined {

@@ -59,18 +59,18 @@ function toMetadata (game: Fields, urls: ReadonlyMap<string, string>, { regions,
   }
 }
 
-/** All names of a game, the one that the site itself shows first. */
+/** Lists all names of a game, the site's own name first. */
 export function listNames (game: Fields): string[] {
   const names = toFieldsList(game.noms)
   const own = names.filter((name) => readText(name, 'region') === 'ss')
   return unique([...own, ...names].map(readGameName))
 }
 
-/** Whether a game has a name that the site itself shows. */
+/** True if a game has a name of the site's own. */
 export const hasOwnName = (game: Fields): boolean =>
   toFieldsList(game.noms).some((name) => readText(name, 'region') === 'ss')
 
-/** Whether an entry stands for something else, such as a BIOS; a search says so in one of the names only. */
+/** True if an entry is no game, such as a BIOS. A search result says so only in one of its names. */
 export function isNoGame (game: Fields): boolean {
   return String(game.notgame) === 'true' || listNames(game).some((name) => NOT_A_GAME.test(name))
 }
@@ -85,12 +85,12 @@ const readGameName = (entry: Fields): string | undefined => readClean(entry)?.re
 
 const readName = (game: Fields, key: string): string[] => unique([readClean(readFields(game, key) ?? {})])
 
-/** Genres, modes and the like, each in the first of these languages that it has a name in. */
+/** Reads genres, modes and the like, each with a name in the first of these languages that has one. */
 function readTerms (game: Fields, key: string, languages: readonly string[]): string[] {
   return unique(toFieldsList(game[key]).map((term) => ofLanguage(term.noms, languages)[0]))
 }
 
-/** The first date of the first region that has one, else the first of all. */
+/** Returns the earliest date of the first region that has one, else the earliest of all. */
 function readRelease (game: Fields, regions: readonly string[]): number | undefined {
   const dates = toFieldsList(game.dates).filter((entry) => parseDate(readText(entry, 'text') ?? '') !== undefined)
   const wanted = ofRegion(dates, regions)

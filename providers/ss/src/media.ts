@@ -3,7 +3,7 @@ import { downloadTimeout } from './account.ts'
 import { type SsContext, credentials } from './config.ts'
 import { ofRegion } from './regions.ts'
 
-/** What a piece of artwork is called here, the kinds it serves as, and what it is called there, best first. */
+/** Kinds of artwork: our name, the media kinds, and the service's types, best first. */
 const TYPES: readonly { name: string, kinds: readonly MediaKind[], types: readonly string[] }[] = [
   { name: 'box2d', kinds: ['cover', 'box2d'], types: ['box-2D'] },
   { name: 'box2d_back', kinds: ['box2d_back'], types: ['box-2D-back'] },
@@ -27,14 +27,14 @@ const TYPES: readonly { name: string, kinds: readonly MediaKind[], types: readon
 export const MEDIA_NAMES = TYPES.map(({ name }) => name)
 
 const SECRET_PARAMETERS = ['devid', 'devpassword', 'ssid', 'sspassword', 'softname']
-/** A picture that is not there may arrive as a green square. */
+/** The service may send a green square for a missing picture. */
 const GREEN = [0, 255, 0]
 const GREEN_DISTANCE = 24
 const GREEN_SHARE = 0.9
 
-/** The addresses of a game's artwork by what it is called here, without anything that lets somebody in. */
+/** Lists the URLs of a game's artwork by our names, without credentials. */
 export function listMediaUrls (game: Fields, regions: readonly string[]): Map<string, string> {
-  // Searches mix pictures of companies, genres and the like of other games in.
+  // Search results also contain pictures of companies, genres and the like.
   const all = toFieldsList(game.medias).filter(({ parent = 'jeu' }) => parent === 'jeu')
   return new Map(TYPES.flatMap(({ name, types }) => {
     const rank = (entry: Fields) => types.indexOf(readText(entry, 'type') ?? '')
@@ -60,12 +60,12 @@ function mediaUrl (entry: Fields): string | undefined {
   return url.href
 }
 
-/** Credentials go nowhere else. */
+/** True for the service's own URLs, because credentials must not go anywhere else. */
 function isOwn ({ protocol, hostname, username, port }: URL): boolean {
   return /^https?:$/.test(protocol) && /(?:^|\.)screenscraper\.fr$/.test(hostname) && username === '' && port === ''
 }
 
-/** The request for a piece of artwork: the address with the credentials that were taken out of it. */
+/** Builds the request for a piece of artwork: the URL with the credentials that were removed from it. */
 export async function toDownload ({ url }: Media, ctx: Pick<SsContext, 'config' | 'cache'>) {
   const parsed = URL.parse(url)
   if (parsed === null || !isOwn(parsed)) return { url }

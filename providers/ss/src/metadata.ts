@@ -4,7 +4,7 @@ import { MEDIA_NAMES } from './media.ts'
 const Text = Type.Union([Type.String(), Type.Null()])
 const Names = Type.Array(Type.String())
 
-/** The record kept as `ss_metadata`; `<m>_url` is there for every kind of artwork. */
+/** The record stored as `ss_metadata`, with `<m>_url` for every kind of artwork. */
 export const MetadataSchema = Type.Object({
   ss_score: Type.Union([Type.String({ description: '0 to 10' }), Type.Null()]),
   first_release_date: Type.Union([Type.Integer({ description: 'Seconds since 1970-01-01 UTC' }), Type.Null()]),

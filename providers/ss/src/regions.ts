@@ -1,9 +1,12 @@
 import { type Fields, type Preferences, type Rom, readText, toFieldsList, toPlainText, unique } from '@svc/plugin-sdk'
 
-/** `ss` is what the site shows itself, `cus` is made by fans. */
+/** Regions after the preferred ones: `ss` is the site's own, `cus` is made by fans. */
 const DEFAULTS = ['us', 'wor', 'ss', 'eu', 'jp', 'cus']
 const UNKNOWN = 'unk'
-/** The regions that the service files others under, by `regionsListe.php`; what has no text of its own has theirs. */
+/**
+ * The parent regions and their children from `regionsListe.php`. A child without a text of its own has its parent's
+ * text.
+ */
 const CHILDREN: readonly (readonly [parent: string, ...children: string[]])[] = [
   ['ame', 'br', 'ca', 'cl', 'mex', 'pe', 'us'],
   ['asi', 'cn', 'hk', 'jp', 'kr', 'tw'],
@@ -12,16 +15,19 @@ const CHILDREN: readonly (readonly [parent: string, ...children: string[]])[] = 
 ]
 const PARENTS = new Map(CHILDREN.flatMap(([parent, ...children]) => children.map((child) => [child, parent] as const)))
 
-/** For whom a game is described: codes, most wanted first. */
+/** The preferences for the description of a game: codes, most wanted first. */
 export interface Viewpoint {
-  /** Of names and dates. */
+  /** Regions of names and dates. */
   regions: readonly string[]
-  /** Of artwork. */
+  /** Regions of artwork. */
   mediaRegions: readonly string[]
   languages: readonly string[]
 }
 
-/** A ROM's own regions go first in names and dates, whatever the owner wants of artwork. */
+/**
+ * Creates the preferences. A ROM's own regions come first in names and dates, but in artwork only if the operator
+ * prefers that.
+ */
 export function createViewpoint (rom: Pick<Rom, 'region_codes'> | undefined, { regions, languages }: Preferences): Viewpoint {
   const own = rom?.region_codes ?? []
   return {
@@ -31,7 +37,7 @@ export function createViewpoint (rom: Pick<Rom, 'region_codes'> | undefined, { r
   }
 }
 
-/** Each region, and the one it belongs to right after it unless that is wanted anyway. */
+/** Lists each region, followed by its parent unless the parent is in the list anyway. */
 function withParents (codes: readonly string[]): string[] {
   return codes.flatMap((code) => {
     const parent = PARENTS.get(code)
@@ -39,7 +45,7 @@ function withParents (codes: readonly string[]): string[] {
   })
 }
 
-/** The entries of the first of these regions that has any. */
+/** Returns the entries of the first of these regions that has any. */
 export function ofRegion (entries: readonly Fields[], regions: readonly string[]): Fields[] {
   for (const region of regions) {
     const found = entries.filter((entry) => (readText(entry, 'region')?.toLowerCase() ?? UNKNOWN) === region)
@@ -48,7 +54,7 @@ export function ofRegion (entries: readonly Fields[], regions: readonly string[]
   return []
 }
 
-/** The texts in the first of these languages that has any. */
+/** Returns the texts in the first of these languages that has any. */
 export function ofLanguage (value: unknown, languages: readonly string[]): string[] {
   for (const language of languages) {
     const found = toFieldsList(value).filter((entry) => readText(entry, 'langue')?.toLowerCase() === language)
@@ -58,7 +64,7 @@ export function ofLanguage (value: unknown, languages: readonly string[]): strin
   return []
 }
 
-/** The text of an entry, with its entities decoded and its lines as they are everywhere else. */
+/** Returns the text of an entry, with decoded entities and normalized line ends. */
 export function readClean (entry: Fields): string | undefined {
   return toPlainText((readText(entry, 'text') ?? '').replaceAll('\r\n', '\n')) || undefined
 }

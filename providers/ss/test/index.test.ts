@@ -20,12 +20,12 @@ const VIEWPOINT = createViewpoint(undefined, { regions: ['us'], languages: ['en'
 
 interface Options { responses?: PlannedResponse[], preferences?: Partial<Preferences> }
 
-/** A context with the fixtures as answers, after the ones given. */
+/** Opens a context that serves the fixtures after the given responses. */
 function open ({ responses = [], preferences = {} }: Options = {}) {
   return createPluginContext(provider, { config, preferences, responses: [...responses, ...loadResponses(FIXTURES)] })
 }
 
-/** A context that answers every lookup in one way. */
+/** Opens a context with one response for all lookups. */
 function openWith (response: Omit<PlannedResponse, 'url'>) {
   return open({ responses: [{ ...response, url: `${API}/jeu*` }] })
 }
@@ -35,7 +35,7 @@ function createGenesisRom (rom: RomOverrides = {}): Rom {
 }
 const known = createGenesisRom({ sha1_hash: SHA1 })
 
-/** The script and parameters of every lookup, without the credentials. */
+/** Lists the script and parameters of every lookup, without the credentials. */
 function lookups ({ requests }: ReturnType<typeof open>) {
   return requests.map(({ url }) => new URL(url)).filter(({ pathname }) => pathname.includes('/jeu')).map(({ pathname, searchParams }) =>
     [pathname.split('/').at(-1), Object.fromEntries([...searchParams].slice(6))])
@@ -54,7 +54,7 @@ test('conforms', async (t) => {
   })
 })
 
-test('a game is found by the hashes of its file, and its fields are filled', async (t) => {
+test('a game is found by the hashes of its file, with all fields', async (t) => {
   const ctx = open()
   const match = await identify(known, ctx)
   t.match(match, {
@@ -86,7 +86,7 @@ test('a game is found by the hashes of its file, and its fields are filled', asy
   }]])
 })
 
-test('all sixteen kinds of artwork are there, by the addresses that the service gave, without credentials', async (t) => {
+test('all sixteen kinds of artwork are listed without credentials', async (t) => {
   const match = await identify(known)
   const parts = match?.media?.map(({ kind, url }) => [kind, new URL(url).searchParams.get('media'), new URL(url).pathname])
   const picture = '/api2/mediaJeu.php'
@@ -105,7 +105,7 @@ test('all sixteen kinds of artwork are there, by the addresses that the service 
   t.match(metadata, { fullbox_url: /box-texture/, steamgrid_url: /steamgrid/ })
 })
 
-test('artwork is fetched with the credentials, and from nowhere else with them', async (t) => {
+test('artwork is fetched with credentials, only from the service itself', async (t) => {
   const ctx = open()
   const [cover] = (await identify(known, ctx))?.media ?? []
   if (cover === undefined) throw new Error('there is a cover')
@@ -118,7 +118,7 @@ test('artwork is fetched with the credentials, and from nowhere else with them',
   }
 })
 
-test('a green square is no picture', async (t) => {
+test('a green square is a placeholder', async (t) => {
   const square = (green: number) => Uint8Array.from({ length: 32 * 32 * 3 }, (_none, index) =>
     index / 3 < green ? [10, 240, 20][index % 3] ?? 0 : 128)
   const accepts = async (pixels: Uint8Array | undefined) => await definition.acceptMedia?.({ kind: 'cover', url: 'https://x' },
@@ -129,7 +129,7 @@ test('a green square is no picture', async (t) => {
   t.equal(await accepts(undefined), true, 'a film has none')
 })
 
-test("names, dates and artwork are those of the ROM's region, then of the owner's", async (t) => {
+test('names, dates and artwork follow the ROM\'s region, then the preferences', async (t) => {
   const japanese = { sha1_hash: SHA1, region_codes: ['jp'] }
   const ownFirst = await identify(createGenesisRom(japanese), open({ preferences: { regions: ['jp', 'us', 'wor'] } }))
   t.match(ownFirst, { name: 'タイドランナー', first_release_date: Date.UTC(1991, 4) })
@@ -141,7 +141,7 @@ test("names, dates and artwork are those of the ROM's region, then of the owner'
     { name: 'Tide "Runner"', first_release_date: Date.UTC(1992, 10, 24) }, 'a date that is none is passed over')
 })
 
-test('what a region has no text for is that of the region it belongs to', async (t) => {
+test('a region without a text uses its parent\'s text', async (t) => {
   const noms = [{ region: 'us', text: 'Of America' }, { region: 'eu', text: 'Of Europe' }, { region: 'asi', text: 'Of Asia' }]
   const medias = noms.map(({ region }) => ({ type: 'ss', parent: 'jeu', region, url: `https://api.screenscraper.fr/${region}` }))
   const found = (own: string[], regions: string[]) => {
@@ -154,14 +154,14 @@ test('what a region has no text for is that of the region it belongs to', async 
   t.same(found([], ['fr', 'us', 'eu']), ['Of America', picture('us')], 'a region that is wanted keeps its place')
 })
 
-test('the summary is in a language that the owner wants, or there is none', async (t) => {
+test('the summary is in a preferred language or absent', async (t) => {
   const summary = async (languages: string[]) => (await identify(known, open({ preferences: { languages } })))?.summary
   t.equal(await summary(['fr', 'en']), 'Courez avec la marée.')
   t.equal(await summary(['de']), undefined)
   t.match(await summary([]), /^Run with/)
 })
 
-test('an archive is asked about by the one file in it, a disc by its image', async (t) => {
+test('an archive is looked up by its only file, a disc by its image', async (t) => {
   const member = { name: 'folder/Tide Runner.bin', size: 700, crc_hash: '0f1e2d3c', md5_hash: 'short' }
   const folder = { name: 'folder/', size: 0 }
   const file = { file_name: 'Tide Runner.zip', crc_hash: 'ffffffff', archive_members: [folder, member] }
@@ -180,7 +180,7 @@ test('an archive is asked about by the one file in it, a disc by its image', asy
   t.match(lookups(disc)[0], ['jeuInfos.php', { sha1: 'b'.repeat(40), romtype: 'iso', romnom: 'Tide Runner.gdi' }])
 })
 
-test("a disc is asked about by the serial in its file's name too", async (t) => {
+test('a disc is also looked up by the serial in its file name', async (t) => {
   const ctx = open()
   await identify(createGenesisRom({ fs_name: 'Tide Runner [SLUS-00001].iso', serial: 'SLUS-00001' }), ctx)
   await identify(createGenesisRom({ fs_name: 'Tide Runner [SLUS-00001].md', serial: 'SLUS-00001' }), ctx)
@@ -188,7 +188,7 @@ test("a disc is asked about by the serial in its file's name too", async (t) => 
   t.match(asked, [['jeuInfos.php', { serialnum: 'SLUS-00001', romtype: 'iso' }], ['jeuInfos.php', { serialnum: undefined, romtype: 'rom' }]])
 })
 
-test('what the service tells of the very dump is kept, and of no other dump of the game', async (t) => {
+test('facts about this dump are stored, and none about other dumps', async (t) => {
   const roms = [
     { id: '73', hack: '1', regions: { regions_en: ['Japan'] } },
     { id: '74', beta: '1', alt: 1, best: '1', proto: '0', regions: { regions_en: ['Europe', 7, 'USA'] }, langues: { langues_en: ['English'] } }
@@ -205,7 +205,7 @@ test('what the service tells of the very dump is kept, and of no other dump of t
   }
 })
 
-test("artwork is given the time that it takes at the account's speed", async (t) => {
+test('the timeout of artwork depends on the account\'s speed', async (t) => {
   const cover = { kind: 'cover', url: 'https://neoclone.screenscraper.fr/api2/mediaJeu.php?jeuid=3' } as const
   for (const [maxdownloadspeed, timeoutMs] of [[undefined, 600_000], ['unknown', 600_000], ['128', 524_288], ['64', 600_000], [4096, 120_000]] as const) {
     const ctx = open({ responses: [{ url: `${API}/ssuserInfos.php`, json: { response: { ssuser: { maxdownloadspeed } } } }] })
@@ -214,7 +214,7 @@ test("artwork is given the time that it takes at the account's speed", async (t)
   }
 })
 
-test('a file that is unknown is looked for by name: no hack, no sequel, and of two the older one', async (t) => {
+test('an unknown file is searched by name: no hack, no sequel, the oldest wins', async (t) => {
   const ctx = open()
   t.match(await identify(createGenesisRom({ sha1_hash: 'f'.repeat(40) }), ctx), { id: 20, score: 1, name: 'Tide Runner' })
   t.match(lookups(ctx).at(-1), ['jeuRecherche.php', { recherche: 'tide runner', systemeid: '1' }])
@@ -223,7 +223,7 @@ test('a file that is unknown is looked for by name: no hack, no sequel, and of t
   t.equal(match?.media?.length, 2)
 })
 
-test('a title of other letters is found, and asked for by its own letters', async (t) => {
+test('a title in another script is searched unchanged and found', async (t) => {
   t.match(await identify(createGenesisRom({ fs_name: '潮の走者 (Japan).md' })), { id: 24, name: '潮の走者' })
   const ctx = open()
   for (const title of ['タイドランナー', '바다', 'Йога', 'Pokémon - Rubí', 'Spider-Man: Web']) await identify(createGenesisRom({ titles: [title] }), ctx)
@@ -231,7 +231,7 @@ test('a title of other letters is found, and asked for by its own letters', asyn
   t.same(terms, ['タイドランナー', '바다', 'Йога', 'pokemon - rubi', 'rubi', 'spider-man - web', 'web'])
 })
 
-test('a game of a sub-system is found by its name, and goes after one of the same name on the system itself', async (t) => {
+test('a sub-system\'s game matches, after an equal name on the system itself', async (t) => {
   const jeux = [
     { id: '5', systeme: { id: '203' }, noms: [{ region: 'ss', text: 'Tide Heroes' }] },
     { id: '6', systeme: { id: '203' }, noms: [{ region: 'ss', text: 'Tide Runner' }] },
@@ -243,7 +243,7 @@ test('a game of a sub-system is found by its name, and goes after one of the sam
   t.match(await identify(createGenesisRom({ fs_name: 'Tide Runner.md' }), open({ responses })), { id: 7, score: 1 })
 })
 
-test('of a title in two parts the last one is searched when the whole is not found', async (t) => {
+test('a title in two parts is searched by its last part after no match', async (t) => {
   const ctx = open({
     responses: [{ url: `${API}/jeuRecherche.php`, query: { recherche: 'low water' }, json: { response: { jeux: [{ id: '30', noms: [{ region: 'ss', text: 'Tide Runner III : Low Water' }] }] } } }]
   })
@@ -251,13 +251,13 @@ test('of a title in two parts the last one is searched when the whole is not fou
   t.same(lookups(ctx).map(([, query]) => (query as { recherche?: string }).recherche), [undefined, 'tides - low water', 'low water'])
 })
 
-test('arcade games are searched on the boards of every maker', async (t) => {
+test('arcade games are searched on the boards of all makers', async (t) => {
   const ctx = open()
   t.equal(await identify(createGenesisRom({ fs_name: 'x.zip', titles: ['Nobody Knows'], platform: { slug: 'arcade', ids: [75, 6, 7, 8] } }), ctx), undefined)
   t.same(lookups(ctx).map(([, query]) => (query as { systemeid?: string }).systemeid), ['75', '75', '6', '7', '8'])
 })
 
-test('what is no game ends the lookup', async (t) => {
+test('an entry that is no game ends the lookup', async (t) => {
   for (const jeu of [{ id: '5', notgame: 'true', noms: [] }, { id: '5', noms: [{ region: 'eu', text: 'ZZZ(notgame):Tide Runner' }] }]) {
     const ctx = open({ responses: [{ url: `${API}/jeuInfos.php`, json: { response: { jeu } } }] })
     t.equal(await identify(known, ctx), undefined)
@@ -265,14 +265,14 @@ test('what is no game ends the lookup', async (t) => {
   }
 })
 
-test('a person is offered the games of a search, the best first, without hits that are no games', async (t) => {
+test('a manual search lists games, the best first, and no other entries', async (t) => {
   const { platform } = known
   const found = await definition.search?.({ term: 'Tide Runner', platform }, open())
   t.same(found?.map(({ id }) => id), [9, 20, 22, 21])
   t.same(await definition.search?.({ term: 'nothing of that kind', platform }, open()), [])
 })
 
-test('threads, pace and what is left of the day are learnt from answers, and a warning is given once', async (t) => {
+test('limits are learnt from responses, with one warning for a low allowance', async (t) => {
   const ctx = open()
   await identify(known, ctx)
   t.same(ctx.limits.at(-1), { concurrency: 2, rates: [{ requests: 3072, perMs: 60_000 }] })
@@ -288,12 +288,12 @@ test('threads, pace and what is left of the day are learnt from answers, and a w
   t.equal(low.logs.filter(({ message }) => message.startsWith('little of')).length, 1)
 })
 
-test('the account is read once for a scan, and its failure stops nothing', async (t) => {
+test('the account is read once per scan, and its failure stops nothing', async (t) => {
   const ctx = open({ responses: [{ url: `${API}/ssuserInfos.php`, status: 403, text: 'Erreur de login : Vérifier vos identifiants !  ' }] })
   t.match(await identify(known, ctx), { id: 3 })
 })
 
-test('every refusal is told as what it is', async (t) => {
+test('every refusal becomes its own error', async (t) => {
   const french = { headers: { 'content-type': 'application/json' } }
   const developer = { text: 'Erreur de login : Vérifier vos identifiants développeur !  ' }
   const refusals: [Omit<PlannedResponse, 'url'>, new (...args: never[]) => Error, RegExp][] = [
@@ -316,13 +316,13 @@ test('every refusal is told as what it is', async (t) => {
   }
 })
 
-test('one refusal for want of requests may be a slip; the second pauses the source', async (t) => {
+test('the second refusal for spent requests pauses the provider, not the first', async (t) => {
   const ctx = openWith({ status: 430, text: 'quota' })
   await t.rejects(identify(known, ctx), RateLimitedError)
   t.equal(ctx.allowances.at(-1)?.remaining, 19_988)
 })
 
-test('an answer about the account pauses nothing, whatever it says is left', async (t) => {
+test('a response about the account never pauses the provider', async (t) => {
   const spent = { maxrequestsperday: '100', requeststoday: '100' }
   for (const answer of [{ status: 430, text: 'quota' }, { json: { response: { ssuser: spent } } }]) {
     const ctx = open({ responses: [{ url: `${API}/ssuserInfos.php`, ...answer }] })
@@ -334,7 +334,7 @@ test('an answer about the account pauses nothing, whatever it says is left', asy
   t.equal(told.allowances.at(-1)?.remaining, 0, 'an answer to a lookup does')
 })
 
-test('a day without requests left is noted, and put to the test again within a quarter of an hour', async (t) => {
+test('a spent day pauses the provider for at most a quarter of an hour', async (t) => {
   const ctx = openWith({ status: 430, text: 'quota' })
   await t.rejects(identify(known, ctx), RateLimitedError)
   await t.rejects(identify(known, ctx), RateLimitedError)
@@ -343,19 +343,19 @@ test('a day without requests left is noted, and put to the test again within a q
   t.ok(resetsAt > Date.now() && resetsAt <= Date.now() + 15 * 60_000)
 })
 
-test('an unknown game is not found, also when its hash is not understood or too many were unknown today', async (t) => {
+test('an unknown game is not found, also with an invalid hash or spent quota', async (t) => {
   for (const [status, text] of [[404, 'Erreur : Rom/Iso/Dossier non trouvée !  '], [400, 'Champ crc, md5 ou sha1 erroné  '], [431, 'Faite du tri !'], [200, 'Erreur : Jeu non trouvée !  ']] as const) {
     t.equal(await identify(known, openWith({ status, text })), undefined, text)
   }
 })
 
-test('a backslash that escapes nothing does not lose an answer', async (t) => {
+test('an invalid backslash does not lose a response', async (t) => {
   const name = String.raw`{ "region": "ss", "text": "AC\DC \"Live\" \\ \u00e9" }`
   const text = `{ "response": { "jeu": { "id": "3", "noms": [${name}] } } }`
   t.match(await identify(known, openWith({ text })), { id: 3, name: String.raw`AC\DC "Live" \ é` })
 })
 
-test('whatever a game holds, reading it does not fail', async (t) => {
+test('reading a game never fails, whatever it holds', async (t) => {
   const keys = ['noms', 'systeme', 'editeur', 'joueurs', 'note', 'synopsis', 'classifications', 'dates', 'genres', 'medias']
   const entry = fc.dictionary(fc.constantFrom('region', 'langue', 'text', 'type', 'url', 'noms', 'parent'), fc.jsonValue())
   const game = fc.dictionary(fc.constantFrom(...keys), fc.oneof(fc.jsonValue(), fc.array(entry), entry))

@@ -7,7 +7,10 @@ const STORE_URL = 'https://store.steampowered.com/api'
 const CAPSULES_URL = 'https://shared.akamai.steamstatic.com/store_item_assets/steam/apps'
 const TIMEOUT_MS = 120_000
 const CAPSULE_TIMEOUT_MS = 15_000
-/** The store counts requests in windows of five minutes, and says nothing of the time left. */
+/**
+ * The pause after a refusal. The store counts requests in windows of five minutes and does not state the remaining
+ * time.
+ */
 const THROTTLED_MS = 60_000
 
 /** The store's names of languages: https://partner.steamgames.com/doc/store/localization/languages */
@@ -16,16 +19,16 @@ const LANGUAGES: ReadonlyMap<string, string> = new Map(Object.entries({
   it: 'italian', ja: 'japanese', ko: 'koreana', nl: 'dutch', no: 'norwegian', pl: 'polish', pt: 'portuguese',
   ru: 'russian', sv: 'swedish', zh: 'schinese'
 }))
-/** A country of each region that has a store of its own. */
+/** A country with a store of its own, by region. */
 const COUNTRIES: ReadonlyMap<string, string> = new Map(Object.entries({
   au: 'au', br: 'br', ca: 'ca', cn: 'cn', de: 'de', eu: 'de', fr: 'fr', it: 'it', jp: 'jp', kr: 'kr', nl: 'nl', sp: 'es',
   uk: 'gb', us: 'us'
 }))
 
-/** An app that a search found. */
+/** An app in a search result. */
 export interface Hit { readonly id: number, readonly name: string, readonly fields: Fields }
 
-/** What the store calls an app, at most ten and in no useful order; bundles and packages are left out. */
+/** Searches the store for apps, at most ten and in no useful order; skips bundles and packages. */
 export async function searchStore (term: string, ctx: SteamContext): Promise<Hit[]> {
   const answer = await askStore('storesearch', { term }, ctx.config.country, ctx)
   return toFieldsList(answer.items).filter((item) => item.type === 'app').flatMap((fields) => {
@@ -35,7 +38,7 @@ export async function searchStore (term: string, ctx: SteamContext): Promise<Hit
   })
 }
 
-/** The details of an app; one that a country's store does not have is asked for in another country's. */
+/** Returns the details of an app. Tries another country's store if the configured country does not have the app. */
 export async function readApp (id: number, ctx: SteamContext): Promise<Fields | undefined> {
   const { config: { country }, preferences: { regions } } = ctx
   const other = regions.map((region) => COUNTRIES.get(region)).find((code) => code !== undefined && code !== country)
@@ -46,19 +49,19 @@ async function readAppIn (country: string, id: number, ctx: SteamContext): Promi
   const answer = await askStore('appdetails', { appids: id }, country, ctx)
   const own = readFields(answer, String(id))
   if (own !== undefined) return own.success === true ? readFields(own, 'data') : undefined
-  // Some apps are answered under the id of one of their parts.
+  // The store returns some apps under the id of one of their parts.
   const [sole, ...more] = toFieldsList(answer)
   const data = sole && readFields(sole, 'data')
   return data !== undefined && more.length === 0 && readId(data, 'steam_appid') === id ? data : undefined
 }
 
-/** Whether the store answers about an app that it has always had. */
+/** Returns true if the store returns an app that has always existed. */
 export async function checkStore (ctx: SteamContext): Promise<boolean> {
   const answer = await askStore('appdetails', { appids: 220, filters: 'basic' }, ctx.config.country, ctx)
   return isFields(readFields(answer, '220')?.data)
 }
 
-/** The upright picture of the library; undefined for an app that has none, or when it cannot be known. */
+/** Returns the URL of the app's upright picture; undefined if the app has none or the request fails. */
 export async function findCapsule (id: number, { http, signal, log }: SteamContext): Promise<string | undefined> {
   const url = `${CAPSULES_URL}/${id}/library_600x900.jpg`
   try {

@@ -3,13 +3,13 @@ import { type Hit, readApp, searchStore } from './api.ts'
 import type { SteamContext } from './config.ts'
 
 const THRESHOLD = 0.85
-/** Details that are read for one name: soundtracks and extensions stand beside games of the same name. */
+/** Maximum number of apps read for one name, because soundtracks and extensions have names similar to games. */
 const TRIES = 3
 
 /** The store's flag of each platform. */
 const FLAGS: ReadonlyMap<string, string> = new Map([['win', 'windows'], ['linux', 'linux'], ['mac', 'mac']])
 
-/** The game whose name is most like a file's; undefined when none is like it. */
+/** Finds the game with the name most similar to a file's; undefined when none is similar enough. */
 export async function findGame (name: string, platform: string, ctx: SteamContext) {
   const term = toTerm(name)
   if (term === '') return undefined
@@ -25,7 +25,7 @@ export async function findGame (name: string, platform: string, ctx: SteamContex
   return undefined
 }
 
-/** Every app found, those most like the term first. */
+/** Lists all apps of a search, the most similar first. */
 export async function listHits (typed: string, platform: string, ctx: SteamContext) {
   const term = toTerm(typed)
   const hits = term === '' ? [] : sortByPlatform(await searchStore(term, ctx), platform)
@@ -34,7 +34,7 @@ export async function listHits (typed: string, platform: string, ctx: SteamConte
 
 const toTerm = (name: string): string => toQuery(name, { keepPunctuation: true })
 
-/** Those that are made for the platform come first, so that they win among equals. */
+/** Sorts apps for the platform first, because the first one wins on a tie. */
 function sortByPlatform (hits: readonly Hit[], platform: string): Hit[] {
   const lacks = ({ fields }: Hit) => readFields(fields, 'platforms')?.[FLAGS.get(platform) ?? ''] === false
   return hits.toSorted((a, b) => Number(lacks(a)) - Number(lacks(b)))

@@ -13,7 +13,7 @@ export default defineProvider({
   config: ConfigSchema,
   metadata: MetadataSchema,
   platforms: { win: true, linux: true, mac: true },
-  // About 200 requests in 5 minutes are let through.
+  // The store allows about 200 requests in 5 minutes.
   limits: { timeoutMs: 300_000, rates: [{ requests: 3, perMs: 5_000, hosts: ['store.steampowered.com'] }] },
 
   async identify (rom, ctx) {

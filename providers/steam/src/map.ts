@@ -6,13 +6,13 @@ import type { Metadata } from './metadata.ts'
 
 const AGE_MAX = 21
 
-/** https://partner.steamgames.com/doc/store/application/categories, by id. */
+/** Game modes by id, from https://partner.steamgames.com/doc/store/application/categories. */
 const GAME_MODES: ReadonlyMap<number, string> = new Map([
   [1, 'Multiplayer'], [2, 'Single player'], [9, 'Co-operative'], [20, 'Massively Multiplayer Online (MMO)'],
   [24, 'Split screen'], [37, 'Split screen'], [38, 'Co-operative'], [39, 'Co-operative']
 ])
 
-/** @param capsule the upright picture of the library, when there is one */
+/** @param capsule the URL of the upright picture, if the app has one */
 export function toMatch (id: number, app: Fields, capsule?: string, score?: number): Match<Metadata, number> {
   const metadata = toMetadata(app)
   const { genres, companies, developers, publishers, first_release_date: released } = metadata
@@ -53,14 +53,14 @@ function toMetadata (app: Fields): Metadata {
   })
 }
 
-/** Seconds; undefined for what is to come, and for a year or quarter. */
+/** Returns the release date in seconds; undefined for future releases and for a bare year or quarter. */
 function readRelease (app: Fields): number | undefined {
   const release = readFields(app, 'release_date') ?? {}
   const date = release.coming_soon === true ? undefined : readDate(release, 'date')
   return date?.precision === 'day' ? date.at / 1000 : undefined
 }
 
-/** The strictest of the store's own age and those of the rating boards; the store's 0 says nothing. */
+/** Returns the strictest age among the store's own and the boards' ratings; the store's 0 means unknown. */
 function toMinimumAge (app: Fields): number | undefined {
   const ratings = readFields(app, 'ratings') ?? {}
   const ages = [readId(app, 'required_age') ?? [], ...Object.keys(ratings).map((board) => {

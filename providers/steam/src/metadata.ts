@@ -3,7 +3,7 @@ import { type Static, Type } from '@svc/plugin-sdk'
 const Text = Type.Optional(Type.String())
 const Names = Type.Optional(Type.Array(Type.String()))
 
-/** An app of the store as `steam_metadata`; only what is known is there. */
+/** An app of the store as `steam_metadata`; unknown fields are absent. */
 export const MetadataSchema = Type.Object({
   total_rating: Type.Optional(Type.String({ description: 'Score at Metacritic, 0 to 100' })),
   first_release_date: Type.Optional(Type.Integer({ description: 'Seconds since 1970-01-01 UTC' })),

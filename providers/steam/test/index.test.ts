@@ -17,7 +17,7 @@ function open (responses: readonly PlannedResponse[] | URL = FIXTURES, preferenc
   return createPluginContext(provider, { responses, preferences })
 }
 
-/** A store that finds these, with these details by app. */
+/** Opens a store with these search results and these details by app. */
 function openStore (hits: unknown, apps: Record<string, unknown>, hasCapsule = true) {
   const answer = ({ url, method }: RecordedRequest): PlannedResponse => {
     if (method === 'HEAD') return { url: '*', status: hasCapsule ? 200 : 404 }
@@ -37,7 +37,7 @@ t.test('conforms', (t) => testProvider(t, provider, {
   known: { rom: { fs_name: 'Chrono Harbor.zip', platform: { slug: 'win' } }, id: 400, name: 'Chrono Harbor™' }
 }))
 
-t.test('a game is found by its name and gives all its fields', async (t) => {
+t.test('a game is found by its name with all its fields', async (t) => {
   const ctx = open()
   const match = await identify('Chrono Harbor (v1.2) [GOG].zip', ctx)
   t.match(match, {
@@ -79,7 +79,7 @@ t.test('a game is found by its name and gives all its fields', async (t) => {
   ])
 })
 
-t.test('a sequel, another game and an empty name are not taken', async (t) => {
+t.test('a sequel, another game and an empty name do not match', async (t) => {
   t.equal(await identify('Chrono Harbor 3.zip', openStore([{ ...HIT, name: 'Chrono Harbor 2' }], {})), undefined)
   t.equal(await identify('Tide Keepers.zip', openStore([HIT], {})), undefined)
   const ctx = openStore([HIT], {})
@@ -87,14 +87,14 @@ t.test('a sequel, another game and an empty name are not taken', async (t) => {
   t.equal(ctx.requests.length, 0)
 })
 
-t.test('what is no game gives way to the next title that is like the name', async (t) => {
+t.test('the next similar title is tried after one that is no game', async (t) => {
   const hits = [{ ...HIT, id: 1 }, { ...HIT, id: 2 }, { ...HIT, id: 3, name: 'Chrono Harbour' }]
   const apps = { 1: { ...APP, type: 'music' }, 2: { ...APP, type: 'dlc' }, 3: APP }
   t.match(await identify('Chrono Harbor', openStore(hits, apps)), { id: 3 })
   t.equal(await identify('Chrono Harbor', openStore(hits, { 1: apps[1], 2: apps[2] })), undefined)
 })
 
-t.test('of equal names the one made for the platform wins, else the first', async (t) => {
+t.test('the one for the platform wins among equal names, else the first', async (t) => {
   const hits = [
     { ...HIT, id: 1, platforms: { windows: true, linux: false } },
     { ...HIT, id: 2, platforms: { windows: true, linux: true } }
@@ -106,7 +106,7 @@ t.test('of equal names the one made for the platform wins, else the first', asyn
   t.match(await identify('Chrono Harbor', openStore([other], apps), 'linux'), { id: 1 }, 'one that is not stays allowed')
 })
 
-t.test('a title that is not Latin is asked for as it is written, and found', async (t) => {
+t.test('a title in another script is sent unchanged and found', async (t) => {
   const ctx = openStore([{ ...HIT, name: 'クロノハーバー' }], { 400: APP })
   t.match(await identify('クロノハーバー.zip', ctx), { id: 400, score: 1 })
   await identify('Pokémon_Quay.zip', ctx)
@@ -123,7 +123,7 @@ t.test('an app is read by its id, whatever its type', async (t) => {
   t.equal(ctx.requests.length, 0)
 })
 
-t.test('an app that is answered under the id of one of its parts counts, when it says so itself', async (t) => {
+t.test('an app under the id of one of its parts counts if its own id matches', async (t) => {
   const answerWith = (json: unknown) => open([
     { method: 'HEAD', url: '*', status: 404 }, { url: 'https://store.steampowered.com/api/appdetails', json }
   ])
@@ -133,7 +133,7 @@ t.test('an app that is answered under the id of one of its parts counts, when it
   t.equal(await definition.getById?.(400, undefined, answerWith({ 999: part, 998: part })), undefined)
 })
 
-t.test('an app that one country\'s store does not have is asked for in that of a preferred region', async (t) => {
+t.test('a missing app is requested from a preferred region\'s store', async (t) => {
   const responses = [
     { method: 'HEAD', url: '*' },
     { url: '*', query: { cc: 'us' }, json: { 400: { success: false } } },
@@ -144,7 +144,7 @@ t.test('an app that one country\'s store does not have is asked for in that of a
   t.match(ctx.requests[0]?.url, /l=german/)
 })
 
-t.test('without an upright picture the header is the cover, also when the pictures\' server fails', async (t) => {
+t.test('the header is the cover if the upright picture is missing or fails', async (t) => {
   const header = { kind: 'cover', url: String(APP.header_image) }
   const apps = { 400: APP }
   t.match((await identify('Chrono Harbor', openStore([HIT], apps, false)))?.media, [header])
@@ -152,7 +152,7 @@ t.test('without an upright picture the header is the cover, also when the pictur
   t.match((await definition.getById?.(400, undefined, down))?.media, [header])
 })
 
-t.test('dates are days or nothing', async (t) => {
+t.test('only full dates count', async (t) => {
   const dateOf = async (date: unknown) => {
     const ctx = openStore([], { 400: { ...APP, release_date: date } })
     return (await definition.getById?.(400, undefined, ctx))?.first_release_date
@@ -163,7 +163,7 @@ t.test('dates are days or nothing', async (t) => {
   t.equal(await dateOf('10 Dec, 2020'), undefined)
 })
 
-t.test('a board whose ratings are not known counts by the age that the store gives it', async (t) => {
+t.test('an unknown board counts by the age that the store states', async (t) => {
   const ageOf = async (ratings: unknown) =>
     (await definition.getById?.(400, undefined, openStore([], { 400: { ...APP, required_age: 0, ratings } })))?.min_age
   t.equal(await ageOf({ steam_germany: { rating: 'x', required_age: '16' }, esrb: { rating: 't', required_age: '13' } }), 16)
@@ -171,7 +171,7 @@ t.test('a board whose ratings are not known counts by the age that the store giv
   t.equal(await ageOf({ crl: { rating: '' }, igrs: null }), undefined)
 })
 
-t.test('fields of another type are not known', async (t) => {
+t.test('fields of another type are ignored', async (t) => {
   const odd = {
     type: 'game', name: 7, required_age: 'adult', metacritic: [], genres: {}, categories: 'x', ratings: [], developers: [7, 'A'],
     screenshots: [{ path_full: 'ss.jpg' }, null], header_image: 'header.jpg', platforms: null
@@ -183,14 +183,14 @@ t.test('fields of another type are not known', async (t) => {
   })
 })
 
-t.test('a search by hand lists apps of every name, those most like the words first', async (t) => {
+t.test('a manual search lists all apps, the most similar first', async (t) => {
   const { platform } = createPcRom('x')
   const matches = await definition.search?.({ term: 'Chrono Harbor', platform }, open())
   t.same(matches?.map(({ id }) => id).toSorted(), [400, 401, 402])
   t.match(matches?.[0], { id: 400, media: [{ kind: 'cover', url: /capsule_231x87/ }] })
 })
 
-t.test('null, too many requests and a page in place of JSON are told', async (t) => {
+t.test('null, a rate limit and a page in place of JSON are errors', async (t) => {
   const run = (response: Partial<PlannedResponse>) => async () =>
     await identify('Chrono Harbor', open([{ url: '*', ...response }]))
   const throttled: unknown = await run({ json: null })().catch((err: unknown) => err)
@@ -201,7 +201,7 @@ t.test('null, too many requests and a page in place of JSON are told', async (t)
   await t.rejects(run({ status: 429 }), RateLimitedError)
 })
 
-t.test('the store answers when it knows an app', async (t) => {
+t.test('the heartbeat succeeds when the store returns an app', async (t) => {
   t.equal(await definition.heartbeat?.(open()), true)
   t.equal(await definition.heartbeat?.(openStore([], {})), false)
 })

@@ -6,15 +6,15 @@ import type { TgdbContext } from './config.ts'
 
 const API_URL = 'https://api.thegamesdb.net'
 const DAY_MS = 24 * 60 * 60 * 1000
-/** Which of them a refusal is answered with differs between versions of the server. */
+/** Statuses of a refusal, which differ between versions of the server. */
 const REFUSALS = [401, 403, 418, 429, 499]
 const SPENT = /allowance|limit|quota|exceed|exhaust/i
 
 /**
- * What an endpoint answers in `data` and `include`. No request is spent on what was answered within a month. The rest
- * of an answer is forgotten: the addresses of further pages hold the API key.
+ * Returns `data` and `include` of an endpoint's response, cached for 30 days to save requests. The rest of the
+ * response is dropped, because the URLs of further pages hold the API key.
  *
- * @param part what `data` must have
+ * @param part the required part of `data`
  * @throws CredentialsRefusedError · RateLimitedError when the allowance is spent · ServiceDownError
  */
 export async function ask (
@@ -32,7 +32,10 @@ export async function ask (
   return { data, include }
 }
 
-/** `data` of what belongs to a game, such as its pictures: one that was found counts without what fails. */
+/**
+ * Returns `data` about a part of a game, such as its pictures; empty after an error, because the game counts without
+ * the part.
+ */
 export async function askBesides (...[ctx, path, part, query]: Parameters<typeof ask>): Promise<Fields> {
   try {
     return (await ask(ctx, path, part, query)).data
@@ -44,7 +47,7 @@ export async function askBesides (...[ctx, path, part, query]: Parameters<typeof
   }
 }
 
-/** Whether the key is good: what this asks for costs nothing of the allowance. */
+/** Returns true if the key is valid; this request does not count towards the allowance. */
 export const checkHealth = async (ctx: TgdbContext): Promise<boolean> =>
   readNumeric(await send(ctx, '/v1/API/Limit', {}), 'remaining_monthly_allowance') !== undefined
 
@@ -62,10 +65,10 @@ async function send ({ config, http }: TgdbContext, path: string, query: object)
   throw new CredentialsRefusedError(`TheGamesDB refused the API key with code ${code}; check TGDB_API_KEY`)
 }
 
-/** Passes on what an answer tells of the requests left, and gives their number. */
+/** Reports the remaining requests from a response, and returns their number. */
 function noteAllowance (answer: Fields, http: HttpClient): number | undefined {
   const monthly = readNumeric(answer, 'remaining_monthly_allowance')
-  // Private keys have no date on which theirs comes back.
+  // Private keys have no reset date.
   const refreshS = readNumeric(answer, 'allowance_refresh_timer') ?? 0
   if (monthly === undefined) return undefined
   const remaining = Math.max(0, monthly) + Math.max(0, readNumeric(answer, 'extra_allowance') ?? 0)
@@ -73,7 +76,7 @@ function noteAllowance (answer: Fields, http: HttpClient): number | undefined {
   return remaining
 }
 
-/** Whoever goes on asking may have his address blocked for a day. */
+/** Pauses the provider for a day, because the service may block the server's address for further requests. */
 function stopForToday (http: HttpClient): RateLimitedError {
   http.setAllowance({ name: 'day', remaining: 0, resetsAt: Date.now() + DAY_MS })
   return new RateLimitedError('The allowance of the API key at TheGamesDB is spent', DAY_MS)

@@ -6,7 +6,7 @@ const PICTURE_KINDS: readonly (readonly [type: string, MediaKind])[] = [['screen
   ['titlescreen', 'title_screen'], ['clearlogo', 'logo'], ['fanart', 'fanart'], ['banner', 'marquee']]
 const KINDS = new Map<string, MediaKind>([...PICTURE_KINDS, ['boxart front', 'cover'], ['boxart back', 'box2d_back']])
 
-/** The pictures of a game that the owner keeps; those besides the box take a request of their own. */
+/** Lists the pictures of a game in the preferred media kinds; kinds other than boxes take a separate request. */
 export async function listMedia (id: number, include: Fields, ctx: TgdbContext): Promise<Media[]> {
   const types = PICTURE_KINDS.filter(([, kind]) => ctx.preferences.media.includes(kind)).map(([type]) => type)
   if (types.length === 0) return readBoxes(id, include)
@@ -14,7 +14,7 @@ export async function listMedia (id: number, include: Fields, ctx: TgdbContext):
   return [...readBoxes(id, include), ...toMedia(readFields(data, 'images')?.[id], data)]
 }
 
-/** Front and back of the box, as an answer with games includes them. */
+/** Reads front and back of the box from the `include` part of a response. */
 export function readBoxes (id: number, include: Fields): Media[] {
   const boxart = readFields(include, 'boxart') ?? {}
   return toMedia((readFields(boxart, 'data') ?? boxart)[id], boxart)

@@ -5,15 +5,15 @@ import { ask } from './api.ts'
 import type { TgdbContext } from './config.ts'
 
 const FIELDS = 'players,publishers,genres,overview,rating,platform,coop,youtube,alternates'
-/** TheGamesDB tells games of one title apart by their year or country. */
+/** A year or country, with which TheGamesDB distinguishes games of the same title. */
 const TRAILING_PARENTHESIS = /\s*\([^()]*\)$/
 
-/** A game as TheGamesDB describes it. Only its id and title have been looked at, and are as they are shown. */
+/** A game as TheGamesDB describes it. Only its id and title are checked; the title is plain text. */
 export type Game = Fields & { readonly id: number, readonly game_title: string }
-/** Games, and what is told of their boxes. */
+/** Games with the data about their boxes. */
 interface Answer { games: Game[], include: Fields }
 
-/** The games of these platforms with these words in a title. Nothing is asked without a word or a platform. */
+/** Lists the games of these platforms with these words in a title. Sends no request without a word or a platform. */
 export async function searchGames (title: string, platformIds: readonly ProviderId[], ctx: TgdbContext) {
   const name = toQuery(title)
   if (name === '' || platformIds.length === 0) return { games: [], include: {} }
@@ -25,7 +25,7 @@ export async function searchGames (title: string, platformIds: readonly Provider
 export const readGames = (id: number, ctx: TgdbContext): Promise<Answer> =>
   listGames(ctx, '/v1/Games/ByGameID', { id, fields: FIELDS, include: 'boxart' })
 
-/** The title of a game, then its other ones. */
+/** Lists the title of a game, then its alternative titles. */
 export function listTitles (game: Game): string[] {
   return [game.game_title.replace(TRAILING_PARENTHESIS, ''), ...listAlternates(game)]
 }

@@ -11,9 +11,9 @@ export default defineProvider({
   id: 'integer',
   tag: 'tgdb',
   config: ConfigSchema,
-  // The same console under its two names has its games under one.
+  // A console with two names has its games under one of them.
   platforms: { ...platformIds('tgdb_id'), sfam: 6, famicom: 7 },
-  // A month has about a thousand requests: none is spent on what others know.
+  // The allowance is about a thousand requests a month, so games that other providers identify cost none.
   when: 'unidentified',
   limits: { concurrency: 2, timeoutMs: 180_000 },
 

@@ -28,13 +28,13 @@ export async function toMatch (game: Game, media: Media[], ctx: TgdbContext, sco
   }
 }
 
-/** `E - Everyone` is `E`; a text such as `Not Rated` is no rating. */
+/** Reads an age rating: `E - Everyone` is `E`; a text such as `Not Rated` is no rating. */
 function readAgeRating (game: Game): Pick<GameFields, 'age_ratings' | 'min_age'> {
   const rating = readText(game, 'rating')?.split(' - ', 1)[0]?.trim() ?? ''
   return /^[A-Z\d+]{1,4}$/.test(rating) ? { age_ratings: [rating], min_age: minimumAge('ESRB', rating) } : {}
 }
 
-/** Games have ids of these only. The list of all is asked for when a game has any, which is once a month. */
+/** Resolves ids to names. Requests the whole list if a game has any id; the list is cached for a month. */
 async function readNamesOf (game: Game, list: string, ctx: TgdbContext): Promise<string[]> {
   const ids: readonly unknown[] = Array.isArray(game[list]) ? game[list] : []
   if (ids.length === 0) return []

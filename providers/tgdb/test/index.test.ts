@@ -19,7 +19,7 @@ function createSnesRom (fsName: string, platformIds = [6]): Rom {
   return createRom({ fs_name: fsName, platform: { ids: platformIds } })
 }
 
-/** A context in which TheGamesDB lists these games, with nothing around them. */
+/** Opens a context in which TheGamesDB lists only these games. */
 function openGames (...games: unknown[]) {
   return openHttp(() => ({ url: '*', json: { code: 200, status: 'Success', data: { count: games.length, games } } }))
 }
@@ -39,7 +39,7 @@ test('conforms', async (t) => {
   })
 })
 
-test('a file is matched by its name on its platform, with all fields and pictures', async (t) => {
+test('a file matches by name on its platform, with all fields and pictures', async (t) => {
   const ctx = createContext({ config, responses: FIXTURES })
   const match = await definition.identify?.(ROM, ctx)
   t.match(match, {
@@ -71,7 +71,7 @@ test('a file is matched by its name on its platform, with all fields and picture
   ])
 })
 
-test('the boxes are read where they are keyed directly too', async (t) => {
+test('boxes are also read when keyed directly', async (t) => {
   const bases = { original: 'https://cdn.thegamesdb.net/images/original/' }
   const boxart = { base_url: bases, 1: [{ type: 'boxart', side: 'front', filename: 'a.jpg' }] }
   const game = { id: 1, game_title: 'Tide', platform: 6 }
@@ -81,7 +81,7 @@ test('the boxes are read where they are keyed directly too', async (t) => {
     { media: [{ kind: 'cover', url: 'https://cdn.thegamesdb.net/images/original/a.jpg' }] })
 })
 
-test('nothing is asked twice within a month, and only what the owner keeps is asked for', async (t) => {
+test('nothing is requested twice a month, and only preferred media kinds', async (t) => {
   const ctx = createContext({ config, responses: FIXTURES, preferences: BOXES_ONLY })
   await definition.identify?.(ROM, ctx)
   const asked = ['/v1.1/Games/ByGameName', '/v1/Genres', '/v1/Developers', '/v1/Publishers']
@@ -92,7 +92,7 @@ test('nothing is asked twice within a month, and only what the owner keeps is as
   t.same(paths(ctx), asked, 'not even by the next scan')
 })
 
-test('no key is kept with the answers', async (t) => {
+test('no key is cached with the responses', async (t) => {
   const kept: unknown[] = []
   const ctx = createContext({ config, responses: FIXTURES })
   const cache = { ...ctx.cache, set: async (key: string, value: unknown) => { kept.push(key, value) } }
@@ -101,7 +101,7 @@ test('no key is kept with the answers', async (t) => {
   t.notMatch(JSON.stringify(kept), 'hidden-key')
 })
 
-test('what is left of the month is told, and a private key has no date for it', async (t) => {
+test('the monthly allowance is reported; a private key has no reset date', async (t) => {
   const ctx = createContext({ config, responses: FIXTURES })
   await definition.heartbeat?.(ctx)
   t.match(ctx.allowances, [{ name: 'month', remaining: 963 }])
@@ -116,12 +116,12 @@ test('what is left of the month is told, and a private key has no date for it', 
   t.match(texts.allowances, [{ name: 'month', remaining: 7 }])
 })
 
-test('only games of the platform count, and a year behind a title does not', async (t) => {
+test('only games of the platform count, and a year after a title does not', async (t) => {
   const ctx = openGames({ id: 1, game_title: 'Tide', platform: 18 }, { id: 2, game_title: 'Tide (1993)', platform: 6 })
   t.match(await definition.identify?.(createSnesRom('Tide.sfc'), ctx), { id: 2, score: 1 })
 })
 
-test('a game is found by its other titles, in any script, and Super Famicom games among those of its twin', async (t) => {
+test('a game is found by alternative titles, and on its twin platform', async (t) => {
   const ctx = openGames({ id: 1, game_title: 'Chrono Harbor', platform: 6, alternates: ['クロノハーバー'] })
   const rom = createSnesRom('クロノハーバー (Japan).sfc')
   t.match(await definition.identify?.(rom, ctx), { id: 1, score: 1 })
@@ -129,27 +129,27 @@ test('a game is found by its other titles, in any script, and Super Famicom game
   t.same([definition.platforms?.snes, definition.platforms?.sfam, definition.platforms?.famicom], [6, 6, 7])
 })
 
-test('of two close titles the closer one wins; a neighbouring sequel and another game are no match', async (t) => {
+test('the closer of two titles wins, and a neighbouring sequel does not match', async (t) => {
   const ctx = openGames({ id: 1, game_title: 'Harbor Quest II', platform: 6 }, { id: 2, game_title: 'Harbor Quest III', platform: 6 })
   t.match(await definition.identify?.(createSnesRom('Harbor Quest 3.sfc'), ctx), { id: 2 })
   t.equal(await definition.identify?.(createSnesRom('Harbor Quest 4.sfc'), ctx), undefined)
   t.equal(await definition.identify?.(createSnesRom('Tetris.sfc'), ctx), undefined)
 })
 
-test('the title that a short name stands for is searched', async (t) => {
+test('a short name is searched by its title', async (t) => {
   const ctx = openGames({ id: 9, game_title: 'Tide Fighter II', platform: 23 })
   const rom = createRom({ fs_name: 'tf2.zip', titles: ['Tide Fighter II', 'tf2'], platform: { slug: 'arcade', ids: [23] } })
   t.match(await definition.identify?.(rom, ctx), { id: 9 })
 })
 
-test('nothing is asked for a platform TheGamesDB does not know or a name without a word', async (t) => {
+test('an unknown platform and a name without a word cause no request', async (t) => {
   const ctx = openGames()
   t.equal(await definition.identify?.(createSnesRom('Tide.sfc', []), ctx), undefined)
   t.equal(await definition.identify?.(createSnesRom('!!!.sfc'), ctx), undefined)
   t.equal(ctx.requests.length, 0)
 })
 
-test('it is asked only about what no other source identified', async (t) => {
+test('it runs only for ROMs that no other provider identified', async (t) => {
   t.equal(definition.when, 'unidentified')
 })
 
@@ -160,12 +160,12 @@ test('a game is read by its id', async (t) => {
   for (const id of ['x', -1, 0.5]) t.equal(await definition.getById?.(id as number, undefined, ctx), undefined)
 })
 
-test('a search by hand lists every game of the platform, those most like the words first', async (t) => {
+test('a manual search lists all games, the most similar first', async (t) => {
   const ctx = openGames({ id: 1, game_title: 'Tide Keepers', platform: 6 }, { id: 2, game_title: 'Tide', platform: 6 })
   t.match(await definition.search?.({ term: 'Tide', platform: ROM.platform }, ctx), [{ id: 2, score: 1 }, { id: 1 }])
 })
 
-test('values that say nothing are left out', async (t) => {
+test('empty values are dropped', async (t) => {
   const game = {
     id: 1, game_title: 'Tide', platform: 6, players: 1, youtube: '', rating: 'Not Rated', coop: 'No', developers: null,
     genres: [null], alternates: null, overview: null, release_date: '0000-00-00'
@@ -183,7 +183,7 @@ test('values that say nothing are left out', async (t) => {
   t.match(await read({ rating: 'M - Mature 17+' }), { age_ratings: ['M'], min_age: 17 })
 })
 
-test('numbers written as text, entities in other titles and lists that are not keyed are taken', async (t) => {
+test('numbers as text, entities in titles and unkeyed lists are accepted', async (t) => {
   const game = {
     id: '1', game_title: 'Tide &amp; Quay', platform: '6', players: '2', genres: ['7'], alternates: ['Ebb &amp; Flow']
   }
@@ -196,7 +196,7 @@ test('numbers written as text, entities in other titles and lists that are not k
   })
 })
 
-test('a list of names or pictures that fails does not cost the game, nor is it asked for again', async (t) => {
+test('a failed list costs neither the game nor another request', async (t) => {
   const games = [{ id: 1, game_title: 'Tide', platform: 6, genres: [7] }, { id: 2, game_title: 'Quay', platform: 6, genres: [7] }]
   const answer = ({ url }: RecordedRequest): PlannedResponse => url.includes('/Games/ByGameName')
     ? { url: '*', json: { code: 200, status: 'Success', data: { games } } }
@@ -212,7 +212,7 @@ test('a list of names or pictures that fails does not cost the game, nor is it a
   await t.rejects(async () => definition.identify?.(createSnesRom('Tide.sfc'), spent), RateLimitedError)
 })
 
-test('a wrong key is told as such, whatever status it is answered with', async (t) => {
+test('a wrong key is reported as such, whatever its status', async (t) => {
   for (const code of [401, 403, 418, 499]) {
     for (const status of [code, 200]) {
       const ctx = openHttp(() => ({ url: '*', status, json: { code, status: 'This route requires an API key' } }))
@@ -223,7 +223,7 @@ test('a wrong key is told as such, whatever status it is answered with', async (
   }
 })
 
-test('a spent allowance stops the source until it comes back', async (t) => {
+test('a spent allowance pauses the provider until it resets', async (t) => {
   const spent = { remaining_monthly_allowance: 0, extra_allowance: 0, allowance_refresh_timer: 86_400 }
   const ANSWERS: Partial<PlannedResponse>[] = [
     { status: 429, text: '<html></html>' }, { json: { code: 429, status: 'blocked' } },
@@ -237,7 +237,7 @@ test('a spent allowance stops the source until it comes back', async (t) => {
   }
 })
 
-test('a page, an answer without games and a code of failure count as the service being down', async (t) => {
+test('unusable responses and error codes are an outage', async (t) => {
   const ANSWERS: Partial<PlannedResponse>[] = [
     { text: '<!doctype html>' }, { status: 403, text: '<html>Just a moment</html>' }, { json: [] }, { status: 500 },
     { json: { code: 200, status: 'Success', data: { count: 0 } } }, { json: { code: 500, status: 'Database error' } }
@@ -247,7 +247,7 @@ test('a page, an answer without games and a code of failure count as the service
   }
 })
 
-test('whatever TheGamesDB sends, a match is valid', async (t) => {
+test('any response of TheGamesDB yields valid matches', async (t) => {
   const KEYS = ['release_date', 'players', 'overview', 'rating', 'coop', 'youtube', 'alternates']
   const value = fc.oneof(fc.jsonValue(), fc.integer(), fc.constantFrom('E - Everyone', 'Yes', '1995-03-11'))
   const game = fc.record({
