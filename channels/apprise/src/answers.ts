@@ -7,18 +7,18 @@ import { fit, toLine } from './text.ts'
 
 const MAX_REPLY_LENGTH = 200
 const MASK = '***'
-/** A shorter text stands in too many innocent words. */
+/** Minimum length of a masked text, because a shorter one occurs in too many harmless words. */
 const MIN_SECRET_LENGTH = 4
 
-/** Answers that seldom change by themselves. */
+/** Statuses that seldom change without a change of the settings. */
 const LASTING_STATUSES = new Set([400, 401, 402, 403, 404, 405, 406, 410, 411, 413, 414, 415, 421, 422, 431])
-/** Words in an answer of 2xx that promise better times. */
+/** Words in a 2xx response that indicate a temporary failure. */
 const TEMPORARY = /internal|fatal_error|unavailable|timed?[ _-]?out|overload|rate/i
 
-/** Takes everything secret out of a text. */
+/** Masks all secrets in a text. */
 export type Scrub = (text: string) => string
 
-/** For the secrets among some fields, plain or encoded, after what `before` takes out. */
+/** Creates a function that masks the secrets among some fields, plain or encoded, after `before` has run. */
 export function createScrub (form: Form, fields: Fields, before: Scrub = (text) => text): Scrub {
   const secrets = Object.entries(fields).filter(([key]) => form.fields[key]?.private === true)
     .flatMap(([, value]) => [value].flat().map(String))
@@ -28,11 +28,11 @@ export function createScrub (form: Form, fields: Fields, before: Scrub = (text) 
   return (text) => forms.reduce((scrubbed, secret) => scrubbed.replaceAll(secret, MASK), before(text))
 }
 
-/** What went wrong, in words that name the service and show no secret. */
+/** Converts an error to one whose message names the service and shows no secret. */
 export function toDeliveryError (err: unknown, { name }: Pick<Form, 'name'>, scrub: Scrub): unknown {
   if (err instanceof HttpStatusError) return toStatusError(err, name, scrub)
   if (err instanceof RateLimitedError) return new RateLimitedError(`${name} asks to slow down; try again later`, err.retryAfterMs)
-  // The cause is left behind: its message holds the address, and with it the secret.
+  // The cause is dropped, because its message holds the URL and with it the secret.
   if (err instanceof ServiceDownError) return new ServiceDownError(`${name}: ${scrub(err.message)}`)
   return err instanceof Error && scrub(err.message) !== err.message ? new Error(`${name}: ${scrub(err.message)}`) : err
 }
@@ -48,7 +48,7 @@ function advise (status: number): string {
   return LASTING_STATUSES.has(status) ? 'check the fields of the channel' : 'try again later'
 }
 
-/** The error for an answer of 2xx that does not say that the message was taken. */
+/** Creates the error for a 2xx response that does not confirm the message. */
 export function toRefusal ({ status, text, json }: Reply, name: string, scrub: Scrub): Error {
   const reply = describeReply(text, scrub)
   const said = `${name} answered ${status}, but did not take the message${reply === '' ? '' : `: ${reply}`}`
@@ -56,7 +56,7 @@ export function toRefusal ({ status, text, json }: Reply, name: string, scrub: S
   return isClear ? new DeliveryRefusedError(`${said}; check the fields of the channel`) : new ServiceDownError(`${said}; try again later`)
 }
 
-/** What a service says went wrong: one line of at most 200 characters. */
+/** Returns the reason that a service gives: one line of at most 200 characters. */
 export function describeReply (body: string, scrub: Scrub): string {
   const words = readReason(parseObject(body)) ?? body.replace(/<[^>]*>/g, ' ')
   return fit(toLine(scrub(words)), MAX_REPLY_LENGTH)
@@ -67,12 +67,12 @@ export function parseObject (text: string): Answer {
     const value: unknown = JSON.parse(text)
     return isFields(value) ? value : {}
   } catch {
-    // Many services answer with plain text.
+    // Many services respond with plain text.
     return {}
   }
 }
 
-/** The last line of an Apprise server's log names the reason. */
+/** Reads the reason; in an Apprise server's log it is the last line. */
 function readReason (json: Answer): string | undefined {
   const last: unknown = Array.isArray(json.details) ? json.details.at(-1) : undefined
   if (Array.isArray(last) && typeof last[2] === 'string') return last[2]

@@ -10,7 +10,11 @@ import { writeUrl } from './url.ts'
 const DETAILS_CACHE_MS = 60 * 60 * 1000
 const DETAILS_LIMITS = { timeoutMs: 10_000, maxBytes: 8 * 1024 * 1024, redirects: 0 }
 
-/** The services only the bridge knows; none without one. @throws ServiceDownError when it does not answer */
+/**
+ * Returns the services that only the bridge knows; none without a bridge.
+ *
+ * @throws ServiceDownError when the bridge does not answer
+ */
 export async function fetchBridged ({ config, http }: AppriseContext): Promise<Form[]> {
   if (config.apiUrl === undefined) return []
   const details = await http.json(toAddress(config.apiUrl, 'details'), {
@@ -22,7 +26,7 @@ export async function fetchBridged ({ config, http }: AppriseContext): Promise<F
   return forms.filter((form) => !schemasOf(form).some((schema) => own.has(schema)))
 }
 
-/** As {@link fetchBridged}, for lists that are of use without it. */
+/** Returns the result of {@link fetchBridged}, or an empty list when the bridge fails. */
 export async function listBridged (ctx: AppriseContext): Promise<Form[]> {
   try {
     return await fetchBridged(ctx)
@@ -33,7 +37,7 @@ export async function listBridged (ctx: AppriseContext): Promise<Form[]> {
   }
 }
 
-/** A service that is reached through the bridge: one URL per call, in the body. */
+/** Creates a service that is reached through the bridge: one URL per call, in the body. */
 export function toBridgedService (form: Form, fields: Fields, apiUrl: string): Service {
   const urls = writeUrl(form, fields)
   return {
@@ -44,7 +48,7 @@ export function toBridgedService (form: Form, fields: Fields, apiUrl: string): S
       headers: { accept: 'application/json' },
       json: { urls, title, body: text, type, format: 'text' }
     }],
-    // 204: the server found no service in the URL.
+    // Status 204 means that the server found no service in the URL.
     isTaken: ({ status }) => status === 200
   }
 }

@@ -20,7 +20,7 @@ const FieldSchema = Type.Object({
   max: Type.Union([Type.Number(), Type.Null()])
 })
 
-/** One service as a form can be drawn from it. */
+/** One service, described for a form. */
 export const ServiceSchema = Type.Object({
   id: Type.String(),
   name: Type.String(),
@@ -50,7 +50,11 @@ export function findBuiltIn (id: string): Service | undefined {
   return SERVICES.find((service) => service.id === id)
 }
 
-/** What delivers for these settings, and the fields it takes. @throws InvalidSettingsError · ServiceDownError */
+/**
+ * Finds the service for these settings and checks its fields.
+ *
+ * @throws InvalidSettingsError · ServiceDownError
+ */
 export async function resolve (settings: Settings, ctx: AppriseContext): Promise<{ service: Service, fields: Fields }> {
   const builtIn = findBuiltIn(settings.service)
   if (builtIn !== undefined) return { service: builtIn, fields: checkFields(builtIn, settings.fields) }
@@ -63,10 +67,10 @@ export async function resolve (settings: Settings, ctx: AppriseContext): Promise
   return { service: toBridgedService(form, fields, apiUrl), fields }
 }
 
-/** Settings as a URL gives them, and what of it could not be kept. */
+/** Settings from a URL, with warnings about the parts that were skipped. */
 export interface ReadAddress extends Settings { warnings: string[] }
 
-/** Settings from a URL of Apprise, or from what a service itself gives people to copy; null when neither. */
+/** Reads settings from a URL of Apprise, or from a URL that a service itself offers to copy; null for any other. */
 export function readAddress (text: string, forms: readonly (Form | Service)[]): ReadAddress | null {
   const raw = splitUrl(text)
   if (raw === null) return null

@@ -3,28 +3,31 @@ import { type Fields, type Form, fieldsOf, isToken } from './form.ts'
 import { writeUrl } from './url.ts'
 
 const MASK = '***'
-/** What a part of an address that is never secret is called at every service. */
+/** The keys of URL parts that are never secret, at any service. */
 const OPEN_PARTS = ['schema', 'host', 'port']
 
-/** The URL of a channel without secrets and options. */
+/** Renders the URL of a channel without secrets and options. */
 export function describeAddress (form: Form, fields: Fields): string {
   const parts = Object.entries(checkFields(form, fields)).filter(([key]) => isToken(form, key))
     .map(([key, value]): [string, Fields[string]] => [key, form.fields[key]?.private === true ? MASK : value])
   return writeUrl(form, Object.fromEntries(parts))
 }
 
-/** The same for a service only the bridge knows: its host is all that can be told apart from a secret. */
+/** Describes a service that only the bridge knows, by its host, the only part that is certainly not secret. */
 export function describeUnknown (service: string, { schema, host }: Fields): string {
   const name = typeof schema === 'string' ? schema : service
   return typeof host === 'string' ? `${name}://${host}/${MASK}` : `${name}://${MASK}`
 }
 
-/** Of such a service nobody knows which field leads where: all of them together do. */
+/** Returns an identity of all fields, because nobody knows which field of such a service selects the destination. */
 export function nameUnknown (service: string, fields: Fields): string {
   return JSON.stringify([service, Object.entries(fields).sort(([a], [b]) => a.localeCompare(b))])
 }
 
-/** The keys of the fields that are secret; of a service only the bridge knows, all but the parts that never are. */
+/**
+ * Lists the keys of secret fields. For a service that only the bridge knows, all fields count except those that are
+ * never secret.
+ */
 export function listSecretKeys (form: Form | undefined, fields: Fields): string[] {
   if (form === undefined) return Object.keys(fields).filter((key) => !OPEN_PARTS.includes(key))
   const known = fieldsOf(form)

@@ -2,15 +2,15 @@ import { isFields, readFields, readNumber, readText, toFieldsList, type Fields a
 import { type Field, type Form, tokensOf } from './form.ts'
 import { FILE_OPTION, SERVER_OPTIONS } from './url.ts'
 
-// The answer of GET /details: https://github.com/caronc/apprise-api#api-details and
+// The response of GET /details: https://github.com/caronc/apprise-api#api-details and
 // https://github.com/caronc/apprise/wiki/Development_Apprise_Details
 
-/** Services that act on the machine they run on, and FCM, which reads a key file there. */
+/** Services that act on their own machine, and FCM, which reads a key file there. */
 const DENIED = new Set(['syslog', 'dbus', 'qt', 'kde', 'glib', 'gnome', 'macosx', 'windows', 'blink1', 'fcm'])
 const FILE_LABEL = /\b(?:path|file|keyfile)\b/i
 const TYPES = ['int', 'float', 'bool', 'choice', 'list'] as const
 
-/** The services of an Apprise server, without those that are denied or cannot be understood. */
+/** Lists the services of an Apprise server, without denied and unreadable ones. */
 export function readDetails (details: unknown): Form[] {
   return toFieldsList(isFields(details) ? details.schemas : undefined)
     .map(readService).filter((form) => form !== null)
@@ -89,7 +89,7 @@ function rangeOf (field: Answer): Pick<Field, 'min' | 'max'> {
   return { ...(min === undefined ? {} : { min }), ...(max === undefined ? {} : { max }) }
 }
 
-/** Choices are a list, or an object from what is sent to what it means. */
+/** Reads choices from a list, or from an object of values and their meanings. */
 function readValues (values: unknown): string[] {
   return isFields(values) ? Object.keys(values) : readTexts(values)
 }

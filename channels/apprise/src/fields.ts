@@ -8,9 +8,9 @@ const YES = ['yes', 'y', 'true', 't', 'on', 'enable', 'enabled', 'allow', 'alway
 const NO = ['no', 'n', 'false', 'f', 'off', 'disable', 'disabled', 'deny', 'never', '0']
 
 /**
- * The fields as the service takes them: words turned into values, empty ones left out, the schema filled in.
+ * Converts fields to the service's types: parses words, drops empty values, fills in the schema.
  *
- * @throws InvalidSettingsError naming the field, never showing its value.
+ * @throws InvalidSettingsError that names the field and never shows its value.
  */
 export function checkFields (form: Form, given: Readonly<Record<string, unknown>>): Fields {
   const known = fieldsOf(form)
@@ -27,7 +27,11 @@ export function checkFields (form: Form, given: Readonly<Record<string, unknown>
   return checked
 }
 
-/** The template with exactly the parts of the address that are set. @throws InvalidSettingsError when there is none */
+/**
+ * Returns the template with exactly the URL parts that are set.
+ *
+ * @throws InvalidSettingsError when there is none
+ */
 export function pickTemplate (form: Form, fields: Fields): string {
   const all = new Set(form.templates.flatMap(tokensOf))
   const set = [...all].filter((token) => fields[token] !== undefined)
@@ -44,7 +48,7 @@ export function wrong ({ name }: Pick<Form, 'name'>, problem: string, remedy: st
   return new InvalidSettingsError(`${name} ${problem}; ${remedy}`)
 }
 
-/** What a word for on or off means; null for any other. */
+/** Parses a word for on or off; null for any other word. */
 export function readSwitch (word: string): boolean | null {
   const lower = word.toLowerCase()
   return YES.includes(lower) ? true : NO.includes(lower) ? false : null
@@ -89,7 +93,7 @@ function toChoice ({ values = [], synonyms = {}, pattern }: Field, text: string)
   return known ?? (pattern?.test(text) === true ? text : null)
 }
 
-/** Control characters would end a header or hide a part of the text. */
+/** True if a text is valid. Control characters would end a header or hide a part of the text. */
 function isFit ({ pattern, type }: Field, text: string): boolean {
   const isClean = !/[\p{Cc}\p{Cs}]/u.test(text) && text.length <= MAX_TEXT_LENGTH && text.trim() !== ''
   return isClean && (type === 'choice' || pattern === undefined || pattern.test(text))

@@ -1,4 +1,4 @@
-/** A value of a form: what clients may send. */
+/** A value of a form, as clients may send it. */
 export type FieldValue = boolean | number | string | string[]
 export type Fields = Readonly<Record<string, FieldValue>>
 
@@ -6,52 +6,52 @@ export interface Field {
   readonly label: string
   readonly type: 'string' | 'int' | 'float' | 'bool' | 'choice' | 'list'
   readonly required?: boolean
-  /** A secret: never shown, never part of a message. */
+  /** True for a secret, which is never shown and never part of a message. */
   readonly private?: boolean
-  /** What an option means when it is not given; such a value is left out of the URL. */
+  /** The value of an option that is not set; the URL omits this value. */
   readonly default?: boolean | number | string
   readonly values?: readonly string[]
-  /** Other words for a choice: how the service itself or other programs write it. */
+  /** Other words for a choice, used by the service itself or by other programs. */
   readonly synonyms?: Readonly<Record<string, string>>
-  /** Of a list: a comma belongs to an entry and does not end it. */
+  /** True for a list in which a comma is part of an entry and does not end it. */
   readonly commas?: boolean
   readonly min?: number
   readonly max?: number
-  /** Of a text, or of every entry of a list. Of a choice: what else it may be. */
+  /** The pattern of a text, or of every entry of a list. For a choice: further allowed values. */
   readonly pattern?: RegExp
-  /** Of a list whose entries, `name=value`, stand in the URL as options of their own: `+name=value`. */
+  /** The prefix of a list whose entries, `name=value`, are separate options in the URL: `+name=value`. */
   readonly prefix?: string
-  /** A part of the address that holds slashes, before its `@`. */
+  /** True for a part of the URL that contains slashes, before its `@`. */
   readonly slashes?: boolean
 }
 
-/** An address cut into its parts, nothing decoded yet. */
+/** A URL split into its parts, not decoded yet. */
 export interface RawUrl { readonly schema: string, readonly rest: string, readonly query: string }
 
-/** How a service is addressed: everything about its URL, nothing about its requests. */
+/** The URL format of a service, without its requests. */
 export interface Form {
-  /** The first schema. */
+  /** The first schema of the service. */
   readonly id: string
   readonly name: string
   readonly setupUrl: string | null
-  /** Schemas that mean http, and those that mean https. */
+  /** Schemas for http, and `secure` for https. */
   readonly plain: readonly string[]
   readonly secure: readonly string[]
-  /** What follows `schema://`. */
+  /** The possible forms of the URL after `schema://`. */
   readonly templates: readonly string[]
-  /** Parts of the address by name, and options: those that stand in no template. */
+  /** URL parts by name, and options, which are the fields that no template contains. */
   readonly fields: Readonly<Record<string, Field>>
-  /** Other names of fields in the query. */
+  /** Other names of fields in the query, by that name. */
   readonly aliases: Readonly<Record<string, string>>
-  /** Options, as `key=value`, that ask for what is done anyway. */
+  /** Options, as `key=value`, that ask for the default behaviour. */
   readonly settled: readonly string[]
-  /** The fields that are filled by the service's own URL. */
+  /** The fields that the service's own URL sets. */
   readonly urlFields: readonly string[]
-  /** For addresses that are written in more ways than templates say: the one that they do. */
+  /** Rewrites URLs of other forms into a form that the templates describe. */
   rewrite? (raw: RawUrl): RawUrl
 }
 
-/** `{host}[:{port}]` → `{host}` and `{host}:{port}`; brackets may stand in one another. */
+/** Expands `{host}[:{port}]` to `{host}` and `{host}:{port}`; brackets may be nested. */
 export function expandTemplate (template: string): string[] {
   const open = template.indexOf('[')
   if (open === -1) return [template]
@@ -77,12 +77,12 @@ export function schemasOf ({ plain, secure }: Pick<Form, 'plain' | 'secure'>): s
   return [...plain, ...secure]
 }
 
-/** Whether a field is part of the address and not an option. */
+/** True if a field is part of the URL and not an option. */
 export function isToken ({ templates }: Form, key: string): boolean {
   return key === 'schema' || templates.some((template) => template.includes(`{${key}}`))
 }
 
-/** The fields of a form, with the choice between http and https when there is one. */
+/** Returns the fields of a form, with the choice between http and https if both exist. */
 export function fieldsOf (form: Form): Record<string, Field> {
   if (form.plain.length === 0 || form.secure.length === 0) return { ...form.fields }
   const schema: Field = { label: 'Schema', type: 'choice', values: schemasOf(form), default: form.secure[0] ?? form.id }

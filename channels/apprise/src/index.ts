@@ -6,7 +6,7 @@ import { checkRequests, sendNotification } from './send.ts'
 import { SERVICES } from './services/index.ts'
 import { ConfigSchema, SettingsSchema } from './settings.ts'
 
-// Several targets are several requests of up to 15 s each.
+// Several targets take several requests of up to 15 s each.
 const DELIVERY_TIMEOUT_MS = 120_000
 
 export default defineChannel({

@@ -1,6 +1,6 @@
 import type { MessageType } from './render.ts'
 
-/** What a type of message looks like, for services that show a colour: 0xRRGGBB. */
+/** Colours of message types, as 0xRRGGBB, for services that show one. */
 export const COLORS: Readonly<Record<MessageType, number>> = {
   info: 0x3498db, success: 0x2ecc71, warning: 0xf1c40f, failure: 0xe74c3c
 }

@@ -3,26 +3,26 @@ import { defuse, type Escape, fit, plain, toLine, toLines } from './text.ts'
 
 export type MessageType = 'info' | 'success' | 'warning' | 'failure'
 
-/** A notification as a service shows it: cut to its limits, with nothing in it that it would act on. */
+/** A notification in the form of a service: cut to its limits, and without active markup. */
 export interface Message {
-  /** Empty for services without titles, whose text begins with it. */
+  /** Empty for services without titles; the text then begins with the title. */
   readonly title: string
   readonly text: string
-  /** Null also when it is the last line of the text. */
+  /** Null also when the link is the last line of the text. */
   readonly link: string | null
   readonly type: MessageType
-  /** The same for every attempt to deliver the same notification. */
+  /** An id that is the same for all attempts to deliver one notification. */
   readonly id: string
   /** Seconds since 1970. */
   readonly time: number
 }
 
 export interface Rendering {
-  /** Code points; a title of 0 makes the title the first line of the text. */
+  /** Limits in code points; a title limit of 0 makes the title the first line of the text. */
   readonly limits: { readonly title: number, readonly text: number }
-  /** Whether the link has a place of its own; else it is the last line of the text. */
+  /** True if the service has a separate field for the link; otherwise the link is the last line of the text. */
   readonly takesLink: boolean
-  /** Whether an `@` at the beginning of a word would call people. */
+  /** True if an `@` at the beginning of a word would notify people. */
   readonly mentions: boolean
   readonly escape?: Escape
 }
@@ -42,7 +42,7 @@ export function renderMessage (notification: OutgoingNotification, rendering: Re
   const time = Date.parse(notification.created_at)
   return {
     title: limits.title === 0 ? '' : fit(title, limits.title, escape),
-    // Many services refuse an empty text.
+    // Falls back to the title, because many services refuse an empty text.
     text: joinLines(fit(head, room, escape), ending) || fit(title, limits.text, escape),
     link: takesLink ? url : null,
     type: TYPES[level],

@@ -8,10 +8,10 @@ import type { Ask, Service, ServiceRequest } from './service.ts'
 import type { AppriseContext } from './settings.ts'
 import { readValues } from './values.ts'
 
-// The wire's own rules for channels: 15 s from connecting to the last byte, 64 KiB, no redirect. A delivery is tried
-// again as a whole.
+// The server's limits for channels: 15 s from connecting to the last byte, 64 KiB, no redirect. The host retries
+// a delivery as a whole.
 const REQUEST_LIMITS = { timeoutMs: 15_000, maxBytes: 65_536, redirects: 0 }
-/** Longer than all attempts to deliver one notification take. */
+/** Longer than all attempts to deliver one notification take together. */
 const SENT_MS = 60 * 60 * 1000
 
 const SAMPLE: OutgoingNotification = {
@@ -27,7 +27,11 @@ const SAMPLE: OutgoingNotification = {
   created_at: new Date(0).toISOString()
 }
 
-/** Delivers a notification to every target of a channel. @throws what `toDeliveryError` makes of a failure */
+/**
+ * Delivers a notification to every target of a channel.
+ *
+ * @throws the result of `toDeliveryError` for a failure
+ */
 export async function sendNotification (
   service: Service, fields: Fields, notification: OutgoingNotification, ctx: AppriseContext
 ): Promise<void> {
@@ -43,12 +47,12 @@ export async function sendNotification (
   try {
     await sendAll(requests, (request) => deliverOne(service, request, ask, scrub), key, ctx)
   } finally {
-    // What it leaves open ends by itself later.
+    // An error is only logged, because the session expires by itself.
     await service.finish?.(values, ask).catch((err: unknown) => { ctx.log.warn({ err }, 'a session could not be ended') })
   }
 }
 
-/** @throws InvalidSettingsError when no request can be made of these fields */
+/** @throws InvalidSettingsError when these fields yield an invalid request */
 export function checkRequests (service: Service, fields: Fields): void {
   makeRequests(service, fields, renderMessage(SAMPLE, service.rendering))
 }
@@ -77,7 +81,7 @@ async function deliverOne (service: Service, request: ServiceRequest, ask: Ask, 
   if (service.isTaken?.(reply) === false) throw toRefusal(reply, service.name, scrub)
 }
 
-/** Targets that were reached are remembered, so that trying again does not tell them twice. */
+/** Sends all requests and caches the reached targets, because a retry must not notify them twice. */
 async function sendAll (
   requests: readonly ServiceRequest[], send: (request: ServiceRequest) => Promise<void>, key: string,
   ctx: AppriseContext
@@ -98,6 +102,6 @@ async function sendAll (
   }
   if (failures.length === 0) return kept === undefined ? undefined : await ctx.cache.delete(key)
   if (done.size > 0) await ctx.cache.set(key, [...done], SENT_MS)
-  // A pause that was asked for is kept.
+  // A requested pause takes precedence.
   throw failures.find((err) => err instanceof RateLimitedError) ?? failures[0]
 }

@@ -3,7 +3,7 @@ import { expandTemplate, type Field, type Fields, type Form } from './form.ts'
 import type { Message, Rendering } from './render.ts'
 import type { Values } from './values.ts'
 
-/** One request, and what of `ctx.http` it needs. */
+/** One request, with the options of `ctx.http` that it needs. */
 export interface ServiceRequest extends Pick<RequestOptions, 'query' | 'json' | 'form' | 'body'> {
   /** Default POST. */
   readonly method?: RequestOptions['method']
@@ -14,26 +14,30 @@ export interface ServiceRequest extends Pick<RequestOptions, 'query' | 'json' | 
 export interface Reply {
   readonly status: number
   readonly text: string
-  /** The object in the body, or an empty one. */
+  /** The object in the body, or an empty object. */
   readonly json: Answer
 }
 
-/** Sends one request on the way to the message. @throws when it is not answered with 2xx */
+/**
+ * Sends one request during a delivery.
+ *
+ * @throws when the response is not 2xx
+ */
 export type Ask = (request: ServiceRequest) => Promise<Reply>
 
 export interface Service extends Form {
   readonly rendering: Rendering
-  /** What the service itself gives people to copy, as fields; null when it is another address. */
+  /** Reads a URL that the service itself offers to copy into fields; null for any other URL. */
   readNative? (url: URL): Readonly<Record<string, unknown>> | null
-  /** What `readNative` reads of the query; the rest are options. */
+  /** The query parameters that `readNative` reads; all others are options. */
   readonly nativeQuery?: readonly string[]
-  /** For services that must be asked first: the fields with what came of it. */
+  /** Sends preparatory requests and returns the fields that they yield. */
   prepare? (values: Values, ask: Ask): Promise<Fields>
-  /** Gives back what `prepare` was given, such as a session. */
+  /** Releases resources of `prepare`, such as a session. */
   finish? (values: Values, ask: Ask): Promise<void>
-  /** One request per target where the service takes only one. */
+  /** Builds the requests: one per target if the service accepts only one. */
   toRequests (values: Values, message: Message): readonly ServiceRequest[]
-  /** Whether an answer of 2xx means that the message was taken. */
+  /** True if a 2xx response confirms the message. */
   isTaken? (reply: Reply): boolean
 }
 
@@ -41,10 +45,10 @@ export interface ServiceDefinition
   extends Pick<Service, 'readNative' | 'nativeQuery' | 'rewrite' | 'prepare' | 'finish' | 'toRequests' | 'isTaken'> {
   name: string
   setupUrl: string
-  /** Schemas that mean https, the first being the service's id unless there is one for http. */
+  /** Schemas for https. The first one is the service's id unless a schema for http exists. */
   secure: readonly string[]
   plain?: readonly string[]
-  /** What follows `schema://`; what stands in brackets may be missing. */
+  /** The form of the URL after `schema://`; parts in brackets are optional. */
   templates: readonly string[]
   fields: Readonly<Record<string, Field>>
   aliases?: Readonly<Record<string, string>>
@@ -55,7 +59,7 @@ export interface ServiceDefinition
 
 const DEFAULT_LIMITS = { title: 250, text: 32_000 }
 
-/** Declares a service; what most have in common is filled in. */
+/** Declares a service and fills in common defaults. */
 export function defineService ({ templates, rendering, ...given }: ServiceDefinition): Service {
   const { plain = [], secure, aliases = {}, settled = [], urlFields = [], fields } = given
   const usual = { to: 'targets', pass: 'password', user: 'botname' }
@@ -73,12 +77,12 @@ export function defineService ({ templates, rendering, ...given }: ServiceDefini
   }
 }
 
-// Names and numbers of hosts, and IPv6 in brackets.
+// A host name or number, or IPv6 in brackets.
 const HOST = /^(?:\[[0-9a-f:.]+\]|[\p{L}\p{N}](?:[\p{L}\p{N}._-]*[\p{L}\p{N}])?)$/iu
-/** Goes into a header as it is. */
+/** A text that a header can hold unchanged. */
 export const HEADER_TEXT = /^[\x21-\x7e]+$/
 
-/** `name=value`, but for headers that belong to the connection. */
+/** A pair `name=value`, except for headers that belong to the connection. */
 export const HEADER_PAIR = /^(?!(?:host|connection|content-length|expect|keep-alive|transfer-encoding|upgrade)=)[\w-]+=[\x20-\x7e]*$/i
 
 /** Fields that many services share. */
@@ -92,16 +96,16 @@ export const LOGIN_FIELDS = {
   password: { label: 'Password', type: 'string', private: true }
 } as const satisfies Record<string, Field>
 
-/** `{user}` and `{password}` before the host, if any. */
+/** An optional `{user}` and `{password}` before the host. */
 export const LOGIN = '[{user}[:{password}]@]'
 export const HOST_PORT = '{host}[:{port}]'
 
-/** Segments of a path, none of them `.` or `..`. */
+/** Segments of a path; `.` and `..` are not allowed. */
 export const PATH: Field = {
   label: 'Path', type: 'string', pattern: /^(?!\/)(?!(?:.*\/)?\.{1,2}(?:\/|$))[^?#\\]*[^?#\\/]$/
 }
 
-/** The parts of the address of somebody's own server, out of a link to it. */
+/** Reads schema, host and port of a person's own server from a link to it. */
 export function readOrigin ({ plain, secure }: { plain: string, secure: string }, url: URL) {
   const port = url.port === '' ? {} : { port: Number(url.port) }
   return { schema: url.protocol === 'https:' ? secure : plain, host: url.hostname, ...port }

@@ -2,24 +2,24 @@ import { checkFields, pickTemplate, readSwitch, wrong } from './fields.ts'
 import { type Field, type Fields, type FieldValue, type Form, type RawUrl, fieldsOf, isToken, tokensOf } from './form.ts'
 import { toLine } from './text.ts'
 
-/** Options every service of Apprise has that are the server's to set: they are never offered. */
+/** Options of every Apprise service that only the server sets; they are never offered. */
 export const SERVER_OPTIONS = ['rto', 'cto', 'redirect', 'retry', 'wait', 'overflow', 'format', 'emojis', 'store', 'tz', 'optional']
-/** Those of their values that say what the server does anyway. */
+/** Values of these options that ask for the default behaviour. */
 const SETTLED = ['verify=yes', 'redirect=no', 'overflow=truncate', 'format=text', 'emojis=no']
-/** Options whose value is a path on the machine that sends. */
+/** Options whose value is a path on the sending machine. */
 export const FILE_OPTION = /^(?:template|attach(?:ment)?|keyfile|subfile|pem|pgp_?key|cert(?:ificate|file)?)$/
 const SHOWN_KEY_LENGTH = 64
 
-/** Parts of an address that are paths themselves. */
+/** URL parts that are paths themselves. */
 const PATH_TOKENS = new Set(['path', 'fullpath'])
 
-/** What an address says: the fields, and in words what of it is left out. */
+/** The fields in a URL, with warnings about the parts that were skipped. */
 export interface ReadUrl { readonly fields: Fields, readonly warnings: readonly string[] }
 
 type Options = Readonly<Record<string, string | string[]>>
 interface ReadQuery { readonly options: Options, readonly warnings: readonly string[] }
 
-/** The parts of `schema://rest?query`, or null when it is no such text. `#` is no mark here: channels are named by it. */
+/** Splits `schema://rest?query`; null for any other text. `#` is no separator here, because it marks channels. */
 export function splitUrl (text: string): RawUrl | null {
   const match = /^([a-z][a-z0-9+.-]*):\/\/([^?\s]*)(?:\?(\S*))?$/i.exec(text)
   if (match === null) return null
@@ -27,25 +27,29 @@ export function splitUrl (text: string): RawUrl | null {
   return { schema: schema.toLowerCase(), rest, query }
 }
 
-/** What stands before the `@` of an address, and what after it. */
+/** Splits at the `@` of the authority into login and address. */
 export function splitLogin (rest: string): [login: string, address: string] {
   const [authority = ''] = rest.split('/', 1)
   const at = authority.lastIndexOf('@')
   return at === -1 ? ['', rest] : [rest.slice(0, at), rest.slice(at + 1)]
 }
 
-/** The value of an option, decoded; null when it is not there. */
+/** Returns the decoded value of an option; null when it is not set. */
 export function optionOf ({ query }: RawUrl, name: string): string | null {
   const pair = pairsOf(query).find(([key]) => key.toLowerCase() === name)
   return pair === undefined ? null : decode(pair[1])
 }
 
-/** The query without some options. */
+/** Returns the query without some options. */
 export function withoutOptions ({ query }: Pick<RawUrl, 'query'>, names: readonly string[]): string {
   return query.split('&').filter((part) => !names.includes(decode(part.split('=', 1)[0] ?? '').toLowerCase())).join('&')
 }
 
-/** The fields in an address of this service. @throws InvalidSettingsError when a part is missing or wrong */
+/**
+ * Reads the fields from a URL of this service.
+ *
+ * @throws InvalidSettingsError when a part is missing or wrong
+ */
 export function readUrl (form: Form, given: RawUrl): ReadUrl {
   const raw = form.rewrite?.(given) ?? given
   const { options, warnings } = readQuery(form, raw)
@@ -54,20 +58,28 @@ export function readUrl (form: Form, given: RawUrl): ReadUrl {
   return { fields: checkFields(form, { ...combine(bound, options), ...chosen }), warnings }
 }
 
-/** Fields that came otherwise, with the options of a query. @throws InvalidSettingsError as readUrl does */
+/**
+ * Adds the options of a query to fields from elsewhere.
+ *
+ * @throws InvalidSettingsError like readUrl
+ */
 export function addOptions (form: Form, fields: Readonly<Record<string, unknown>>, raw: RawUrl): ReadUrl {
   const { options, warnings } = readQuery(form, raw)
   return { fields: checkFields(form, combine(fields, options)), warnings }
 }
 
-/** Options win, and lists grow. */
+/** Merges fields and options: options win, and lists are joined. */
 function combine (fields: Readonly<Record<string, unknown>>, options: Options): Record<string, unknown> {
   const lists = Object.entries(options).filter(([key, value]) => Array.isArray(value) && Array.isArray(fields[key]))
     .map(([key, value]): [string, unknown] => [key, [fields[key], value].flat()])
   return { ...fields, ...options, ...Object.fromEntries(lists) }
 }
 
-/** The address with all that is set; what has its default is left out. @throws InvalidSettingsError */
+/**
+ * Writes the URL with all fields that are set and differ from their default.
+ *
+ * @throws InvalidSettingsError
+ */
 export function writeUrl (form: Form, fields: Fields): string {
   const schema = typeof fields.schema === 'string' ? fields.schema : form.id
   const address = pickTemplate(form, fields).replace(/\{(\w+)\}/g, (_, token: string) => writeToken(token, fields[token]))
@@ -77,7 +89,7 @@ export function writeUrl (form: Form, fields: Fields): string {
   return `${schema}://${address}${query.length === 0 ? '' : `?${query.join('&')}`}`
 }
 
-/** Of the templates that fit, the longest whose values are good. */
+/** Binds the longest template that matches with valid values. */
 function bindTemplate (form: Form, rest: string, given: readonly string[]): Record<string, FieldValue> {
   const templates = new Set(form.templates.flatMap((template) => [template, withoutGiven(template, given)]))
   const byLength = [...templates].sort((a, b) => tokensOf(b).length - tokensOf(a).length)
@@ -88,7 +100,7 @@ function bindTemplate (form: Form, rest: string, given: readonly string[]): Reco
   throw wrong(form, 'has no address of this form', `it is one of ${form.templates.slice(0, 8).map((template) => `${form.id}://${template}`).join(' · ')}`)
 }
 
-/** Without the parts that the query gives: `tgram://token?to=chat`, `json://host?user=ada&pass=secret`. */
+/** Removes the parts that the query sets: `tgram://token?to=chat`, `json://host?user=ada&pass=secret`. */
 function withoutGiven (template: string, given: readonly string[]): string {
   const left = (token: string | undefined) => token === undefined || given.includes(token) ? '' : `{${token}}`
   const address = template.replace(/^(?:\{(\w+)\})?(?::\{(\w+)\})?@/, (_, user?: string, password?: string) => {
@@ -110,14 +122,14 @@ function isGood ({ fields }: Form, key: string, value: FieldValue): boolean {
 
 function matchTemplate (form: Form, template: string, rest: string): Record<string, FieldValue> | null {
   const tokens = tokensOf(template)
-  // The slash at its end belongs to a path.
+  // A final slash is part of a path.
   const address = PATH_TOKENS.has(tokens.at(-1) ?? '') ? rest : rest.replace(/\/+$/, '')
   const match = toPattern(form, template).exec(address)
   if (match === null) return null
   return Object.fromEntries(tokens.map((token, index) => [token, readToken(form, token, match[index + 1] ?? '')]))
 }
 
-/** Between `@`, `:` and `/` stands one part; a list takes all that is left of the path. */
+/** Builds a pattern with one part between `@`, `:` and `/`. A list matches the rest of the path. */
 function toPattern (form: Form, template: string): RegExp {
   const [authority = '', ...path] = template.split('/')
   const source = (text: string, inPath: boolean) => text.split(/(\{\w+\})/).map((piece, index, pieces) => {
@@ -197,12 +209,16 @@ function readOption (form: Form, name: string, raw: string, options: Record<stri
   return true
 }
 
-/** Whether an option asks for what is done anyway. @throws InvalidSettingsError for what must not be thought done */
+/**
+ * True if an option asks for the default behaviour.
+ *
+ * @throws InvalidSettingsError for an option that must not be silently ignored
+ */
 function isSettled (form: Form, schema: string, key: string, value: string): boolean {
   const isRemote = /^https?:\/\//i.test(value)
   if (FILE_OPTION.test(key) && !isRemote) throw wrong(form, `would read a local file for '${key}'`, 'remove this option')
   const isOn = readSwitch(value)
-  // There is no certificate to check.
+  // Plain http has no certificate to check.
   if (key === 'verify' && form.plain.includes(schema)) return true
   if (key === 'verify' && isOn === false) {
     throw wrong(form, "cannot be reached without checking its certificate, as 'verify' asks", 'remove this option or use plain http')
@@ -211,7 +227,7 @@ function isSettled (form: Form, schema: string, key: string, value: string): boo
   return value === '' || [...SETTLED, ...form.settled].includes(`${key}=${word}`)
 }
 
-/** What is no percent-encoding stands for itself. */
+/** Decodes percent-encoding; any other text stays unchanged. */
 function decode (raw: string): string {
   return raw.replace(/(?:%[0-9a-f]{2})+/gi, (encoded) => {
     try {

@@ -1,16 +1,16 @@
 import { type Fields, type Form, fieldsOf } from './form.ts'
 
-/** The fields of one channel, read by type; they have been checked. */
+/** The checked fields of one channel, by type. */
 export interface Values {
-  /** Empty when not set. */
+  /** Returns a text; empty when not set. */
   text (key: string): string
   number (key: string): number | null
-  /** What is not set has its default. */
+  /** Returns a switch; the default when not set. */
   flag (key: string): boolean
   list (key: string): readonly string[]
-  /** `https://host:port`, of services that are addressed by host. */
+  /** The origin `https://host:port`, for services with a host. */
   readonly origin: string
-  /** The header for user and password, when they are set. */
+  /** The header for user and password, if set. */
   readonly login: Readonly<Record<string, string>>
 }
 
@@ -32,7 +32,7 @@ export function basicLogin (user: string, password: string): { authorization: st
   return { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` }
 }
 
-/** `name=value` entries as an object. */
+/** Converts `name=value` entries to an object. */
 export function toPairs (entries: readonly string[]): Record<string, string> {
   return Object.fromEntries(entries.map((entry) => {
     const at = entry.indexOf('=')

@@ -20,7 +20,7 @@ const entry = (name: string, schemas: string[], more: object = {}) => ({
   ...more
 })
 
-/** As an Apprise API server answers: one service that is new, and those that must not be offered. */
+/** The response of an Apprise API server: one new service, and services that must not be offered. */
 const details: PlannedResponse = {
   url: DETAILS,
   json: {
@@ -66,7 +66,7 @@ const settings = {
 }
 const URL_TEXT = 'mqtts://ada:p%40ss%2Fword@mq.example:8883/games?qos=1'
 
-t.test('services that are not built in are added, those that act on a machine are not', async (t) => {
+t.test('services that are not built in are added, except those that act locally', async (t) => {
   const ctx = createPluginContext(channel, { t, config, responses: [details] })
   const services = await definition.services?.(ctx) as { id: string, fields: { key: string }[] }[]
   t.equal(ctx.requests[0]?.headers.accept, 'application/json')
@@ -88,14 +88,14 @@ t.test('services that are not built in are added, those that act on a machine ar
   })
 })
 
-t.test('what the bridge says is kept for an hour', async (t) => {
+t.test('the bridge\'s services are cached for an hour', async (t) => {
   const ctx = createPluginContext(channel, { t, config, responses: [details] })
   await definition.services?.(ctx)
   await definition.services?.(ctx)
   t.equal(ctx.requests.length, 1)
 })
 
-t.test('without its bridge the built-in services are offered, and the log says so', async (t) => {
+t.test('built-in services are offered when the bridge fails, with a warning', async (t) => {
   for (const answer of [{ error: 'timeout' as const }, { status: 500 }, { text: '<html>' }, { json: { schemas: [] } }]) {
     const ctx = createPluginContext(channel, { t, config, responses: [{ url: DETAILS, ...answer }] })
     t.equal((await definition.services?.(ctx))?.length, SERVICES.length)
@@ -103,7 +103,7 @@ t.test('without its bridge the built-in services are offered, and the log says s
   }
 })
 
-t.test('a delivery is one URL in the body of one call', async (t) => {
+t.test('a delivery sends one URL in the body of one call', async (t) => {
   const answer = { url: NOTIFY, json: { error: null, details: [] } }
   const ctx = createPluginContext(channel, { t, config, responses: [details, answer] })
   await definition.check?.(settings, ctx)
@@ -120,7 +120,7 @@ t.test('a delivery is one URL in the body of one call', async (t) => {
   t.notMatch(JSON.stringify(ctx.logs), 'p@ss')
 })
 
-t.test('each status of the bridge is read', async (t) => {
+t.test('each status of the bridge is interpreted', async (t) => {
   const log = { error: 'Not all were sent', details: [['INFO', '', 'Loading'], ['WARNING', '', `Failed ${URL_TEXT}`]] }
   const failWith = async (answer: Partial<PlannedResponse>) => {
     const ctx = createPluginContext(channel, { config, responses: [details, { url: NOTIFY, ...answer }] })
@@ -136,7 +136,7 @@ t.test('each status of the bridge is read', async (t) => {
   t.ok(await failWith({ status: 500 }) instanceof ServiceDownError)
 })
 
-t.test('a bridge that is down fails the delivery for now, one that is not set up for good', async (t) => {
+t.test('a failing bridge is temporary, an unconfigured one is permanent', async (t) => {
   const down = createPluginContext(channel, { config, responses: [{ url: DETAILS, status: 503 }] })
   await t.rejects(definition.deliver(createNotification(), settings, down), ServiceDownError)
   const none = createPluginContext(channel)
@@ -146,7 +146,7 @@ t.test('a bridge that is down fails the delivery for now, one that is not set up
     { name: 'InvalidSettingsError', message: /no service 'gone'/ })
 })
 
-t.test('URLs of its services are read with it', async (t) => {
+t.test('URLs of the bridge\'s services are parsed with the bridge', async (t) => {
   const ctx = createPluginContext(channel, { t, config, responses: [details] })
   t.same(await definition.parse?.(URL_TEXT, ctx), { ...settings, warnings: [] })
   t.same(await definition.parse?.('mqtt://mq.example/a?to=b&+X-A=1', ctx),
@@ -156,7 +156,7 @@ t.test('URLs of its services are read with it', async (t) => {
   t.equal(definition.parse?.(URL_TEXT), null)
 })
 
-t.test('without the bridge its channels are described by host, and all else of them is secret', async (t) => {
+t.test('a bridged channel shows only its host when the bridge is missing', async (t) => {
   t.equal(await definition.describe(settings), 'mqtts://mq.example/***')
   t.equal(await definition.describe({ service: 'join', fields: { token: 'secret' } }), 'join://***')
   t.same(await definition.secretKeys?.(settings), ['user', 'password', 'topic', 'qos'])

@@ -4,11 +4,11 @@ export interface ExpectedRequest {
   method: string
   url: string
   headers?: Record<string, string>
-  /** JSON, or text as it is. */
+  /** JSON, or text unchanged. */
   body: unknown
 }
 
-/** One channel, the answers its service gives, and the requests it must make of the sample notification. */
+/** One channel, its service's responses, and the expected requests for the sample notification. */
 export interface RequestCase {
   /** A URL of Apprise. */
   address: string
@@ -18,7 +18,7 @@ export interface RequestCase {
 
 const LINK = 'https://svc.example/scan'
 const TEXT = 'Scan failed\n\nDisk 1/2 is *full* & <read-only>; tell @everyone'
-/** The same with an invisible space after the `@`. */
+/** The text with an invisible space after the `@`. */
 const DEFUSED = TEXT.replace('@', '@\u200b')
 const BODY = TEXT.slice('Scan failed\n\n'.length)
 const ID = 'svc-7-1767323045000'

@@ -18,7 +18,7 @@ for (const name of ['ntfy of one\'s own, with two topics and a token', 'Slack by
     testChannel(t, channel, { packageUrl, settings: parse(address), responses: answers }))
 }
 
-/** Delivers to one address, everything answered the same way, and gives the error. */
+/** Delivers to one URL with the same response to all requests, and returns the error. */
 async function failWith (address: string, response: Omit<PlannedResponse, 'url'>) {
   const ctx = createPluginContext(channel, { responses: [{ url: '*', ...response }] })
   return definition.deliver(createNotification(), parse(address), ctx).then(() => null, (err: unknown) => err)
@@ -31,7 +31,7 @@ t.test('a refusal names service, status and reason', async (t) => {
   t.match(err, { message: 'Telegram answered 400: Bad Request: chat not found; check the fields of the channel' })
 })
 
-t.test('an answer of 2xx that is no success is a failure', async (t) => {
+t.test('a 2xx response without success is a failure', async (t) => {
   const slack = 'slack://xoxb-1234-abcd'
   t.match(await failWith(slack, { json: { ok: false, error: 'channel_not_found' } }),
     { name: 'DeliveryRefusedError', message: /^Slack answered 200, but did not take the message: channel_not_found/ })
@@ -40,7 +40,7 @@ t.test('an answer of 2xx that is no success is a failure', async (t) => {
   t.ok(await failWith('apprise://host.example/key', { status: 204 }) instanceof DeliveryRefusedError)
 })
 
-t.test('failures that may pass stay what they are', async (t) => {
+t.test('temporary failures keep their type', async (t) => {
   const address = 'discord://1/token'
   const limited = await failWith(address, { status: 429, headers: { 'retry-after': '3' } })
   t.ok(limited instanceof RateLimitedError)
@@ -55,7 +55,7 @@ t.test('a redirect is a failure', async (t) => {
     { name: 'HttpStatusError', message: /^JSON answered 302; redirects are not followed/ })
 })
 
-t.test('no error shows a secret, whatever the service repeats', async (t) => {
+t.test('no error shows a secret, whatever the service quotes', async (t) => {
   for (const [name, { address }] of Object.entries(CASES)) {
     const settings = parse(address)
     const keys = await definition.secretKeys?.(settings) ?? []
@@ -72,7 +72,7 @@ t.test('no error shows a secret, whatever the service repeats', async (t) => {
   }
 })
 
-t.test('targets that were reached are not told twice', async (t) => {
+t.test('reached targets are not notified twice', async (t) => {
   const settings = parse('ntfy://ntfy.example/one/two/three')
   const answers = [{ url: '*', body: '"two"', status: 503, times: 1 }, { url: '*', json: { id: 'x' } }]
   const ctx = createPluginContext(channel, { t, responses: answers })
@@ -83,7 +83,7 @@ t.test('targets that were reached are not told twice', async (t) => {
   t.equal(ctx.requests.length, 7)
 })
 
-t.test('a session is ended also when the message was refused', async (t) => {
+t.test('a session is also closed after a refused message', async (t) => {
   const responses = [
     { url: '*/api/v1/login', json: { data: { userId: 'u1', authToken: 't1' } } }, { url: '*/api/v1/logout', status: 503 },
     { url: '*', status: 400 }
@@ -94,7 +94,7 @@ t.test('a session is ended also when the message was refused', async (t) => {
   t.match(ctx.logs, [{ level: 'warn', message: 'a session could not be ended' }])
 })
 
-t.test('a host that says nothing of its Matrix server is the server', async (t) => {
+t.test('a host without a statement is its own Matrix server', async (t) => {
   for (const answer of [{ status: 404 }, { text: '<html>' }, { json: { 'm.homeserver': { base_url: 'http://10.0.0.1/' } } }]) {
     const responses = [
       { url: '*/.well-known/*', ...answer }, { url: '*/join/*', json: { room_id: '!a:m.example' } },
@@ -106,14 +106,14 @@ t.test('a host that says nothing of its Matrix server is the server', async (t) 
   }
 })
 
-t.test('of several failures the one that asks for a pause is told', async (t) => {
+t.test('an error with a requested pause wins over other failures', async (t) => {
   const settings = parse('ntfy://ntfy.example/gone/busy')
   const responses = [{ url: '*', body: '"gone"', status: 404 }, { url: '*', status: 429 }]
   const ctx = createPluginContext(channel, { responses })
   await t.rejects(definition.deliver(createNotification(), settings, ctx), RateLimitedError)
 })
 
-t.test('long texts are cut by code points, and the link stays', async (t) => {
+t.test('long texts are cut by code points, and the link is preserved', async (t) => {
   const ctx = createPluginContext(channel, { t, responses: [{ url: '*', json: { ok: true } }] })
   const long = createNotification({ title: '🎮'.repeat(300), body: '👾'.repeat(5000), url: 'https://svc.example/scan' })
   await definition.deliver(long, parse('tgram://123456:secret/-100'), ctx)
@@ -123,7 +123,7 @@ t.test('long texts are cut by code points, and the link stays', async (t) => {
   t.ok(text.isWellFormed())
 })
 
-t.test('what is escaped stays within the limit', async (t) => {
+t.test('escaped text stays within the limit', async (t) => {
   const ctx = createPluginContext(channel, { t, responses: [{ url: '*', json: { id: '1' } }] })
   await definition.deliver(createNotification({ title: '*'.repeat(256), body: '_'.repeat(4096) }), parse('discord://1/token'), ctx)
   const { embeds: [{ title, description }] } = JSON.parse(ctx.requests[0]?.body ?? '')
@@ -131,7 +131,7 @@ t.test('what is escaped stays within the limit', async (t) => {
   t.equal([...description].length, 4095)
 })
 
-t.test('mentions are defused, mail addresses are not', async (t) => {
+t.test('mentions are disarmed, mail addresses are not', async (t) => {
   const body = '@everyone @here <@1234> <!channel> (@all) ada@mail.example'
   for (const name of ['Discord', 'Slack by webhook', 'Telegram', 'Mattermost', 'Rocket.Chat by webhook', 'Matrix by token', 'Zulip']) {
     const { address, answers } = CASES[name] ?? { address: '', answers: [] }
@@ -173,7 +173,7 @@ t.test('a channel is described without secrets and options', async (t) => {
   }
 })
 
-t.test('the services are listed by name with fields a form can be drawn from', async (t) => {
+t.test('services are listed by name with fields for a form', async (t) => {
   const services = await definition.services?.(createPluginContext(channel, { t })) ?? []
   for (const service of services) t.same([...Value.Errors(ServiceSchema, service)], [])
   const names = services.map((service) => (service as { name: string }).name)
@@ -196,7 +196,7 @@ t.test('the services are listed by name with fields a form can be drawn from', a
   }
 })
 
-t.test('settings are checked before they are kept', async (t) => {
+t.test('settings are checked before they are stored', async (t) => {
   const ctx = createPluginContext(channel, { t })
   const check = async (service: string, fields: Settings['fields']) => definition.check?.({ service, fields }, ctx)
   await check('gotify', { host: 'gotify.example', port: '8080', token: 'abc', priority: 'HIGH' })

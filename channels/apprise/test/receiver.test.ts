@@ -13,7 +13,7 @@ async function readAll (request: IncomingMessage): Promise<string> {
   return body
 }
 
-/** A server that takes everything and answers as the service would. */
+/** Starts a server that accepts everything and responds like the service. */
 async function startReceiver (t: Test, status: number, answer: string) {
   const received: { method?: string, url?: string, type?: string, body: string }[] = []
   const server = createServer((request, response) => {
@@ -33,7 +33,7 @@ function toBody ({ json, form, body = '' }: RequestOptions): [string, string] {
   return ['application/octet-stream', String(body)]
 }
 
-/** The client of the context, over real sockets. */
+/** The client of the context over real sockets. */
 const http: Pick<HttpClient, 'request'> = {
   async request (url, options = {}): Promise<HttpResponse> {
     const [type, body] = toBody(options)
@@ -71,7 +71,7 @@ for (const [name, host, answer] of RUNS) {
   })
 }
 
-t.test('a receiver that refuses is told apart', async (t) => {
+t.test('a refusing receiver is reported', async (t) => {
   const answer = '{"error":"Unauthorized","errorDescription":"you need to provide a valid access token"}'
   const { port } = await startReceiver(t, 401, answer)
   const ctx = { ...createPluginContext(channel, { t }), http: http as HttpClient }

@@ -4,14 +4,14 @@ import t from 'tap'
 import channel from '../src/index.ts'
 import { parse } from './support.ts'
 
-// What the Apprise library itself asks of each service: recorded/record.py makes the table anew.
+// The requests of the Apprise library itself, recorded by recorded/record.py.
 
 interface Recorded {
   method: string
   url: string
   headers: Record<string, string>
   json?: Record<string, unknown>
-  /** Of a form or an XML document. */
+  /** Fields of a form or an XML document. */
   fields?: [string, string][]
 }
 interface Row { url: string, requests: Recorded[] | null }
@@ -19,7 +19,7 @@ interface Row { url: string, requests: Recorded[] | null }
 const { rows } = JSON.parse(readFileSync(new URL('./recorded/requests.json', import.meta.url), 'utf8')) as { rows: Row[] }
 const BODY = 'Nine new games'
 
-/** As record.py answers. */
+/** The responses that record.py gives. */
 const ANSWERS: PlannedResponse[] = [
   { url: '*hooks.slack.com*', text: 'ok' },
   { url: '*chat.example/hooks/3*', text: 'ok' },
@@ -51,7 +51,7 @@ const ANSWERS: PlannedResponse[] = [
   }
 ]
 
-/** What both say of one message, by the names of the service. */
+/** The comparable content of a message, by the service's names. */
 type Told = Record<string, unknown>
 interface Message { method: string, url: string, login: string | undefined, told: Told }
 type Body = Record<string, unknown>
@@ -73,7 +73,7 @@ function tellNtfy (body: Body, { headers }: Recorded): Told {
 
 const unless = (value: unknown, usual: unknown) => value === usual ? undefined : value
 
-/** By the service of our channel. */
+/** Readers of the comparable content, by service. */
 const TELL: Record<string, (body: Body, request: Recorded) => Told> = {
   ntfy: tellNtfy,
   gotify: pick('title', 'message', 'priority'),
@@ -116,7 +116,7 @@ const TELL: Record<string, (body: Body, request: Recorded) => Told> = {
   apprise: ({ tag, ...body }) => ({ ...body, tags: tag === undefined ? [] : [tag].flat() })
 }
 
-/** Only in one of the two, and known to mean the same. */
+/** Parameters that only one side sends, without an effect. */
 const QUERY_NOISE = ['wait', 'messageReplyOption', 'threadKey']
 
 function toMessage (service: string, request: Recorded, body: Body): Message {
@@ -127,19 +127,19 @@ function toMessage (service: string, request: Recorded, body: Body): Message {
   return {
     method: request.method,
     url: `${url.origin}${path}${url.search}`,
-    // By a header of its own there, which is the same to the service.
+    // Apprise sends a header of the service's own, which is equivalent.
     login: ['pbul', 'pover'].includes(service) ? undefined : request.headers.authorization,
     told: JSON.parse(JSON.stringify(TELL[service]?.(body, request) ?? {})) as Told
   }
 }
 
-/** The messages among some requests, in an order of their own; one for each receiver. */
+/** Lists the messages among some requests in canonical order, one per receiver. */
 function toMessages (service: string, requests: readonly Recorded[]): Message[] {
   const messages = requests.flatMap((request) => {
     const body: Body = request.json ?? collect(request.fields ?? [])
     const isMessage = JSON.stringify([body, decodeURIComponent(request.url.replaceAll('+', ' '))]).includes(BODY)
     if (!isMessage) return []
-    // A list of recipients in one request, or a request for each.
+    // Recipients are listed in one request, or each has a request.
     if (!Array.isArray(body.recipients)) return [toMessage(service, request, body)]
     return body.recipients.map((recipient: unknown) => toMessage(service, request, { ...body, recipient }))
   })
@@ -171,7 +171,7 @@ async function deliver (url: string) {
   return { service: settings.service, requests: ctx.requests.map(toRecorded) }
 }
 
-/** Where this channel does otherwise, and why that is meant. */
+/** Intended differences from Apprise, with the reason. */
 const OTHERWISE: Record<string, string> = {
   'ntfy://ada@ntfy.example/one': 'a login without a password has an empty one',
   'ntfy://ada:secret@topic1/topic2?mode=cloud': 'a login is used at ntfy.sh too',
@@ -191,7 +191,7 @@ const OTHERWISE: Record<string, string> = {
   'xml://hook.example/a?-q=1&+X-Key=v': 'query parameters are passed on'
 }
 
-t.test('a pasted URL asks of the service what Apprise asks of it', async (t) => {
+t.test('a pasted URL sends the same requests as Apprise', async (t) => {
   for (const { url, requests } of rows) {
     if (requests === null) continue
     const ours = await deliver(url)

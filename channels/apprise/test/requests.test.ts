@@ -6,7 +6,7 @@ import { CASES, SAMPLE } from './cases.ts'
 import { parse } from './support.ts'
 
 for (const [name, { address, answers, requests }] of Object.entries(CASES)) {
-  t.test(`${name} gets exactly this request`, async (t) => {
+  t.test(`${name} receives exactly this request`, async (t) => {
     const ctx = createPluginContext(channel, { t, responses: answers })
     await channel.definition.deliver(createNotification(SAMPLE), parse(address), ctx)
     const made = ctx.requests.map((request, index) => ({

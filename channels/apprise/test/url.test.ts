@@ -10,7 +10,7 @@ import { parse, read } from './support.ts'
 
 const { definition } = channel
 
-/** URLs as people write them, and what is read out of them. */
+/** URLs as people write them, with the expected fields. */
 const READ: [string, string, Record<string, unknown>][] = [
   ['ntfy://topic', 'ntfy', { schema: 'ntfy', topic: 'topic' }],
   ['ntfys://ntfy.example:8080/a/b/?to=c,d', 'ntfy', { schema: 'ntfys', host: 'ntfy.example', port: 8080, targets: ['a', 'b', 'c', 'd'] }],
@@ -56,11 +56,11 @@ const READ: [string, string, Record<string, unknown>][] = [
   ['http://host.example:8000/notify/key', 'apprise', { schema: 'apprise', host: 'host.example', port: 8000, token: 'key' }]
 ]
 
-t.test('URLs of Apprise and of the services themselves are read', async (t) => {
+t.test('URLs of Apprise and of the services themselves are parsed', async (t) => {
   for (const [url, service, fields] of READ) t.same(parse(url), { service, fields }, url)
 })
 
-t.test('every service and every URL of its own is among them', async (t) => {
+t.test('the samples cover every service and every URL of its own', async (t) => {
   const read = READ.map(([url, id]) => `${id} ${/^https?:/.test(url)}`)
   for (const { id, readNative, urlFields } of SERVICES) {
     t.ok(read.includes(`${id} false`), id)
@@ -69,7 +69,7 @@ t.test('every service and every URL of its own is among them', async (t) => {
   }
 })
 
-t.test('what is wrong with a URL is said without its secrets', async (t) => {
+t.test('errors about a URL show no secrets', async (t) => {
   const problems: [string, RegExp][] = [
     ['discord://1234/tok en', /white space/],
     ['discord://1234', /Discord has no address of this form; it is one of discord:\/\//],
@@ -95,12 +95,12 @@ t.test('what is wrong with a URL is said without its secrets', async (t) => {
   }
 })
 
-t.test('what no service is addressed by is not understood', async (t) => {
+t.test('a URL without a matching service returns null', async (t) => {
   for (const url of ['syslog://', 'dbus://', 'windows://', 'fcm://project/key', 'mailto://a:b@c.example', 'https://example.com/',
     'https://discord.com/channels/1', 'javascript:alert(1)', 'discord:', '//host/path']) t.equal(definition.parse?.(url), null, url)
 })
 
-t.test('no option is left out without a word', async (t) => {
+t.test('no option is dropped without a warning', async (t) => {
   const options = 'rto=4&cto=4&redirect=yes&retry=3&wait=1&overflow=split&format=markdown&emojis=yes&store=no&tz=UTC&unheard=of'
   const { fields, warnings } = read(`json://hook.example?${options}`)
   t.same(fields, { schema: 'json', host: 'hook.example' })
@@ -110,14 +110,14 @@ t.test('no option is left out without a word', async (t) => {
   t.match(read('discord://1/a?attach=https%3A%2F%2Fa.example%2Fb.png').warnings, [/'attach'/])
 })
 
-t.test('an option that asks for what is done anyway is none to speak of', async (t) => {
+t.test('an option for the default behaviour causes no warning', async (t) => {
   for (const url of [
     'json://hook.example?verify=no', 'jsons://hook.example?verify=yes&redirect=no&format=text&overflow=truncate',
     'discord://1/a?footer=no&image=N&avatar=disabled', 'signal://s.example/+1555?batch=yes', 'ntfy://ntfy.example/a?mode=private&auth=basic'
   ]) t.same(read(url).warnings, [], url)
 })
 
-t.test('each way to write an address leads to the same fields', async (t) => {
+t.test('all forms of a URL yield the same fields', async (t) => {
   const same: string[][] = [
     ['ntfy://topic', ' ntfy://topic\n'],
     ['ntfys://ntfy.sh/one/two', 'ntfy://one/two?mode=cloud', 'https://ntfy.sh/one/two'],
@@ -138,18 +138,18 @@ t.test('each way to write an address leads to the same fields', async (t) => {
   for (const [first = '', ...others] of same) for (const other of others) t.same(parse(other), parse(first), other)
 })
 
-t.test('a slash at the end of a path stays, and what is no percent-encoding stands for itself', async (t) => {
+t.test('a final slash stays, and invalid percent-encoding is literal', async (t) => {
   t.equal(parse('json://hook.example/a/b/').fields.fullpath, 'a/b/')
   t.equal(parse('json://hook.example/100%/a%2').fields.fullpath, '100%/a%2')
   t.equal(parse('json://hook.example/').fields.fullpath, undefined)
 })
 
-t.test('brackets in a template stand for what may be missing', async (t) => {
+t.test('brackets in a template mark optional parts', async (t) => {
   t.same(expandTemplate('[{a}[:{b}]@]{c}'), ['{c}', '{a}@{c}', '{a}:{b}@{c}'])
   t.throws(() => expandTemplate('[{a}'), /no \]/)
 })
 
-/** Values of patterns that cannot be turned round. */
+/** Sample values for patterns that no generator can invert. */
 const SAMPLES: Record<string, string[]> = {
   host: ['example.com', 'localhost', '192.168.1.5', '[::1]', '[fe80::1:2]', 'münchen.example', 'a_b.example'],
   path: ['a', 'a/b', 'ü/%41 b', 'a.b/..c'],
@@ -160,7 +160,7 @@ const SAMPLES: Record<string, string[]> = {
   user: ['ada', 'a@b', 'ü/?#%&']
 }
 
-/** Any character; the `binary` of fast-check makes a table of all million of them first. */
+/** Any character. The `binary` of fast-check would first build a table of all million characters. */
 const character = fc.oneof(fc.integer({ min: 0, max: 0xd7ff }), fc.integer({ min: 0xe000, max: 0x10ffff }))
   .map((code) => String.fromCodePoint(code))
 const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }).filter((value) =>
@@ -181,7 +181,7 @@ function valueFor (key: string, field: Field): fc.Arbitrary<FieldValue> {
   return field.type === 'list' ? fc.array(textFor(key, field), { minLength: 1, maxLength: 3 }) : textFor(key, field)
 }
 
-/** Parts of one template, and any options. */
+/** Generates the parts of one template and any options. */
 function fieldsFor (form: Form): fc.Arbitrary<Record<string, FieldValue>> {
   const values = Object.entries(fieldsOf(form)).map(([key, field]) => [key, valueFor(key, field)] as const)
   return fc.oneof(...form.templates.map((template) => {
@@ -192,7 +192,7 @@ function fieldsFor (form: Form): fc.Arbitrary<Record<string, FieldValue>> {
 }
 
 for (const service of SERVICES) {
-  t.test(`${service.name}: what is written is read back`, async () => {
+  t.test(`${service.name}: a written URL is parsed to the same fields`, async () => {
     fc.assert(fc.property(fieldsFor(service), (given) => {
       const fields = checkFields(service, given)
       const url = writeUrl(service, fields)
@@ -212,7 +212,7 @@ function sorted (fields: Record<string, unknown>) {
   return Object.entries(fields).sort(([a], [b]) => a < b ? -1 : 1)
 }
 
-t.test('no text is a surprise: it is read, not understood, or an error that says why', async () => {
+t.test('any text is parsed, returns null, or is an error with a reason', async () => {
   const schemas = SERVICES.flatMap(({ plain, secure }) => [...plain, ...secure])
   fc.assert(fc.property(fc.constantFrom('http', 'https', 'x', ...schemas), fc.string({ unit: character }), (schema, rest) => {
     try {

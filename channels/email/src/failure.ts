@@ -3,21 +3,22 @@ import type { Config } from './config.ts'
 
 const QUOTED_CHARACTERS = 200
 
-/** What the library says of a failure. */
+/** The facts about a failure from the mail library. */
 interface Failure {
-  /** Its own code, such as EAUTH, and the system's, such as ECONNREFUSED. */
+  /** The library's own code, such as EAUTH, and the system's, such as ECONNREFUSED. */
   code: string
   originalCode: string
-  /** The command that failed; CONN while there was none. */
+  /** The command that failed; CONN before the first command. */
   command: string
-  /** The status the server answered with, or 0. */
+  /** The status in the server's response, or 0. */
   status: number
   text: string
 }
 
 /**
- * DeliveryRefusedError when the server refuses the recipient or the message for good (5xx), CredentialsRefusedError
- * when it refuses the account, else ServiceDownError. No message shows the password.
+ * Creates the error for a failure. DeliveryRefusedError when the server permanently refuses the recipient or the
+ * message (5xx), CredentialsRefusedError when it refuses the account, else ServiceDownError. No message shows the
+ * password.
  *
  * @param limitMs the time limit that has passed, or null
  */
@@ -58,7 +59,7 @@ function isTemporary (status: number): boolean {
   return status >= 400 && status < 500
 }
 
-/** RFC 5321, 4.2.1. 503 is about the order of commands, not about what was sent. */
+/** True for a permanent status (RFC 5321, 4.2.1). 503 is about the order of commands, not about their content. */
 function isPermanent (status: number): boolean {
   return status >= 500 && status < 600 && status !== 503
 }
@@ -70,7 +71,7 @@ function advise ({ code, originalCode, status, text }: Failure): string {
   return 'check SMTP_HOST and SMTP_PORT'
 }
 
-/** Also in the two forms in which it is sent. */
+/** Masks the password, also in both encodings in which SMTP sends it. */
 function hidePassword (text: string, { username = '', password = '' }: Config): string {
   if (password === '') return text
   const forms = [password, toBase64(password), toBase64(`\0${username}\0${password}`)]

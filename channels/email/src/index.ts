@@ -15,7 +15,7 @@ export default defineChannel({
   name: 'Email',
   config: ConfigSchema,
   settings: SettingsSchema,
-  // Longer than one mail takes at most, whose own error says more.
+  // Longer than one mail takes, because the mail's own error says more.
   limits: { perMinute: 30, timeoutMs: TIMEOUT_MS + 5_000 },
 
   async deliver (notification, { address }, ctx: EmailContext) {

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { domainToASCII } from 'node:url'
 import type { NotificationLevel, OutgoingNotification } from '@svc/plugin-sdk'
 
-/** A mail to one recipient, apart from how it is sent. */
+/** A mail to one recipient, independent of transport. */
 export interface Mail {
   to: string
   subject: string
   text: string
   html: string
-  /** Left out, every sending gets another one. */
+  /** If absent, every attempt has another id. */
   messageId?: string
   date?: Date
 }
@@ -48,7 +48,10 @@ export function renderConfirmation (code: string, to: string): Mail {
   }
 }
 
-/** The same for every attempt, so that a mail client shows one where a lost answer made the server send two. */
+/**
+ * Returns the same id for every attempt. Mail clients then show a mail once that was sent twice after a lost
+ * response.
+ */
 function nameMessage ({ id, created_at: createdAt }: OutgoingNotification, to: string, from: string): string {
   const digest = createHash('sha256').update(JSON.stringify([from, to, id, createdAt])).digest('hex').slice(0, 32)
   const domain = domainToASCII(/@([^\s@<>]+)>?\s*$/.exec(from)?.[1] ?? '')
@@ -78,7 +81,7 @@ function joinParts (parts: readonly string[]): string {
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
 }
 
-/** One line: in a subject, a line feed would begin the next header. */
+/** Converts text to one line, because a line feed in a subject would begin the next header. */
 function toLine (text: string): string {
   return text.replace(/[\s\p{Cc}]+/gu, ' ').trim()
 }

@@ -4,25 +4,25 @@ import type { Mail } from './render.ts'
 
 export const TIMEOUT_MS = 15_000
 
-/** The time is that of the whole: looking up the name, connecting, greeting, encryption, login and the message. */
+/** The time limit covers everything: name lookup, connection, greeting, encryption, login and message. */
 export interface SendOptions {
   signal: AbortSignal
   timeoutMs?: number
 }
 
-/** @throws the reason of `signal`, or as `describeFailure` says */
+/** @throws the reason of `signal`, or the error of `describeFailure` */
 export async function sendMail (mail: Mail, config: Config, options: SendOptions): Promise<void> {
   const { signal, timeoutMs = TIMEOUT_MS } = options
   const timer = AbortSignal.timeout(timeoutMs)
   try {
-    // Loaded with the first mail: most servers send none.
+    // nodemailer loads with the first mail, because most servers send none.
     const { default: nodemailer } = await import('nodemailer')
     await nodemailer.createTransport(toTransport(config)).sendMail({
       ...mail,
       from: config.from,
-      // An object is taken as it is, where a text would be split at commas.
+      // An object stays as it is; a text would be split at commas.
       to: { name: '', address: mail.to },
-      // RFC 3834: nobody on holiday answers a machine.
+      // RFC 3834: suppresses automatic replies, such as holiday notices.
       headers: { 'Auto-Submitted': 'auto-generated' },
       signal: AbortSignal.any([signal, timer])
     })
@@ -32,7 +32,9 @@ export async function sendMail (mail: Mail, config: Config, options: SendOptions
   }
 }
 
-/** A connection of its own for every mail: there are few, and none is left open for days. */
+/**
+ * Opens a separate connection for every mail, because mails are rare and an idle connection would stay open for days.
+ */
 function toTransport ({ host, port, security, username = '', password = '', tlsCa }: Config) {
   return {
     host,
@@ -40,7 +42,7 @@ function toTransport ({ host, port, security, username = '', password = '', tlsC
     secure: security === 'tls',
     requireTLS: security === 'starttls',
     ignoreTLS: security === 'none',
-    // Variables often cannot hold line breaks.
+    // Environment variables often cannot hold line breaks.
     tls: tlsCa === undefined ? {} : { ca: tlsCa.replaceAll('\\n', '\n') },
     auth: username === '' ? undefined : { user: username, pass: password },
     disableFileAccess: true,

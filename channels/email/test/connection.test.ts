@@ -22,14 +22,14 @@ const fails = (t: Test, promise: Promise<void>, message: RegExp) =>
   t.rejects(promise, { name: 'ServiceDownError', message })
 
 for (const security of ['starttls', 'tls', 'none'] as const) {
-  t.test(`security ${security}: the mail arrives, the connection is as it should be`, async (t) => {
+  t.test(`security ${security}: the mail arrives over the expected connection`, async (t) => {
     const { port, received } = await startMailServer(t, { security })
     await send({ port, security })
     t.match(received, [{ isSecure: security !== 'none', user: ACCOUNT.username, to: ['ada@home.example'] }])
   })
 }
 
-t.test('a certificate nobody vouches for is refused, before the password is sent', async (t) => {
+t.test('an untrusted certificate is refused before the password is sent', async (t) => {
   for (const security of ['starttls', 'tls'] as const) {
     const { port, received } = await startMailServer(t, { security })
     await fails(t, send({ port, security, tlsCa: undefined }), /self-signed certificate.*; SMTP_TLS_CA takes/)
@@ -37,20 +37,20 @@ t.test('a certificate nobody vouches for is refused, before the password is sent
   }
 })
 
-t.test('the certificate may come with its line breaks written out', async (t) => {
+t.test('the certificate may contain escaped line breaks', async (t) => {
   const { port, received } = await startMailServer(t)
   await send({ port, security: 'starttls', tlsCa: CERTIFICATE.replaceAll('\n', '\\n') })
   t.equal(received.length, 1)
 })
 
-t.test('a server that offers no encryption gets no mail unless that is wanted', async (t) => {
+t.test('a server without encryption gets no mail unless configured', async (t) => {
   const { port, received } = await startMailServer(t, { security: 'none' })
   await fails(t, send({ port, security: 'starttls' }), /check SMTP_SECURITY and SMTP_PORT/)
   await fails(t, send({ port, security: 'tls' }), /check SMTP_SECURITY and SMTP_PORT/)
   t.same(received, [])
 })
 
-t.test('a server that says nothing, or stops in the middle, is left after the time limit', async (t) => {
+t.test('a silent or stalled server is given up after the time limit', async (t) => {
   for (const line of ['', '220 mail.example ready\r\n', '220-and\r\n220-so\r\n']) {
     const { port, sockets } = await startSilentServer(t, line)
     await fails(t, send({ port, security: 'none' }, { timeoutMs: 100 }), /took longer than 100 ms; try again later/)
@@ -58,7 +58,7 @@ t.test('a server that says nothing, or stops in the middle, is left after the ti
   }
 })
 
-t.test('an aborted signal ends a mail under way with its reason and hangs up', async (t) => {
+t.test('an aborted signal ends a running mail with its reason and disconnects', async (t) => {
   const { port, sockets } = await startSilentServer(t, '220 mail.example ready\r\n')
   const controller = new AbortController()
   const reason = new Error('the server stops')
@@ -70,7 +70,7 @@ t.test('an aborted signal ends a mail under way with its reason and hangs up', a
   await until(() => sockets.size === 0)
 })
 
-t.test('a server that is not there, and a name that is none, say where to look', async (t) => {
+t.test('errors for a missing server and an invalid name say what to check', async (t) => {
   const listener = createServer().listen(0, '127.0.0.1')
   await once(listener, 'listening')
   const { port } = listener.address() as AddressInfo

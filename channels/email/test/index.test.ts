@@ -20,7 +20,7 @@ async function deliver (t: Test, overrides: Partial<OutgoingNotification> = {}, 
   await definition.deliver(createNotification(overrides), { address: to }, ctx)
 }
 
-/** What the server got last. */
+/** Returns the mail that the server received last. */
 function last () {
   const received = server.received.at(-1)
   if (received === undefined) throw new Error('nothing arrived')
@@ -56,7 +56,7 @@ t.test('a notification arrives as text and as HTML', async (t) => {
   t.notMatch(mail.html, /<img|src=|url\(/i, 'nothing is loaded from elsewhere')
 })
 
-t.test('what is not there leaves no gap', async (t) => {
+t.test('missing parts leave no gap', async (t) => {
   await deliver(t, { title: '', body: ' \n', url: null })
   t.match(last().mail.text, /^-- \nYou get/)
   t.notMatch(last().mail.html, /<a |<p><\/p>/)
@@ -64,7 +64,7 @@ t.test('what is not there leaves no gap', async (t) => {
   t.notMatch(last().mail.source, /javascript/, 'only web addresses are links')
 })
 
-t.test('the message id stays over retries and differs by notification and address', async (t) => {
+t.test('the message id is stable over retries, per notification and address', async (t) => {
   const idOf = async (overrides: Partial<OutgoingNotification>, to = address) => {
     await deliver(t, overrides, { address: to })
     return last().mail.headers.get('message-id')
@@ -93,7 +93,7 @@ t.test('no title adds a header or a line', async (t) => {
   t.equal(last().mail.headers.get('subject'), '[Svc] Ünïcödé 🎮')
 })
 
-t.test('markup is text', async (t) => {
+t.test('markup is sent as text', async (t) => {
   const evil = '"><img src=x onerror=alert(1)>&amp;\'</title>'
   await deliver(t, { title: evil, body: evil, url: `https://svc.example/${evil}` })
   const { html, text } = last().mail
@@ -104,12 +104,12 @@ t.test('markup is text', async (t) => {
   t.match(text, evil)
 })
 
-t.test('a line of the body that is a dot does not end the mail', async (t) => {
+t.test('a line of the body with a single dot does not end the mail', async (t) => {
   await deliver(t, { body: 'one\n.\nRSET\n..two' })
   t.match(last().mail.text, 'one\n.\nRSET\n..two')
 })
 
-t.test('the code is sent to the address', async (t) => {
+t.test('the code is sent to the channel\'s address', async (t) => {
   const ctx = createPluginContext(channel, { t, config })
   await definition.confirm?.('048213', { address }, ctx)
   const { to, mail } = last()
@@ -120,7 +120,7 @@ t.test('the code is sent to the address', async (t) => {
   t.equal(mail.headers.get('auto-submitted'), 'auto-generated')
 })
 
-t.test('what the server refuses for good is a refusal', async (t) => {
+t.test('a permanent refusal of the server is a refused delivery', async (t) => {
   const name = `The mail server '127.0.0.1:${server.port}'`
   const recipient = await fail(t, {}, { address: 'refused@home.example' })
   t.type(recipient, DeliveryRefusedError)
@@ -131,7 +131,7 @@ t.test('what the server refuses for good is a refusal', async (t) => {
   t.type(await fail(t, { title: 'spam' }), DeliveryRefusedError)
 })
 
-t.test('what the server refuses for now is none', async (t) => {
+t.test('a temporary refusal of the server is not a refused delivery', async (t) => {
   const error = await fail(t, {}, { address: 'busy@home.example' })
   t.type(error, ServiceDownError)
   t.match(error.message, 'did not take the mail: 450 Mailbox busy; it is tried again later')
@@ -145,7 +145,7 @@ t.test('a refused account names the settings and shows no password', async (t) =
   t.notMatch(JSON.stringify([error.message, error.stack, error.cause]), password)
 })
 
-t.test('addresses are those of one recipient', async (t) => {
+t.test('an address must have exactly one recipient', async (t) => {
   const fits = (text: string) => Value.Check(definition.settings, { address: text })
   for (const good of [
     address, 'root@nas', 'a.b+svc@sub.home.example', "o'neil@home.example", 'ada@b\u00fccher.example', 'x@192.168.1.2'
@@ -162,7 +162,7 @@ t.test('addresses are those of one recipient', async (t) => {
   }
 })
 
-t.test('the configuration is held to what a mail server can be', async (t) => {
+t.test('the configuration accepts only valid mail server settings', async (t) => {
   const schema = definition.config
   const fits = (changed: object) => schema !== undefined && Value.Check(schema, { ...config, security: 'tls', ...changed })
   t.ok(fits({ from: 'svc@games.example', username: undefined, password: undefined, tlsCa: undefined }))

@@ -6,14 +6,14 @@ import type { Test } from 'tap'
 
 const readFixture = (name: string) => readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8')
 
-/** Made once for 127.0.0.1 and localhost, valid for a hundred years: `openssl req -x509 -addext subjectAltName=…`. */
+/** A fixture for 127.0.0.1 and localhost, valid for a hundred years: `openssl req -x509 -addext subjectAltName=…`. */
 export const CERTIFICATE = readFixture('server.crt')
 export const ACCOUNT = { username: 'svc', password: 'not-a-real-password' }
 
 export interface Received {
   from: string
   to: string[]
-  /** Whether the connection was encrypted. */
+  /** True if the connection was encrypted. */
   isSecure: boolean
   user: string
   mail: ParsedMail
@@ -29,13 +29,13 @@ function refusal (code: number, message: string): Error {
 }
 
 export interface ServerOptions {
-  /** As in the channel's configuration; default `starttls`. */
+  /** The value from the channel's configuration; default `starttls`. */
   security?: string
 }
 
 /**
- * A mail server on the loopback address that asks for the account and knows no `refused@…`; `busy@…` should come again
- * later, and mails from `blocked@…` or about `spam` are not wanted.
+ * Starts a mail server on the loopback address that requires the account. It refuses `refused@…` permanently and
+ * `busy@…` temporarily, and rejects mails from `blocked@…` or about `spam`.
  */
 export async function startMailServer (t: Test, { security = 'starttls' }: ServerOptions = {}): Promise<MailServer> {
   const received: Received[] = []
@@ -69,7 +69,7 @@ export async function startMailServer (t: Test, { security = 'starttls' }: Serve
       }, done)
     }
   })
-  // A client that does not trust the certificate hangs up in the middle of the handshake.
+  // A client that does not trust the certificate disconnects during the handshake.
   server.on('error', () => {})
   const listener = server.listen(0, '127.0.0.1')
   await once(listener, 'listening')
@@ -77,7 +77,7 @@ export async function startMailServer (t: Test, { security = 'starttls' }: Serve
   return { port: (listener.address() as AddressInfo).port, received }
 }
 
-/** Takes connections and says nothing, or only the given line. */
+/** Starts a server that accepts connections and sends nothing, or only the given line. */
 export async function startSilentServer (t: Test, line = '') {
   const sockets = new Set<{ destroy (): unknown }>()
   const server = createServer((socket) => {
@@ -104,7 +104,7 @@ export interface ParsedMail {
   source: string
 }
 
-/** As much of RFC 5322 and RFC 2045 as the mails of the channel need. */
+/** Parses the parts of RFC 5322 and RFC 2045 that the channel's mails use. */
 export function parseMail (source: string): ParsedMail {
   const { headers, body } = splitPart(source)
   const boundary = /boundary="([^"]+)"/.exec(headers.get('content-type') ?? '')?.[1] ?? ''
@@ -126,7 +126,7 @@ function splitPart (source: string): { headers: Map<string, string>, body: strin
   return { headers: new Map(headers), body: source.slice(end + 4) }
 }
 
-/** RFC 2047 */
+/** Decodes words of RFC 2047. */
 function decodeWords (value: string): string {
   const joined = value.replace(/(\?=) (?==\?)/g, '$1')
   return joined.replace(/=\?utf-8\?([qb])\?([^?]*)\?=/gi, (_whole, encoding: string, word: string) =>

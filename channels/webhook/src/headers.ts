@@ -2,10 +2,10 @@ import { createHash, createHmac } from 'node:crypto'
 import type { OutgoingNotification } from '@svc/plugin-sdk'
 import type { Settings } from './settings.ts'
 
-/** How Standard Webhooks writes a key that is not text. */
+/** The form of a key that is not text in Standard Webhooks. */
 const ENCODED_KEY = /^whsec_([A-Za-z0-9+/]+={0,2})$/
 
-/** @param at milliseconds since 1970, of this attempt */
+/** @param at time of this attempt in milliseconds since 1970 */
 export function renderHeaders (
   notification: OutgoingNotification, body: Uint8Array, settings: Settings, at: number
 ): Record<string, string> {
@@ -15,7 +15,7 @@ export function renderHeaders (
   const headers: Record<string, string> = {
     'Content-Type': 'application/json',
     'User-Agent': 'Svc',
-    // What a receiver sends back is at most quoted in an error.
+    // Responses stay uncompressed, because they are at most quoted in an error.
     'Accept-Encoding': 'identity',
     'webhook-id': id,
     'webhook-timestamp': timestamp
@@ -28,13 +28,13 @@ export function renderHeaders (
   return headers
 }
 
-/** The same over all attempts to bring one notification to one address, so that a receiver can drop a second copy. */
+/** Returns the same id for all attempts to deliver one notification to one URL, so receivers can drop duplicates. */
 function nameMessage ({ id, created_at: createdAt }: OutgoingNotification, url: string): string {
   const digest = createHash('sha256').update(JSON.stringify([url, id, createdAt])).digest('hex')
   return `msg_${digest.slice(0, 32)}`
 }
 
-/** https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
+/** Signs the request: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
 function signStandard (id: string, timestamp: string, body: Uint8Array, secret: string): string {
   const encoded = ENCODED_KEY.exec(secret)?.[1]
   const key = encoded === undefined ? secret : Buffer.from(encoded, 'base64')

@@ -6,14 +6,14 @@ import { SettingsSchema } from './settings.ts'
 
 const TIMEOUT_MS = 15_000
 const ANSWER_MAX_BYTES = 64 * 1024
-/** Read like answers, for their text: the client's own errors do not quote it. */
+/** Error statuses that the client returns as responses, because its own errors do not quote the body. */
 const FAILURES = Array.from({ length: 300 }, (_, index) => 300 + index)
 
 export default defineChannel({
   key: 'webhook',
   name: 'Webhook',
   settings: SettingsSchema,
-  // Longer than one request takes at most, whose own error says more.
+  // Longer than one request takes, because the request's own error says more.
   limits: { perMinute: 60, timeoutMs: TIMEOUT_MS + 5_000 },
 
   async deliver (notification, settings, { http, signal }) {

@@ -3,7 +3,7 @@ import type { Settings } from './settings.ts'
 
 const QUOTED_CHARACTERS = 200
 
-/** The error for an answer outside 2xx: host, status, the beginning of the answer and what to do. */
+/** Creates the error for a response outside 2xx: host, status, the beginning of the response and the remedy. */
 export function describeAnswer ({ status, headers, text }: HttpResponse, settings: Settings): Error {
   const reply = cleanText(hideSecrets(text(), settings)).slice(0, QUOTED_CHARACTERS).toWellFormed()
   const quoted = reply === '' ? '' : ` "${reply}"`
@@ -12,7 +12,7 @@ export function describeAnswer ({ status, headers, text }: HttpResponse, setting
   return status < 500 ? new HttpStatusError(status, message, reply) : new ServiceDownError(message)
 }
 
-/** No answer at all: the client's message, less what must not be shown. */
+/** Creates the error for a missing response: the client's message without secrets. */
 export function describeSilence (err: ServiceDownError, settings: Settings): ServiceDownError {
   return new ServiceDownError(hideSecrets(err.message, settings), { cause: err.cause })
 }
@@ -26,8 +26,8 @@ function advise (status: number): string {
 }
 
 /**
- * What follows the host of a webhook's address is often a secret itself, and receivers like to quote it. Shorter parts
- * than four characters keep nothing secret and would be found in every word.
+ * Masks secrets, because the part after the host of a webhook's URL is often secret, and receivers like to quote it.
+ * Parts shorter than four characters stay, because they hide no secret and occur in every word.
  */
 function hideSecrets (text: string, { url, secret = '' }: Settings): string {
   const { host, password, pathname, search } = new URL(url)
@@ -37,12 +37,12 @@ function hideSecrets (text: string, { url, secret = '' }: Settings): string {
     .reduce((shown, part) => shown.replaceAll(part, '…'), text.replace(address, () => `${host}/…`))
 }
 
-/** One line without control and formatting characters. */
+/** Converts text to one line without control and formatting characters. */
 function cleanText (text: string): string {
   return text.replace(/[\s\p{C}]+/gu, ' ').trim()
 }
 
-/** Seconds or a date (RFC 9110, 10.2.3) as milliseconds from now. */
+/** Converts seconds or a date (RFC 9110, 10.2.3) to milliseconds from now. */
 function readRetryAfter (header = ''): number | null {
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now()
   return Number.isFinite(ms) ? Math.max(0, ms) : null

@@ -1,6 +1,6 @@
 import type { OutgoingNotification } from '@svc/plugin-sdk'
 
-/** The bytes that are signed and sent: the fields of the webhook payload, in the documented order, and no others. */
+/** Renders the bytes that are signed and sent: exactly the documented fields of the webhook payload, in their order. */
 export function renderPayload (notification: OutgoingNotification): Buffer {
   const { event, id, kind, level, title, body, url, data, actor, created_at: createdAt } = notification
   const sender = actor === null ? null : { id: actor.id, username: actor.username }

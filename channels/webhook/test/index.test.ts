@@ -35,7 +35,7 @@ async function fail (t: Test, answer: Omit<PlannedResponse, 'url'>, given = sett
   throw new Error(`${answer.status} was taken for a delivery`)
 }
 
-t.test('the body has the fields of the payload and no others', async (t) => {
+t.test('the body has exactly the fields of the payload', async (t) => {
   const extra = { ...createNotification(), user_id: 3, actor: { id: 1, username: 'ada', email: 'ada@home.example' } }
   const { body } = await send(t, settings, extra)
   t.equal(body, '{"event":"notification","id":7,"kind":"scan_completed","level":"success","title":"Scan completed",' +
@@ -43,7 +43,7 @@ t.test('the body has the fields of the payload and no others', async (t) => {
     '"actor":{"id":1,"username":"ada"},"created_at":"2026-01-02T03:04:05.000Z"}')
 })
 
-t.test('the signature is that of the bytes, also under a second name', async (t) => {
+t.test('the signature covers the bytes, also under a second name', async (t) => {
   const notification = createNotification({ title: 'Ünïcödé 🎮', body: 'lone \ud800 half' })
   const { body, headers } = await send(t, { ...settings, signature_header: 'X-Hub-Signature-256' }, notification)
   const expected = `sha256=${createHmac('sha256', settings.secret).update(Buffer.from(body)).digest('hex')}`
@@ -51,7 +51,7 @@ t.test('the signature is that of the bytes, also under a second name', async (t)
   t.match(headers, { 'Content-Type': 'application/json', 'Accept-Encoding': 'identity' })
 })
 
-t.test('the library of Standard Webhooks accepts both kinds of secrets', async (t) => {
+t.test('the library of Standard Webhooks accepts both kinds of secret', async (t) => {
   const encoded = `whsec_${Buffer.alloc(24, 'key').toString('base64')}`
   const first = await send(t, { url, secret: encoded })
   t.match(new Webhook(encoded).verify(first.body, first.headers), { id: 7 })
@@ -61,7 +61,7 @@ t.test('the library of Standard Webhooks accepts both kinds of secrets', async (
   t.throws(() => new Webhook(encoded).verify(second.body, second.headers), { message: /No matching signature/ })
 })
 
-t.test('the message id stays over retries and differs by notification and address', async (t) => {
+t.test('the message id is stable over retries, per notification and address', async (t) => {
   const idOf = async (...given: Parameters<typeof send>) => (await send(...given)).headers['webhook-id']
   const id = await idOf(t, settings)
   t.match(id, /^msg_[0-9a-f]{32}$/)
@@ -71,19 +71,19 @@ t.test('the message id stays over retries and differs by notification and addres
   t.not(await idOf(t, { ...settings, url: `${url}?other` }), id)
 })
 
-t.test('without a secret nothing is signed', async (t) => {
+t.test('nothing is signed without a secret', async (t) => {
   for (const given of [{ url }, { url, secret: '' }, { url, secret: '', signature_header: 'X-Signature' }]) {
     const { headers } = await send(t, given)
     t.same(Object.keys(headers).filter((name) => /signature/i.test(name)), [])
   }
 })
 
-t.test('whatever is not 2xx is a failure', async (t) => {
+t.test('any status other than 2xx is a failure', async (t) => {
   for (const status of [301, 302, 308, 400, 401, 403, 404, 409, 410, 422]) t.type(await fail(t, { status }), HttpStatusError, `${status}`)
   for (const status of [500, 502, 503]) t.type(await fail(t, { status }), ServiceDownError, `${status}`)
 })
 
-t.test('a request to slow down says for how long', async (t) => {
+t.test('a rate limit contains the time to wait', async (t) => {
   const seconds = await fail(t, { status: 429, headers: { 'Retry-After': '3' } })
   t.match(seconds, { retryAfterMs: 3000 })
   t.type(seconds, RateLimitedError)
@@ -92,7 +92,7 @@ t.test('a request to slow down says for how long', async (t) => {
   t.match(await fail(t, { status: 429, headers: { 'Retry-After': 'soon' } }), { retryAfterMs: null })
 })
 
-t.test('an error keeps host, status and 200 characters of the answer on one line', async (t) => {
+t.test('an error has host, status and 200 characters of the response on one line', async (t) => {
   const { message } = await fail(t, { status: 500, text: `Oops\r\n\u202e\u0007at ${'x'.repeat(300)}` })
   t.equal(message, `hooks.example answered 500 "Oops at ${'x'.repeat(192)}"; see the log of the receiver`)
   t.equal((await fail(t, { status: 502 })).message, 'hooks.example answered 502; see the log of the receiver')
@@ -100,7 +100,7 @@ t.test('an error keeps host, status and 200 characters of the answer on one line
   t.ok(cut.message.isWellFormed(), 'no half of a character')
 })
 
-t.test('an error shows neither the secret nor the path of the address', async (t) => {
+t.test('an error shows neither the secret nor the path of the URL', async (t) => {
   const given = { url: 'https://me:password@hooks.example:8443/games/hidden-path?key=hidden-key', secret: 'hidden-secret' }
   const text = `Cannot POST /games/hidden-path?key=hidden-key with hidden-secret of ${given.url}, nor /games/hidden-path`
   for (const answer of [{ status: 404, text }, { status: 500, text }, { error: 'timeout' }] as const) {
@@ -110,18 +110,18 @@ t.test('an error shows neither the secret nor the path of the address', async (t
   }
 })
 
-t.test('the description ends with four characters of the path', async (t) => {
+t.test('the description ends with the last four characters of the path', async (t) => {
   t.equal(await definition.describe(settings), 'https://hooks.example/…abcd')
   t.equal(await definition.describe({ url: 'https://me:pw@Hooks.example:8443/a/very-long?key=1#x' }), 'https://hooks.example:8443/…long')
   t.equal(await definition.describe({ url: 'http://hooks.example' }), 'http://hooks.example/…/')
   t.equal(await definition.describe({ url: 'http://' }), 'an address that cannot be read')
 })
 
-t.test('an address that is none is told as a mistake in the settings', async (t) => {
+t.test('an invalid URL is reported as an error in the settings', async (t) => {
   await t.rejects(definition.deliver(createNotification(), { url: 'http://' }, createContext({ t, config: {} })), InvalidSettingsError)
 })
 
-t.test('settings are held to their limits', async (t) => {
+t.test('settings must respect their limits', async (t) => {
   const fits = (given: object) => Value.Check(definition.settings, { url, ...given })
   t.ok(fits({}))
   t.ok(fits({ url: 'HTTP://192.168.1.2:8090/' }))

@@ -27,7 +27,7 @@ export const apprise = defineService({
 
   toRequests ({ text, list, origin, login }, { title, text: body, type }) {
     const path = text('path') === '' ? '' : `/${text('path')}`
-    // Apprise takes a space for a comma.
+    // Apprise treats a space like a comma.
     const tags = list('tags').flatMap((tag) => tag.split(/\s+/))
     return [{
       url: `${origin}${path}/notify/${text('token')}`,
@@ -36,6 +36,6 @@ export const apprise = defineService({
     }]
   },
 
-  // 204: there is nothing in that configuration.
+  // Status 204 means that the configuration is empty.
   isTaken: ({ status }) => status === 200
 })

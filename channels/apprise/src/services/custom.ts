@@ -2,13 +2,13 @@ import type { Field } from '../form.ts'
 import { HEADER_PAIR, HOST_FIELDS, HOST_PORT, LOGIN, LOGIN_FIELDS, type ServiceRequest } from '../service.ts'
 import { toPairs, type Values } from '../values.ts'
 
-/** What JSON, XML and form posts to an address of one's own have in common. */
+/** The shared URL form of JSON, XML and form posts to a custom address. */
 export const CUSTOM_TEMPLATES = [`${LOGIN}${HOST_PORT}[/{fullpath}]`]
 
 const METHODS = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE', 'HEAD'] as const
-/** As other paths, and with a slash at its end, without which many receivers answer with a redirect. */
+/** A path that may end with a slash, without which many receivers redirect. */
 const PATH: Field = { label: 'Path', type: 'string', pattern: /^(?!\/)(?!(?:.*\/)?\.{1,2}(?:\/|$))[^?#\\]+$/ }
-// All may carry keys of the receiver.
+// Private, because all of these may carry keys of the receiver.
 const PAIRS = { type: 'list', private: true } as const
 
 export const CUSTOM_FIELDS = {
@@ -21,7 +21,7 @@ export const CUSTOM_FIELDS = {
   params: { label: 'Query parameters', prefix: '-', pattern: /^[^=]+=/, ...PAIRS }
 } as const satisfies Record<string, Field>
 
-/** Address and headers of the request. The receiver sees the address that was given, also the slash at its end. */
+/** Builds URL and headers of the request. The URL stays as entered, including a slash at its end. */
 export function toCustomRequest (values: Values): Omit<ServiceRequest, 'headers'> & { headers: Record<string, string> } {
   const { text, list, origin, login } = values
   const path = text('fullpath').split('/').map((part) => encodeURIComponent(part)).join('/')
@@ -33,7 +33,7 @@ export function toCustomRequest (values: Values): Omit<ServiceRequest, 'headers'
   }
 }
 
-/** The fields of the message, renamed, left out or added to as the owner asked. */
+/** Renames, removes or adds fields of the message as the settings say. */
 export function toPayload (base: Readonly<Record<string, string>>, { list }: Values): Record<string, string> {
   const wanted = toPairs(list('payload'))
   const renamed = Object.entries(base).map(([key, value]): [string, string] => [wanted[key] ?? key, value])

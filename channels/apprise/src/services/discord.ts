@@ -42,7 +42,7 @@ export const discord = defineService({
         avatar_url: text('avatar_url') || undefined,
         tts: flag('tts'),
         flags: number('flags') ?? undefined,
-        // Nobody is called, whatever the text says.
+        // No mention in the text notifies anybody.
         allowed_mentions: { parse: [] },
         embeds: [{
           title,

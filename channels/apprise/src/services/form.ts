@@ -13,7 +13,7 @@ export const form = defineService({
   toRequests (values, { title, text: message, type }) {
     const request = toCustomRequest(values)
     const payload = toPayload({ version: '1.0', title, message, type }, values)
-    // As a browser sends a form by this method.
+    // Browsers also send a form with GET in the query.
     return [request.method === 'GET' ? { ...request, query: { ...request.query, ...payload } } : { ...request, form: payload }]
   }
 })

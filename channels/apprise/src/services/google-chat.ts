@@ -20,7 +20,7 @@ export const googleChat = defineService({
   aliases: { key: 'webhook_key', token: 'webhook_token', thread: 'thread_key', threadkey: 'thread_key' },
   nativeQuery: ['key', 'token', 'threadkey', 'messagereplyoption'],
   urlFields: ['workspace', 'webhook_key', 'webhook_token', 'thread_key'],
-  // No mark can be escaped; one that calls people or names a link begins with `<`.
+  // Google Chat has no escapes; every mark that notifies people or names a link begins with `<`.
   rendering: { limits: { title: 0, text: 4000 }, escape: invisible('<') },
 
   readNative (url) {

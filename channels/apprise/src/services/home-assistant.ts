@@ -28,7 +28,7 @@ export const homeAssistant = defineService({
     const headers = { authorization: `Bearer ${text('accesstoken')}` }
     const message = link === null ? body : `${body}\n\n${link}`
     if (list('targets').length === 0) {
-      // Shown in its own page, where the text is Markdown.
+      // Home Assistant shows this text on its own page as Markdown.
       const shown = link === null ? escaped(body) : `${escaped(body)}\n\n<${link}>`
       const json = { title, message: shown, notification_id: text('nid') || id }
       return [{ url: `${base}/persistent_notification/create`, headers, json }]

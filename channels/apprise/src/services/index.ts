@@ -21,7 +21,7 @@ import { workflows } from './workflows.ts'
 import { xml } from './xml.ts'
 import { zulip } from './zulip.ts'
 
-/** Every service that needs no bridge. To add one, write its file and its line here. */
+/** All services that work without the bridge. To add one, write its file and its line here. */
 export const SERVICES: readonly Service[] = [
   apprise, bark, discord, form, googleChat, gotify, homeAssistant, json, matrix, mattermost, nextcloud, ntfy,
   pushbullet, pushover, rocketchat, signal, slack, telegram, workflows, xml, zulip

@@ -13,7 +13,7 @@ const HOOK = '/api/v1/matrix/hook'
 const NOTHING = {}
 const T2BOT = 'webhooks.t2bot.io'
 const T2BOT_TOKEN = /^\w{64}$/
-/** From room version 12 on an id names no server. */
+/** An id without a server, as room version 12 and later have. */
 const BARE_ID = /^![\w-]{43}$/
 
 export const matrix = defineService({
@@ -64,7 +64,7 @@ export const matrix = defineService({
     const { text, list, origin } = values
     if (list('targets').length === 0) throw wrong(matrix, 'needs a room', 'add one, such as #games')
     return list('targets').map((room) => ({
-      // A message sent again under the same id is the same message.
+      // Matrix ignores a repeated message with the same id.
       method: 'PUT',
       url: `${text('base') || origin}${API}/rooms/${encodeURIComponent(room)}/send/m.room.message/${message.id}`,
       headers: { authorization: `Bearer ${text('token')}` },
@@ -81,14 +81,14 @@ function isWebhook ({ text }: Values): boolean {
 
 function toHookRequest ({ text, list, origin }: Values, { text: body, type }: Message): ServiceRequest {
   if (list('targets').length > 0) throw wrong(matrix, 'posts to the one room of its webhook', 'remove the rooms')
-  // Of a login a webhook needs the second part alone.
+  // A webhook needs only the second part of a login.
   const url = `${origin}${HOOK}/${encodeURIComponent(text('token') || text('password'))}`
   return text('mode') === 'slack'
     ? { url, json: { username: 'Svc', mrkdwn: false, attachments: [{ text: body, color: toHexColor(type) }] } }
     : { url, json: { displayName: 'Svc', format: 'plain', text: body } }
 }
 
-/** Where the server of the host's accounts is; what the host itself says counts over TLS only. */
+/** Finds the server of the host's accounts. The host's own statement counts over TLS only. */
 async function discover ({ text, flag, origin }: Values, ask: Ask): Promise<string> {
   if (!origin.startsWith('https:') || text('password') === '' || !flag('discovery')) return origin
   try {
@@ -98,7 +98,7 @@ async function discover ({ text, flag, origin }: Values, ask: Ask): Promise<stri
     const base = readText(readFields(json, 'm.homeserver') ?? {}, 'base_url') ?? ''
     return /^https:/.test(base) && URL.canParse(base) ? base.replace(/\/+$/, '') : origin
   } catch (err) {
-    // A host that says nothing is the server itself.
+    // Without a statement the host is the server itself.
     if (err instanceof HttpStatusError) return origin
     throw err
   }
@@ -106,7 +106,7 @@ async function discover ({ text, flag, origin }: Values, ask: Ask): Promise<stri
 
 interface Session { readonly token: string, readonly userId: string }
 
-/** Always as the same device: each login ends the session before it. */
+/** Logs in as the same device every time, because each login then ends the previous session. */
 async function logIn ({ text }: Values, base: string, ask: Ask): Promise<Session> {
   const { json } = await ask({
     url: `${base}${API}/login`,
@@ -121,7 +121,7 @@ async function logIn ({ text }: Values, base: string, ask: Ask): Promise<Session
   return { token: readText(json, 'access_token') ?? giveUp('login without a token'), userId: readText(json, 'user_id') ?? '' }
 }
 
-/** Joining is how an alias becomes an id; who is in the room already stays in it. */
+/** Joins a room, because this turns an alias into an id; a member stays a member. */
 async function join (base: string, session: Session, target: string, ask: Ask): Promise<string> {
   const headers = { authorization: `Bearer ${session.token}` }
   const name = /^[#!]/.test(target) ? target : `#${target}`
@@ -131,7 +131,7 @@ async function join (base: string, session: Session, target: string, ask: Ask): 
   return readText(json, 'room_id') ?? giveUp('join without a room')
 }
 
-/** The server of the account, which need not be called as its address is. */
+/** Returns the server name of the account, which may differ from the host. */
 async function findServerName (base: string, { token, userId }: Session, ask: Ask): Promise<string> {
   const id = userId !== ''
     ? userId

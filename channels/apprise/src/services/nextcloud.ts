@@ -5,7 +5,7 @@ import { toPairs, type Values } from '../values.ts'
 // Request and limits: https://github.com/nextcloud/notifications/blob/master/docs/admin-notifications.md
 // Members of a group: https://docs.nextcloud.com/server/latest/admin_manual/configuration_user/instruction_set_for_groups.html
 const HEADERS = { 'ocs-apirequest': 'true', accept: 'application/json' }
-/** From this version on the address is another one. */
+/** The version from which on the URL differs. */
 const MOVED_IN_VERSION = 21
 
 export const nextcloud = defineService({

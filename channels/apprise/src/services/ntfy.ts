@@ -7,7 +7,7 @@ import { optionOf, splitLogin, withoutOptions } from '../url.ts'
 const CLOUD = 'ntfy.sh'
 const TOPIC = /^[a-z0-9_-]{1,64}$/i
 const PRIORITIES = ['min', 'low', 'default', 'high', 'max']
-// The words become symbols: https://docs.ntfy.sh/emojis/
+// ntfy turns these words into symbols: https://docs.ntfy.sh/emojis/
 const TAGS: Record<MessageType, string[]> = { info: [], success: ['white_check_mark'], warning: ['warning'], failure: ['rotating_light'] }
 
 export const ntfy = defineService({
@@ -101,7 +101,7 @@ export const ntfy = defineService({
   isTaken: ({ json }) => typeof json.id === 'string'
 })
 
-/** Before the host stands a login or, as its prefix or an option says, a token: the second part of two. */
+/** Reads a login or a token before the host. A prefix or an option marks a token, which is the second part of two. */
 function readLogin (raw: RawUrl): { login: string, token: string } {
   const [given] = splitLogin(raw.rest)
   const isToken = given !== '' && (/^tk_[^:]*$/.test(given) || optionOf(raw, 'auth') === 'token')

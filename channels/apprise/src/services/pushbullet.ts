@@ -24,7 +24,7 @@ export const pushbullet = defineService({
         title,
         body,
         url: link ?? undefined,
-        // By it the service knows a push that is sent again.
+        // Pushbullet detects a repeated push by this id.
         guid: target === null ? id : `${id}-${target}`,
         ...toReceiver(target)
       }

@@ -23,7 +23,7 @@ export const rocketchat = defineService({
   },
   settled: ['avatar=no', 'mode=webhook', 'mode=token', 'mode=basic'],
   urlFields: ['schema', 'host', 'port', 'webhook'],
-  // Not all versions know backslashes, so only marks that name a link otherwise than it is are taken apart.
+  // Not all versions support backslashes, so only the marks that disguise a link are broken up.
   rendering: { limits: { title: 0, text: 5000 }, mentions: true, escape: invisible('<]') },
 
   readNative (url) {

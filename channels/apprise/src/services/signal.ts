@@ -25,7 +25,7 @@ export const signal = defineService({
     const targets = list('targets').map(toReceiver)
     const groups = targets.filter((target) => target.startsWith(GROUP))
     const numbers = targets.filter((target) => !target.startsWith(GROUP))
-    // A group goes alone: the server refuses it beside numbers and beside other groups.
+    // The server refuses a group beside numbers or other groups, so each group is a separate request.
     const receivers = [numbers, ...groups.map((group) => [group])].filter((recipients) => recipients.length > 0)
     return (receivers.length > 0 ? receivers : [[number]]).map((recipients) => ({
       url: `${origin}/v2/send`, headers: login, json: { message, number, recipients }

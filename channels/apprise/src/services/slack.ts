@@ -36,7 +36,7 @@ export const slack = defineService({
     return url.hostname === 'hooks.slack.com' && a !== undefined ? { token_a: a, token_b: b, token_c: c } : null
   },
 
-  /** `slack://?token=A/B/C`: the address stands in an option. */
+  /** Moves the token of `slack://?token=A/B/C` from the option into the path. */
   rewrite (raw) {
     const token = optionOf(raw, 'token')
     if (token === null) return raw
@@ -61,7 +61,7 @@ export const slack = defineService({
       throw wrong(slack, 'finds people by their e-mail address only with an access token', 'name them by @ or use a token')
     }
     const channels = list('targets').length > 0 ? list('targets') : [isBot ? DEFAULT_CHANNEL : undefined]
-    // `mrkdwn_in` is empty: the text is shown as it is.
+    // An empty `mrkdwn_in` shows the text unchanged.
     const attachment = {
       fallback: title,
       color: toHexColor(type),
@@ -91,7 +91,7 @@ async function findPerson (token: string, email: string, ask: Ask): Promise<stri
     'correct it, or give the token the scope users:read.email')
 }
 
-/** IDs stand as they are; a bare name is that of a channel. */
+/** Converts a target: IDs stay unchanged; a bare name is a channel. */
 function toChannel (target: string): string {
   if (target.startsWith('+')) return target.slice(1)
   return /^[#@]/.test(target) ? target : `#${target}`

@@ -1,6 +1,6 @@
 import { defineService } from '../service.ts'
 
-// Request: https://core.telegram.org/bots/api#sendmessage. Without `parse_mode` the text is shown as it is.
+// Request: https://core.telegram.org/bots/api#sendmessage. Without `parse_mode` the text is shown unchanged.
 const API_URL = 'https://api.telegram.org'
 const NATIVE = /^\/(bot\d+:[\w-]+)\/sendMessage$/i
 

@@ -2,7 +2,7 @@ import { defineService, HOST_FIELDS, HOST_PORT } from '../service.ts'
 import { backslash } from '../text.ts'
 
 // Request: https://learn.microsoft.com/en-us/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using
-// Card: https://adaptivecards.io/explorer/TextBlock.html, whose text is a part of Markdown
+// Card: https://adaptivecards.io/explorer/TextBlock.html, whose text is a subset of Markdown
 const NATIVE = /^(\/powerautomate\/automations\/direct)?\/workflows\/([\w-]+)\/triggers\/manual\/paths\/invoke\/?$/
 const VERSIONS = { plain: '2016-06-01', automate: '2022-03-01-preview' }
 

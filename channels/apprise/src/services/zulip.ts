@@ -17,7 +17,7 @@ export const zulip = defineService({
     token: { label: 'API key of the bot', type: 'string', required: true, private: true, pattern: /^[a-z0-9]{32}$/i },
     targets: { label: 'Channels or e-mail addresses', type: 'list' }
   },
-  // No mark can be escaped; a link that is named otherwise than it is needs `](`.
+  // Zulip has no escapes; a disguised link needs `](`.
   rendering: { limits: { title: 60, text: 9900 }, mentions: true, escape: invisible(']') },
 
   toRequests ({ text, list }, { title, text: content }) {
@@ -34,7 +34,7 @@ export const zulip = defineService({
   isTaken: ({ json }) => json.result === 'success'
 })
 
-/** To a person when the target is an e-mail address, else to a channel, with the title as topic. */
+/** Addresses a person if the target is an e-mail address, else a channel with the title as topic. */
 function toForm (target: string, title: string, content: string): Record<string, string> {
   if (/^[^@\s]+@[^@\s]+$/.test(target)) return { type: 'private', to: JSON.stringify([target]), content: `${title}\n\n${content}` }
   return { type: 'stream', to: target.replace(/^#/, ''), topic: title, content }
