@@ -2,13 +2,13 @@ import type { ExportGame } from '@svc/plugin-sdk'
 import { type MediaChoice, listMedia } from './media.ts'
 import { cleanLine, cleanText, isWritable } from './text.ts'
 
-/** An element of a `game` with its text, not escaped. */
+/** An element of a `game` with its unescaped text. */
 export interface Field {
   readonly name: string
   readonly value: string
 }
 
-/** The elements of a game in the order of the file; what is not known has none. `path` comes first. */
+/** Lists the elements of a game in file order; unknown values have none. `path` comes first. */
 export function listFields (game: ExportGame, choice: MediaChoice): Field[] {
   const texts: [string, string | null | undefined][] = [
     ['name', cleanLine(game.name) || game.fs_name],
@@ -31,13 +31,13 @@ export function listFields (game: ExportGame, choice: MediaChoice): Field[] {
   return [{ name: 'path', value: `./${game.path}` }, ...written, ...media]
 }
 
-/** 0 to 100 as 0 to 1 with two decimals. */
+/** Converts 0 to 100 to 0 to 1 with two decimals. */
 function formatRating (rating: number | null): string | null {
   if (rating === null || !Number.isFinite(rating)) return null
   return (Math.min(Math.max(rating, 0), 100) / 100).toFixed(2)
 }
 
-/** `YYYYMMDDT000000`; null for a moment outside the years 1 to 9999, which the format cannot hold. */
+/** Formats `YYYYMMDDT000000`; null outside the years 1 to 9999, which the format cannot hold. */
 function formatDate (milliseconds: number | null): string | null {
   const date = new Date(milliseconds ?? Number.NaN)
   const year = date.getUTCFullYear()

@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import type { ExportGame, Logger, MediaKind } from '@svc/plugin-sdk'
 import { normalizePath } from './path.ts'
 
-/** The folders ES-DE looks into, which serve the readers of the XML as well. */
+/** The folders of ES-DE, which readers of the XML use as well. */
 export const MEDIA_FOLDERS = {
   cover: 'covers',
   box2d_back: 'backcovers',
@@ -24,13 +24,13 @@ export const MEDIA_FOLDERS = {
 export const THUMBNAIL_KINDS = ['box2d', 'box3d', 'miximage', 'miximage_v2', 'physical'] as const
 export const IMAGE_KINDS = ['screenshot', 'title_screen', 'miximage', 'miximage_v2', 'box2d'] as const
 
-/** The kinds that may fill `thumbnail` and `image`, most wanted first. */
+/** The kinds for `thumbnail` and `image`, most wanted first. */
 export interface MediaChoice {
   readonly thumbnail: readonly MediaKind[]
   readonly image: readonly MediaKind[]
 }
 
-/** Reads `scan.gamelist.media`; a kind that is not allowed is logged and gives the default. */
+/** Reads `scan.gamelist.media`. A kind that is not allowed is logged and replaced by the default. */
 export function chooseMedia (config: { thumbnail?: string, image?: string }, log: Pick<Logger, 'warn'>): MediaChoice {
   const thumbnail = chooseKind('thumbnail', config.thumbnail ?? 'box2d', THUMBNAIL_KINDS, log)
   const image = chooseKind('image', config.image ?? 'screenshot', IMAGE_KINDS, log)
@@ -47,12 +47,12 @@ function chooseKind<Kind extends MediaKind> (
   return allowed[0]
 }
 
-/** The front of the box is put on disk once, as the cover. */
+/** Lists the kinds of file; the front of the box is stored once, as the cover. */
 function fileKinds (kind: MediaKind): MediaKind[] {
   return kind === 'box2d' ? ['box2d', 'cover'] : [kind]
 }
 
-/** Every media element this exporter writes, in the order of the file, with the kinds that may fill it. */
+/** Lists all media elements of this exporter in file order, with the kinds that may fill them. */
 function mediaElements (choice: MediaChoice): [string, readonly MediaKind[]][] {
   return [
     ['image', choice.image],
@@ -72,7 +72,7 @@ function mediaElements (choice: MediaChoice): [string, readonly MediaKind[]][] {
 const MEDIA_ELEMENTS = new Set(mediaElements({ thumbnail: [], image: [] }).map(([name]) => name))
 const FOLDERS = new Set<string>(Object.values(MEDIA_FOLDERS))
 
-/** The media elements of a game with the path of each, relative to the platform folder; those without are left out. */
+/** Lists the media elements of a game, with paths relative to the platform folder; skips elements without a file. */
 export function listMedia (game: ExportGame, choice: MediaChoice): { name: string, path: string }[] {
   return mediaElements(choice).flatMap(([name, kinds]) => {
     const kind = kinds.find((candidate) => game.media[candidate] !== undefined)
@@ -82,8 +82,8 @@ export function listMedia (game: ExportGame, choice: MediaChoice): { name: strin
 }
 
 /**
- * Whether an element of an old entry names a file the server itself put there for this ROM: such a reference goes when
- * the file is no longer offered, while a picture of the user's own scraper stays.
+ * True if an element of an old entry names a file that the server itself published for this ROM. Such a reference is
+ * removed when the file is no longer offered; a picture of the user's own scraper stays.
  */
 export function isOwnMedia (element: string, value: string, romPath: string): boolean {
   const file = MEDIA_ELEMENTS.has(element) ? normalizePath(value) : null

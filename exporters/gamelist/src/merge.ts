@@ -5,11 +5,11 @@ import { type ElementSpan, parseGamelist } from './parse.ts'
 import { normalizePath } from './path.ts'
 import { escapeText } from './text.ts'
 
-/** What a ROM's `game` element shall hold. */
+/** The wanted content of a ROM's `game` element. */
 export interface Entry {
-  /** Relative to the platform folder, no leading `./`. */
+  /** The path relative to the platform folder, no leading `./`. */
   readonly path: string
-  /** The folder of a game that is started by a file in it: earlier exports named the folder. */
+  /** The folder of a game that starts from a file in it, because earlier exports named the folder. */
   readonly folder: string | null
   readonly fields: readonly Field[]
 }
@@ -17,8 +17,8 @@ export interface Entry {
 interface Edit { readonly start: number, readonly end: number, readonly text: string }
 
 /**
- * Puts the entries into the text of a gamelist.xml. The text is edited in place and never written anew, so that
- * whatever this exporter does not own keeps its bytes: order, spacing, comments, attributes and nested elements.
+ * Merges the entries into the text of a gamelist.xml. The text is edited in place, so all content of others keeps its
+ * bytes: order, spacing, comments, attributes and nested elements.
  *
  * @throws Error when the text is no gamelist.xml.
  */
@@ -42,14 +42,14 @@ export function mergeGamelist (text: string, entries: readonly Entry[]): string 
   return applyEdits(text, edits)
 }
 
-/** The entries by path; by their folder too where the file has no game with the path itself. */
+/** Indexes entries by path, and by folder if the file has no game with the path itself. */
 function indexEntries (entries: readonly Entry[], there: ReadonlySet<string | null>): Map<string, Entry> {
   const byFolder = entries.filter(({ path, folder }) => folder !== null && !there.has(path))
     .map((entry): [string, Entry] => [entry.folder ?? '', entry])
   return new Map([...byFolder, ...entries.map((entry): [string, Entry] => [entry.path, entry])])
 }
 
-/** A whole new file. */
+/** Writes a whole new file. */
 export function writeGamelist (entries: readonly Entry[]): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n${writeList(entries, '\n')}\n`
 }
@@ -59,7 +59,7 @@ function writeList (entries: readonly Entry[], eol: string): string {
   return `<gameList>${games.join('')}${eol}</gameList>`
 }
 
-/** A file without `gameList` may hold nothing but what ES-DE puts before it. */
+/** Appends a list. A file without `gameList` may only hold the elements that ES-DE puts before it. */
 function appendList (text: string, roots: readonly ElementSpan[], entries: readonly Entry[]): string {
   const stranger = roots.find(({ name }) => name !== 'alternativeEmulator')
   if (stranger !== undefined) {
@@ -70,7 +70,7 @@ function appendList (text: string, roots: readonly ElementSpan[], entries: reado
   return `${text.trimEnd()}${eol}${writeList(entries, eol)}${eol}`
 }
 
-/** One element's text replaced, others added at the end; of several elements of one name the first is kept. */
+/** Updates texts and appends missing elements; the first of several elements with one name stays. */
 function updateGame (text: string, game: ElementSpan, { path, fields }: Entry): Edit[] {
   const edits: Edit[] = []
   const missing: Field[] = []
@@ -87,7 +87,7 @@ function updateGame (text: string, game: ElementSpan, { path, fields }: Entry): 
   return edits
 }
 
-/** Whether an element says what it shall. Several genres in one text stay when the first of them is ours. */
+/** True if an element has the wanted text. A text with several genres stays if the first one is the wanted genre. */
 function says ({ name, text, children }: ElementSpan, { value }: Field): boolean {
   if (children.length > 0) return false
   return text === value || (name === 'genre' && text.startsWith(value) && /^\s*[-,/;|]/.test(text.slice(value.length)))
@@ -101,12 +101,12 @@ function replaceText (text: string, element: ElementSpan, value: string): Edit {
   return { start: element.start, end: element.end, text: `${tag}>${escapeText(value)}</${element.name}>` }
 }
 
-/** Removes an element with the line it stands on alone. */
+/** Removes an element, with its line if nothing else is on it. */
 function removeElement (text: string, element: ElementSpan): Edit {
   return { start: element.start - findLineSpace(text, element.start).length, end: element.end, text: '' }
 }
 
-/** The fields go after the last child, indented like the first; on one line with it when the entry is on one line. */
+/** Appends fields after the last child, indented like the first; on the same line if the entry is on one line. */
 function appendFields (text: string, game: ElementSpan, fields: readonly Field[]): Edit {
   const [first] = game.children
   const space = first === undefined ? '' : findLineSpace(text, first.start)

@@ -1,18 +1,18 @@
 import { SaxesParser } from 'saxes'
 
 /**
- * An element and where it stands. Offsets count UTF-16 units of the document's text. The SDK's `parseXml` gives no
- * offsets, and without them the rest of the user's file could not keep its bytes.
+ * An element with its offsets, in UTF-16 units of the document's text. The SDK's `parseXml` returns no offsets, and
+ * without them the rest of the user's file could not keep its bytes.
  */
 export interface ElementSpan {
   readonly name: string
-  /** Offset of the `<` that opens the start tag. */
+  /** The offset of the `<` that opens the start tag. */
   readonly start: number
-  /** Offset after the start tag. */
+  /** The offset after the start tag. */
   readonly contentStart: number
-  /** Offset of the end tag; `contentStart` in an empty-element tag such as `<desc/>`. */
+  /** The offset of the end tag; `contentStart` in an empty-element tag such as `<desc/>`. */
   contentEnd: number
-  /** Offset after the element. */
+  /** The offset after the element. */
   end: number
   readonly selfClosing: boolean
   /** The element's own text, references resolved, without that of its children. */
@@ -36,7 +36,7 @@ export function parseGamelist (text: string): ElementSpan[] {
   parser.on('cdata', addText)
   parser.on('opentag', ({ name, isSelfClosing }) => {
     const contentStart = parser.position
-    // No attribute can hold a `<`, so the nearest one before is this tag's own.
+    // An attribute cannot hold a `<`, so the nearest one before the position opens this tag.
     const start = text.lastIndexOf('<', contentStart - 1)
     const span = { name, start, contentStart, contentEnd: contentStart, end: contentStart, text: '', children: [] }
     const element = { ...span, selfClosing: isSelfClosing }
@@ -54,7 +54,7 @@ export function parseGamelist (text: string): ElementSpan[] {
   return document.children
 }
 
-/** Replaces the XML declaration, which a fragment may not have, by as many spaces, so that offsets stay true. */
+/** Replaces the XML declaration, which a fragment must not have, by as many spaces, because offsets must not change. */
 function blankDeclaration (text: string): string {
   const [declaration = ''] = /^\uFEFF?\s*<\?xml\s[^>]*\?>/.exec(text) ?? []
   const encoding = /encoding\s*=\s*["']([^"']*)/.exec(declaration)?.[1] ?? 'UTF-8'

@@ -1,8 +1,9 @@
 import { posix } from 'node:path'
 
 /**
- * A path of the file in the form of `ExportGame.path`: relative to the platform folder, no leading `./`. Null when it
- * is absolute, starts in the home folder or leaves the platform folder, as no ROM of the platform can be meant.
+ * Normalizes a path to the form of `ExportGame.path`: relative to the platform folder, no leading `./`. Returns null
+ * for a path that is absolute, starts in the home folder or leaves the platform folder, because no ROM has such a
+ * path.
  */
 export function normalizePath (path: string): string | null {
   if (path === '' || path.startsWith('/') || path.startsWith('~/')) return null

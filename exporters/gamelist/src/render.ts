@@ -6,10 +6,10 @@ import { type Entry, mergeGamelist, writeGamelist } from './merge.ts'
 import { isWritable } from './text.ts'
 
 /**
- * The whole text of a platform's gamelist.xml.
+ * Renders the whole text of a platform's gamelist.xml.
  *
- * @param existing the text already there; null and white space alone mean none.
- * @throws Error when the existing text cannot be understood; the message says what to do.
+ * @param existing the current text; null and white space alone mean none.
+ * @throws Error when the existing text cannot be parsed; the message says what to do.
  */
 export function renderGamelist (
   games: readonly ExportGame[], existing: string | null, choice: MediaChoice
@@ -26,7 +26,7 @@ export function renderGamelist (
   return { text, skipped }
 }
 
-/** The game's own folder when the path leads to a file in it. */
+/** Returns the game's own folder if the path leads to a file in it. */
 function findFolder ({ path, fs_name: name }: ExportGame): string | null {
   const folder = posix.dirname(path)
   return posix.basename(folder) === name ? folder : null

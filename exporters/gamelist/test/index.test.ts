@@ -75,16 +75,16 @@ t.test('conforms', async (t) => testExporter(t, exporter, {
   read: (text) => readGames(text).map(({ path = '', name = '' }) => ({ path: path.replace(/^\.\//, ''), name }))
 }))
 
-t.test('the exporter names its file, its route and one folder per kind of media', async (t) => {
+t.test('the exporter declares its file, its route and one folder per media kind', async (t) => {
   t.match(exporter.definition, { key: 'gamelist', fileName: 'gamelist.xml', route: 'gamelist-xml' })
   t.equal(exporter.definition.media.cover, 'covers')
 })
 
-t.test('a new file has every known element in order and leaves out the others', async (t) => {
+t.test('a new file has every known element in order', async (t) => {
   t.equal(render(GAMES), await readFixture('new.expected.xml'))
 })
 
-t.test('a file that was played with keeps all that is not ours, in its place', async (t) => {
+t.test('a used file keeps all content of others in its place', async (t) => {
   t.equal(render(GAMES, await readFixture('played.xml')), await readFixture('played.expected.xml'))
 })
 
@@ -96,17 +96,17 @@ t.test('a second export changes no byte', async (t) => {
   }
 })
 
-t.test('an empty file is like none', async (t) => {
+t.test('an empty file counts as none', async (t) => {
   for (const existing of ['', ' \n', '\uFEFF']) t.equal(render(GAMES, existing), render(GAMES))
 })
 
-t.test('a platform without games gives an empty list, which later games are put into', async (t) => {
+t.test('a platform without games yields an empty list for later games', async (t) => {
   const empty = render([])
   t.equal(empty, '<?xml version="1.0" encoding="UTF-8"?>\n<gameList>\n</gameList>\n')
   t.equal(render(GAMES, empty), render(GAMES))
 })
 
-t.test('a list in one tag or on one line takes new games', async (t) => {
+t.test('a list in one tag or on one line accepts new games', async (t) => {
   const game = '\n  <game>\n    <path>./Tide.nes</path>\n    <name>Tide</name>\n  </game>\n</gameList>'
   t.equal(render([createGame()], '<gameList parentHash="1" />'), `<gameList parentHash="1">${game}`)
   t.equal(render([createGame()], '<gameList></gameList>'), `<gameList>${game}`)
@@ -114,7 +114,7 @@ t.test('a list in one tag or on one line takes new games', async (t) => {
     '<gameList><game><path>./Tide.nes</path><name>Tide</name><genre>Action</genre></game></gameList>')
 })
 
-t.test('a file with only the emulator choice of ES-DE gets the list after it', async (t) => {
+t.test('a file with only ES-DE\'s emulator choice gets the list after it', async (t) => {
   const choice = '<?xml version="1.0"?>\n<alternativeEmulator>\n  <label>Mesen</label>\n</alternativeEmulator>\n'
   t.equal(render(GAMES, choice), choice + render(GAMES).slice(render(GAMES).indexOf('<gameList>')))
 })
@@ -125,7 +125,7 @@ t.test('a file with Windows line ends keeps them', async (t) => {
   t.notMatch(render([createGame({ genres: ['Action'] }), createGame({ path: 'b.nes' })], text), /[^\r]\n/)
 })
 
-t.test('an entry is found by its whole path, however it is written', async (t) => {
+t.test('an entry is found by its normalized path', async (t) => {
   for (const path of ['./a/Tide.nes', 'a/Tide.nes', './/a/./Tide.nes', './b/../a/Tide.nes', '<![CDATA[./a/Tide.nes]]>']) {
     const text = render([createGame({ path: 'a/Tide.nes' })], `<gameList><game><path>${path}</path></game></gameList>`)
     t.strictSame(readGames(text).map((game) => game.path), ['./a/Tide.nes'], path)
@@ -136,7 +136,7 @@ t.test('an entry is found by its whole path, however it is written', async (t) =
   }
 })
 
-t.test('a genre text that begins with our genre stays, and another is replaced', async (t) => {
+t.test('a genre text that begins with the game\'s genre stays, others are replaced', async (t) => {
   const genreOf = (text: string) => [...renderAround(`    <genre>${text}</genre>\n`, createGame({ genres: ['Role-Playing'] }))
     .matchAll(/<genre>(.*)<\/genre>/g)].map(([, genre]) => genre).join()
   for (const text of ['Role-Playing', 'Role-Playing-Race, Driving', 'Role-Playing, Action', 'Role-Playing / Tactics']) {
@@ -145,7 +145,7 @@ t.test('a genre text that begins with our genre stays, and another is replaced',
   for (const text of ['Role', 'Action-Role-Playing', 'Role-Playings', '']) t.equal(genreOf(text), 'Role-Playing')
 })
 
-t.test('an entry for the folder of a game becomes the one for the file that starts it', async (t) => {
+t.test('an entry for a game\'s folder becomes one for the file that starts it', async (t) => {
   const game = createGame({ path: 'Tide/Tide.m3u', fs_name: 'Tide' })
   const before = '<gameList>\n  <game>\n    <path>./Tide</path>\n    <favorite>true</favorite>\n  </game>\n</gameList>\n'
   const after = render([game], before)
@@ -156,7 +156,7 @@ t.test('an entry for the folder of a game becomes the one for the file that star
   t.match(render([game], both), '<path>./Tide</path>', 'a folder beside its file is another entry')
 })
 
-t.test('two entries for one ROM are both brought up to date and both kept', async (t) => {
+t.test('two entries for one ROM are both updated and kept', async (t) => {
   const entry = '<game><path>./Tide.nes</path><name>Old</name></game>'
   const [first, second, ...others] = readGames(render([createGame()], `<gameList>${entry}${entry}</gameList>`))
   t.equal(first?.name, 'Tide')
@@ -164,19 +164,19 @@ t.test('two entries for one ROM are both brought up to date and both kept', asyn
   t.strictSame(others, [])
 })
 
-t.test('a text the library does not know stays as the user wrote it', async (t) => {
+t.test('an unknown element keeps the user\'s text', async (t) => {
   t.match(renderAround('    <desc>Mine.</desc>\n'), '<desc>Mine.</desc>')
   t.match(renderAround('    <desc>Mine.</desc>\n', createGame({ summary: 'Ours.' })), '<desc>Ours.</desc>')
 })
 
-t.test('repeats of an element we write are taken out', async (t) => {
+t.test('repeats of an exported element are removed', async (t) => {
   const text = renderAround('    <genre>Old</genre>\n    <playcount>2</playcount>\n    <genre>Older</genre>\n',
     createGame({ genres: ['Action'] }))
   t.match(text, '    <genre>Action</genre>\n    <playcount>2</playcount>\n    <name>')
   t.notMatch(text, 'Older')
 })
 
-t.test('a medium the server no longer offers loses its element, one of the user\'s own does not', async (t) => {
+t.test('an element of a removed medium is removed, a user\'s own stays', async (t) => {
   const text = renderAround('    <image>./screenshots/Tide.jpg</image>\n    <video>./videos/Tide-video.mp4</video>\n' +
     '    <manual>./manuals/Tide.pdf</manual>\n    <thumbnail>~/.art/covers/Tide.png</thumbnail>\n')
   t.notMatch(text, 'screenshots')
@@ -186,14 +186,14 @@ t.test('a medium the server no longer offers loses its element, one of the user\
   t.match(text, '<video>./videos/Tide-video.mp4</video>\n    <thumbnail>~/.art/covers/Tide.png</thumbnail>')
 })
 
-t.test('companies fill in for the developer and the publisher', async (t) => {
+t.test('companies replace a missing developer or publisher', async (t) => {
   const [named] = readGames(render([createGame({ companies: ['A', 'B'], developers: ['D'], publishers: ['P'] })]))
   t.match(named, { developer: 'D', publisher: 'P' })
   const [single] = readGames(render([createGame({ companies: ['A'] })]))
   t.match(single, { developer: 'A', publisher: undefined })
 })
 
-t.test('dates and ratings outside what the format holds are left out or bounded', async (t) => {
+t.test('dates and ratings out of range are dropped or bounded', async (t) => {
   const read = (fields: Partial<ExportGame>) => readGames(render([createGame(fields)]))[0]
   t.equal(read({ first_release_date: Date.UTC(995, 0, 2) })?.releasedate, '09950102T000000')
   t.equal(read({ first_release_date: 0 })?.releasedate, '19700101T000000')
@@ -203,7 +203,7 @@ t.test('dates and ratings outside what the format holds are left out or bounded'
   t.equal(read({ average_rating: Number.NaN })?.rating, undefined)
 })
 
-t.test('the configured pictures are used, and the usual ones where they are missing', async (t) => {
+t.test('the configured pictures are used, with fallbacks', async (t) => {
   const media = { cover: 'covers/T.png', screenshot: 'screenshots/T.png', miximage: 'miximages/T.png' }
   const config = { thumbnail: 'miximage', image: 'box2d' }
   const choice = chooseMedia(config, { warn: () => t.fail('both kinds are allowed') })
@@ -214,14 +214,14 @@ t.test('the configured pictures are used, and the usual ones where they are miss
   t.match(fallback, { thumbnail: './covers/T.png', mix: undefined }, `no ${miximage}`)
 })
 
-t.test('a picture kind that is not allowed is logged and the default is used', async (t) => {
+t.test('a picture kind that is not allowed is logged and replaced by the default', async (t) => {
   const warnings: object[] = []
   const choice = chooseMedia({ thumbnail: 'poster' }, { warn: (fields) => { warnings.push(fields) } })
   t.strictSame(choice, CHOICE)
   t.match(warnings, [{ setting: 'scan.gamelist.media.thumbnail', value: 'poster', used: 'box2d' }])
 })
 
-t.test('a file that cannot be understood is refused with a remedy', async (t) => {
+t.test('a file that cannot be parsed is refused with a remedy', async (t) => {
   const refused: [string, RegExp][] = [
     ['<!DOCTYPE gameList><gameList/>', /DOCTYPE.*Delete that line/],
     ['<?xml version="1.0"?>\n<!DOCTYPE g [<!ENTITY x SYSTEM "file:///etc/passwd">]>\n<gameList/>', /DOCTYPE/],
@@ -235,7 +235,7 @@ t.test('a file that cannot be understood is refused with a remedy', async (t) =>
   for (const [text, message] of refused) t.throws(() => render(GAMES, text), { message })
 })
 
-t.test('a ROM whose path XML cannot hold and a second one with the same path are skipped', async (t) => {
+t.test('a ROM with an invalid path and a duplicate path are skipped', async (t) => {
   const { text, skipped } = renderGamelist(
     [createGame(), createGame({ rom_id: 8, path: 'bell\u0007.nes' }), createGame({ rom_id: 9 })], null, CHOICE
   )
@@ -243,7 +243,7 @@ t.test('a ROM whose path XML cannot hold and a second one with the same path are
   t.equal(readGames(text).length, 1)
 })
 
-/** Any character; the `binary` of fast-check makes a table of all million of them first. */
+/** Any character. The `binary` of fast-check would first build a table of all million characters. */
 const character = fc.oneof(fc.integer({ min: 0, max: 0xd7ff }), fc.integer({ min: 0xe000, max: 0x10ffff }))
   .map((code) => String.fromCodePoint(code))
 const anyText = fc.string({ unit: character, maxLength: 40 })
@@ -265,7 +265,7 @@ function oneLine (text: string): string {
   return printable(text).replace(/\s*\n\s*/g, ' ')
 }
 
-t.test('whatever the titles, texts and paths hold, a reader gets them back', async () => {
+t.test('a reader gets any titles, texts and paths back', async () => {
   fc.assert(fc.property(anyGames, (games) => {
     const text = render(games)
     assert.deepEqual(readGames(text).map(({ path, thumbnail }) => ({ path, thumbnail })),
@@ -288,7 +288,7 @@ const addition = fc.oneof(
 )
 const additions = fc.array(addition, { maxLength: 3 }).map((parts) => parts.join(''))
 
-t.test('whatever users add to a file of ours is there after the next export', async () => {
+t.test('any additions of users survive the next export', async () => {
   fc.assert(fc.property(anyGames, anyGames, additions, additions, (before, after, inside, between) => {
     const edited = render(before)
       .replaceAll('</game>', () => `${inside}</game>`).replaceAll('<game>', () => `${between}<game>`)

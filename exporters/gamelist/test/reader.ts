@@ -1,4 +1,4 @@
-/** What a frontend sees of a `game`: the first element of each name counts. */
+/** A `game` as a frontend reads it: the first element of each name counts. */
 export type ReadGame = Record<string, string>
 
 const TOKEN = /<\?[^]*?\?>|<!--[^]*?-->|<!\[CDATA\[([^]*?)\]\]>|<(\/?)([^\s/>]+)[^>]*?(\/?)>|([^<]+)/g

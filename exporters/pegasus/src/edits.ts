@@ -1,12 +1,12 @@
-/** Changes to a text by line, collected first and made at once, so that line numbers stay true meanwhile. */
+/** Changes to a text by line. They are collected and applied together, so line numbers stay valid meanwhile. */
 export interface LineEdits {
-  /** The text as it was, by line, without line ends. */
+  /** The original text by line, without line ends. */
   readonly lines: readonly string[]
   replace (line: number, lines: readonly string[]): void
   remove (line: number): void
-  /** Index -1 means the beginning. Later insertions at one place come after earlier ones. */
+  /** Inserts after a line; index -1 means the beginning. Later insertions at one line come after earlier ones. */
   insertAfter (line: number, lines: readonly string[]): void
-  /** The changed text; the very same when there were no changes. */
+  /** Returns the changed text; the identical text when there were no changes. */
   apply (): string
 }
 

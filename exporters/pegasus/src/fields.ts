@@ -3,13 +3,13 @@ import { listAssets } from './media.ts'
 import { findPegasusName } from './platforms.ts'
 import { cleanLine, encodeText } from './text.ts'
 
-/** A key with its values, each as it stands after the colon. */
+/** A key with its values, each as written after the colon. */
 export interface Field {
   readonly key: string
   readonly values: readonly string[]
 }
 
-/** The header of a platform's file. */
+/** Lists the header fields of a platform's file. */
 export function listCollectionFields (platform: ExportPlatform, launch: string | null): Field[] {
   const { name, shortname } = findPegasusName(platform)
   return dropEmpty([
@@ -19,7 +19,7 @@ export function listCollectionFields (platform: ExportPlatform, launch: string |
   ])
 }
 
-/** The lines of a game in the order of the file; what is not known has none. */
+/** Lists the fields of a game in file order; unknown values have none. */
 export function listGameFields (game: ExportGame): Field[] {
   const title = cleanLine(game.name) || game.fs_name
   const sortTitle = cleanLine(game.fs_name_no_tags)
@@ -42,7 +42,7 @@ export function listGameFields (game: ExportGame): Field[] {
   ])
 }
 
-/** One line per value. */
+/** Writes one line per value. */
 export function writeField ({ key, values }: Field): string[] {
   return values.map((value) => `${key}: ${value}`)
 }
@@ -53,20 +53,20 @@ function dropEmpty (fields: [string, readonly (string | null | undefined)[]][]):
     .filter(({ values }) => values.length > 0)
 }
 
-/** Pegasus reads `2` and `1-4` and passes over anything else. */
+/** Formats `2` or `1-4`, because Pegasus ignores any other form. */
 function formatPlayers (count: string | null): string | null {
   const compact = (count ?? '').replace(/\s/g, '')
   return /^\d+(-\d+)?$/.test(compact) ? compact : null
 }
 
-/** `YYYY-MM-DD`; null for a moment outside the years 1 to 9999, which the format cannot hold. */
+/** Formats `YYYY-MM-DD`; null outside the years 1 to 9999, which the format cannot hold. */
 function formatDate (milliseconds: number | null): string | null {
   const date = new Date(milliseconds ?? Number.NaN)
   const year = date.getUTCFullYear()
   return year >= 1 && year <= 9999 ? date.toISOString().slice(0, 10) : null
 }
 
-/** 0 to 100 as a whole percentage. */
+/** Converts 0 to 100 to an integer percentage. */
 function formatRating (rating: number | null): string | null {
   if (rating === null || !Number.isFinite(rating)) return null
   return `${Math.round(Math.min(Math.max(rating, 0), 100))}%`

@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import type { ExportGame, MediaKind } from '@svc/plugin-sdk'
 import { normalizePath } from './path.ts'
 
-/** The same folders as gamelist.xml's, so that both exports share one copy of each file. */
+/** The folders of gamelist.xml, so that both exports share one copy of each file. */
 export const MEDIA_FOLDERS = {
   cover: 'covers',
   box2d_back: 'backcovers',
@@ -18,7 +18,7 @@ export const MEDIA_FOLDERS = {
   video_normalized: 'videos'
 } as const satisfies Partial<Record<MediaKind, string>>
 
-/** Asset key → the kinds that may fill it. Pegasus reads `box` as the whole sleeve; the cover is the nearest to it. */
+/** Asset key → the kinds that may fill it. Pegasus reads `box` as the whole sleeve; the cover is the closest kind. */
 const ASSETS: readonly [string, readonly MediaKind[]][] = [
   ['assets.box_front', ['cover']],
   ['assets.box', ['cover']],
@@ -37,18 +37,18 @@ const ASSETS: readonly [string, readonly MediaKind[]][] = [
 const ASSET_KEYS = new Set(ASSETS.map(([key]) => key))
 const FOLDERS = new Set<string>(Object.values(MEDIA_FOLDERS))
 
-/** The assets of a game with the path of each, relative to the file; kinds without a file are left out. */
+/** Lists the assets of a game, with paths relative to the file; skips kinds without a file. */
 export function listAssets (game: ExportGame): { key: string, path: string }[] {
   return ASSETS.flatMap(([key, kinds]) => {
     const kind = kinds.find((candidate) => game.media[candidate] !== undefined)
     const path = kind === undefined ? undefined : game.media[kind]
-    // A logo and a marquee share one file name; what is on disk is then the logo.
+    // Logo and marquee share one file name; the file on disk is then the logo.
     const isLogo = kind === 'marquee' && path === game.media.logo
     return path === undefined || isLogo || /[\r\n]|\s$/.test(path) ? [] : [{ key, path }]
   })
 }
 
-/** Whether an old asset is a file the server itself put there for this ROM, rather than the user's own. */
+/** True if an old asset is a file that the server itself published for this ROM, not the user's own. */
 export function isOwnAsset (key: string, value: string, romPath: string): boolean {
   const file = ASSET_KEYS.has(key) ? normalizePath(value) : null
   if (file === null) return false

@@ -5,21 +5,21 @@ import { type Block, type Property, lastLine, parseMetadata } from './parse.ts'
 import { normalizePath } from './path.ts'
 import { decodeText } from './text.ts'
 
-/** What a ROM's game shall hold. */
+/** The wanted content of a ROM's game. */
 export interface Entry {
-  /** Relative to the platform folder, no leading `./`. */
+  /** The path relative to the platform folder, no leading `./`. */
   readonly path: string
-  /** The folder of a game that is started by a file in it: earlier exports named the folder. */
+  /** The folder of a game that starts from a file in it, because earlier exports named the folder. */
   readonly folder: string | null
   readonly fields: readonly Field[]
 }
 
-/** A whole new file. */
+/** Writes a whole new file. */
 export function writeMetadata (collection: readonly Field[], entries: readonly Entry[]): string {
   return [...collection.flatMap(writeField), ...entries.flatMap(writeGame), ''].join('\n')
 }
 
-/** Puts the entries into the text of a metadata file, line by line; lines that are not ours stay as they are. */
+/** Merges the entries into the text of a metadata file, line by line; lines of others stay unchanged. */
 export function mergeMetadata (text: string, collection: readonly Field[], entries: readonly Entry[]): string {
   const edits = createLineEdits(text)
   const blocks = parseMetadata(edits.lines)
@@ -46,7 +46,7 @@ function writeGame ({ fields }: Entry): string[] {
   return ['', ...fields.flatMap(writeField)]
 }
 
-/** Pegasus gives a file to the first game that names it. */
+/** Maps files to games; Pegasus assigns a file to the first game that names it. */
 function findOwners (games: readonly Block[]): Map<string, Block> {
   const owners = new Map<string, Block>()
   for (const game of games) {
@@ -57,7 +57,7 @@ function findOwners (games: readonly Block[]): Map<string, Block> {
   return owners
 }
 
-/** The entries by path; by their folder too where no game names the path itself. */
+/** Indexes entries by path, and by folder if no game names the path itself. */
 function indexEntries (entries: readonly Entry[], owners: ReadonlyMap<string, Block>): Map<string, Entry> {
   const byFolder = entries.filter(({ path, folder }) => folder !== null && !owners.has(path))
     .map((entry): [string, Entry] => [entry.folder ?? '', entry])
@@ -69,7 +69,7 @@ function listFiles ({ properties }: Block): string[] {
     .map(normalizePath).filter((path) => path !== null)
 }
 
-/** Names the file that starts the game in place of its folder. A list of several files is the user's own. */
+/** Replaces a folder by the file that starts the game. A list of several files is the user's own. */
 function replaceFolder (edits: LineEdits, old: readonly Property[], field: Field, folder: string | null) {
   const [first] = old.flatMap(({ values }) => values)
   const isFolder = folder !== null && first !== undefined && normalizePath(first) === folder
@@ -82,7 +82,7 @@ function updateGame (edits: LineEdits, game: Block, { path, folder, fields }: En
     const old = game.properties.filter(({ key }) => key === field.key)
     if (old.length === 0) missing.push(field)
     else if (field.key === 'tag') addTags(edits, old, field)
-    // The game was found by its files, and may have others besides this ROM's.
+    // The game was found by its files, and may have further files besides this ROM's.
     else if (field.key === 'file') replaceFolder(edits, old, field, folder)
     else if (!isEqual(old, field)) replaceProperties(edits, old, field)
   }
@@ -93,7 +93,7 @@ function updateGame (edits: LineEdits, game: Block, { path, folder, fields }: En
   edits.insertAfter(findBlockEnd(game), missing.flatMap(writeField))
 }
 
-/** Tags of the user's own are not told from ours, so that none is ever taken away. */
+/** Adds missing tags. No tag is removed, because tags of the user and the server look the same. */
 function addTags (edits: LineEdits, old: readonly Property[], { key, values }: Field) {
   const known = new Set(old.flatMap((property) => property.values))
   const added = values.filter((value) => !known.has(value))
@@ -124,14 +124,17 @@ function findCollection (blocks: readonly Block[], fields: readonly Field[]): Bl
     properties.some(({ key, values }) => key === 'shortname' && values[0]?.toLowerCase() === shortname)) ?? collections[0]
 }
 
-/** A collection that is there keeps what it says, as other files may name it too; only missing lines are added. */
+/** Adds missing lines to a collection. Existing values stay, because other files may name the collection too. */
 function updateCollection (edits: LineEdits, { properties }: Block, fields: readonly Field[]) {
   const missing = fields.filter(({ key }) => !properties.some((property) => property.key === key))
   const anchor = properties.find(({ key }) => key === 'shortname') ?? properties[0]
   if (anchor !== undefined) edits.insertAfter(lastLine(anchor), missing.flatMap(writeField))
 }
 
-/** Games join the collections before them, so ours goes before the first, with the comments on that one left to it. */
+/**
+ * Inserts the collection before the first game, because games join the collections before them. Comments stay with
+ * their game.
+ */
 function insertCollection (edits: LineEdits, blocks: readonly Block[], fields: readonly Field[]) {
   const lines = fields.flatMap(writeField)
   const first = blocks.find(({ kind }) => kind === 'game')?.properties[0]
@@ -141,7 +144,7 @@ function insertCollection (edits: LineEdits, blocks: readonly Block[], fields: r
   edits.insertAfter(line - 1, [...lines, ''])
 }
 
-/** The line after which new games go: the last of our collection, so that they do not join a later one. */
+/** Returns the line for new games: the end of our collection, so that they do not join a later one. */
 function findEnd (lines: readonly string[], blocks: readonly Block[], own: Block | undefined): number {
   const start = own === undefined ? 0 : blocks.indexOf(own)
   const next = blocks.findIndex(({ kind }, index) => index > start && kind === 'collection')

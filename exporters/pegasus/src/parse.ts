@@ -1,16 +1,16 @@
-/** A `key: value` entry and the lines it stands on. */
+/** A `key: value` entry with its line numbers. */
 export interface Property {
-  /** Lower case, with the one name this exporter uses where the format has several. */
+  /** Lower case; the exporter's name where the format has several. */
   readonly key: string
-  /** At least one. An empty one stands for a line holding only a full stop. */
+  /** The values, at least one. An empty value stands for a line with only a full stop. */
   readonly values: string[]
-  /** Index of the line with the key. */
+  /** The index of the line with the key. */
   readonly line: number
-  /** Indices of the continuation lines; comments between them are not counted. */
+  /** The indices of the continuation lines, without comments between them. */
   readonly more: number[]
 }
 
-/** A collection or a game with its properties; `start` for what stands before the first of either. */
+/** A collection or a game with its properties; `start` for the part before the first of either. */
 export interface Block {
   readonly kind: 'start' | 'collection' | 'game'
   readonly properties: Property[]
@@ -42,8 +42,8 @@ const ASSET_ALIASES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Reads the lines of a metadata file. Nothing is an error in this format: lines that mean nothing are in no property.
- * The rules: https://pegasus-frontend.org/docs/user-guide/meta-files/
+ * Parses the lines of a metadata file. The format knows no errors: lines without a meaning belong to no property. The
+ * rules: https://pegasus-frontend.org/docs/user-guide/meta-files/
  */
 export function parseMetadata (lines: readonly string[]): Block[] {
   const blocks: Block[] = [{ kind: 'start', properties: [] }]
@@ -72,7 +72,7 @@ function readProperties (lines: readonly string[]): Property[] {
   return properties.filter(({ values }) => values.length > 0)
 }
 
-/** Null for a blank line and for one that is no `key: value`. */
+/** Reads a property; null for a blank line and for one without `key: value`. */
 function readProperty (text: string, line: number): Property | null {
   const colon = text.indexOf(':')
   if (colon < 1) return null
@@ -85,7 +85,7 @@ function findKey (key: string): string {
   return asset === undefined ? ALIASES[key] ?? key : `assets.${ASSET_ALIASES[asset] ?? asset}`
 }
 
-/** Index of the last line of a property. */
+/** Returns the index of the last line of a property. */
 export function lastLine ({ line, more }: Property): number {
   return more.at(-1) ?? line
 }

@@ -1,11 +1,11 @@
 import { posix } from 'node:path'
 
-/** A URI as Pegasus tells it from a path: a scheme, a colon and more. */
+/** A URI by Pegasus' rule: a scheme, a colon and more. */
 const URI = /^[a-z][a-z\d+.-]*:./i
 
 /**
- * A path of the file in the form of `ExportGame.path`: relative to the file's folder, no leading `./`. Null for a URI,
- * an absolute path and one that leaves the folder, as no ROM of the platform can be meant.
+ * Normalizes a path to the form of `ExportGame.path`: relative to the file's folder, no leading `./`. Returns null
+ * for a URI, an absolute path and a path that leaves the folder, because no ROM has such a path.
  */
 export function normalizePath (path: string): string | null {
   if (path === '' || path.startsWith('/') || URI.test(path)) return null

@@ -1,12 +1,12 @@
 import type { ExportPlatform } from '@svc/plugin-sdk'
 
-/** The name a collection shows, and the short name by which themes find its logo. */
+/** The display name of a collection, and the short name by which themes find its logo. */
 export interface PegasusName {
   readonly name: string
   readonly shortname: string
 }
 
-/** Slug → the collection's name and short name, for the platforms that Pegasus' themes know by a name of their own. */
+/** Slug → the collection's name and short name, for platforms with a name of their own in Pegasus' themes. */
 const NAMES: Readonly<Record<string, readonly [name: string, shortname: string]>> = {
   '3do': ['3DO', '3do'],
   '3ds': ['Nintendo 3DS', '3ds'],

@@ -4,9 +4,9 @@ import { listCollectionFields, listGameFields } from './fields.ts'
 import { type Entry, mergeMetadata, writeMetadata } from './merge.ts'
 
 /**
- * The whole text of a platform's metadata.pegasus.txt.
+ * Renders the whole text of a platform's metadata.pegasus.txt.
  *
- * @param existing the text already there; null and white space alone mean none.
+ * @param existing the current text; null and white space alone mean none.
  * @param launch the command for a collection that has none.
  */
 export function renderPegasus (
@@ -25,7 +25,7 @@ export function renderPegasus (
   return { text: isNew ? writeMetadata(collection, list) : mergeMetadata(existing, collection, list), skipped }
 }
 
-/** The game's own folder when the path leads to a file in it. */
+/** Returns the game's own folder if the path leads to a file in it. */
 function findFolder ({ path, fs_name: name }: ExportGame): string | null {
   const folder = posix.dirname(path)
   return posix.basename(folder) === name ? folder : null

@@ -1,20 +1,22 @@
 // The rules of the format: https://pegasus-frontend.org/docs/user-guide/meta-files/
 
-/** A title or list value: one line without spaces at its ends. Empty when nothing is left. */
+/** Cleans a title or list value: one line without spaces at its ends; may become empty. */
 export function cleanLine (text: string): string {
   return text.toWellFormed().replace(/\0/g, '').replace(/[\r\n]+/g, ' ').trim()
 }
 
 /**
- * A description on one line. A line feed is written `\n`; a backslash before an `n` of the text gets one more, and one
- * at the end of a line a space, so that they are not taken for it.
+ * Encodes a description on one line. A line feed becomes `\n`. A backslash before an `n` of the text gets another
+ * backslash. One at the end of a line gets a space, because both would otherwise read as a line feed.
  */
 export function encodeText (text: string): string {
   return text.toWellFormed().replace(/\0/g, '').replace(/\r\n?/g, '\n').trim().split('\n')
     .map((line) => line.replace(/\\+n/g, '\\$&').replace(/\\$/, '\\ ')).join('\\n').trim()
 }
 
-/** What Pegasus shows of a description: lines joined with a space, `.` lines as paragraph breaks, `\n` resolved. */
+/**
+ * Decodes a description as Pegasus does: joins lines with a space, `.` lines are paragraph breaks, `\n` is resolved.
+ */
 export function decodeText (lines: readonly string[]): string {
   let text = ''
   for (const line of lines) {

@@ -78,7 +78,7 @@ t.test('conforms', async (t) => testExporter(t, exporter, {
   })
 }))
 
-t.test('the exporter names its file and one folder per kind of media', async (t) => {
+t.test('the exporter declares its file and one folder per media kind', async (t) => {
   t.match(exporter.definition, { key: 'pegasus', fileName: 'metadata.pegasus.txt' })
   t.equal(exporter.definition.media.cover, 'covers')
 })
@@ -87,7 +87,7 @@ t.test('a new file has the header and every known key in order', async (t) => {
   t.equal(render(GAMES, null, LAUNCH), await readFixture('new.expected.txt'))
 })
 
-t.test('an edited file keeps every line that is not ours, in its place', async (t) => {
+t.test('an edited file keeps every line of others in its place', async (t) => {
   t.equal(render(GAMES, await readFixture('edited.txt'), LAUNCH), await readFixture('edited.expected.txt'))
 })
 
@@ -99,30 +99,30 @@ t.test('a second export changes no byte', async (t) => {
   }
 })
 
-t.test('an empty file is like none, and later games are put into a file without any', async (t) => {
+t.test('an empty file counts as none, and later games join a file without any', async (t) => {
   for (const existing of ['', ' \n', '\uFEFF']) t.equal(render(GAMES, existing), render(GAMES))
   t.equal(render(GAMES, render([])), render(GAMES))
 })
 
-t.test('a platform Pegasus has no name for goes by its own', async (t) => {
+t.test('a platform without a name in Pegasus keeps its own', async (t) => {
   const platform = { slug: 'my-console', fs_slug: 'mine', name: 'My Console' }
   t.equal(renderPegasus(platform, [], null, null).text, 'collection: My Console\nshortname: my-console\n')
   t.match(renderPegasus({ ...platform, slug: 'constructor' }, [], null, null).text, /^shortname: constructor$/m)
 })
 
-t.test('a launch command is written where there is none and never changed', async (t) => {
+t.test('a launch command is written if missing and never changed', async (t) => {
   t.equal(render([], 'collection: NES', LAUNCH), `collection: NES\nshortname: nes\nlaunch: ${LAUNCH}\n`)
   const own = 'collection: NES\ncommand: mesen\nshortname: nes\n'
   t.equal(render([], own, LAUNCH), own)
 })
 
-t.test('new games go into the collection with our short name, before the next one', async (t) => {
+t.test('new games join the collection with our short name, before the next one', async (t) => {
   const text = render([createGame()], 'collection: A\nshortname: a\n\ncollection: B\nshortname: NES\n\n# C\ncollection: C\n')
   t.strictSame(readGames(text).map(({ collections }) => collections), [['A', 'B']])
   t.match(text, 'x-svc-id: 1\n\n# C\ncollection: C\n')
 })
 
-t.test('without our short name the first collection takes the games', async (t) => {
+t.test('new games join the first collection if none has our short name', async (t) => {
   const text = render([createGame()], 'collection: A\n\ncollection: B\nshortname: b\n')
   t.strictSame(readGames(text).map(({ collections }) => collections), [['A']])
   t.match(text, /^collection: A\nshortname: nes\n/)
@@ -136,11 +136,11 @@ t.test('games without a collection get ours before them', async (t) => {
   t.match(render([createGame()], '\uFEFFgame: Other\nfile: o.nes'), /^\uFEFFcollection: /)
 })
 
-t.test('a file of comments keeps them and gets the rest after them', async (t) => {
+t.test('a file of comments keeps them, followed by the export', async (t) => {
   t.equal(render(GAMES, '# mine\n\n'), `# mine\n\n${render(GAMES)}\n`)
 })
 
-t.test('a game is found by its whole path, however it is written', async (t) => {
+t.test('a game is found by its normalized path', async (t) => {
   for (const file of ['./a/Tide.nes', 'a/Tide.nes', './/a/./Tide.nes', 'b/../a/Tide.nes']) {
     t.equal(readGames(render([createGame({ path: 'a/Tide.nes' })], `game: Old\nfile: ${file}\n`)).length, 1, file)
   }
@@ -149,7 +149,7 @@ t.test('a game is found by its whole path, however it is written', async (t) => 
   }
 })
 
-t.test('a game that names its folder names the file that starts it, and keeps a list of several files', async (t) => {
+t.test('a game\'s folder is replaced by the file that starts it', async (t) => {
   const game = createGame({ path: 'Tide/Tide.m3u', fs_name: 'Tide' })
   const before = 'collection: Mine\nshortname: nes\n\ngame: Tide\nfile: ./Tide\nx-mine: 1\n'
   const after = render([game], before)
@@ -163,14 +163,14 @@ t.test('a game that names its folder names the file that starts it, and keeps a 
   t.equal(several.match(/^game:/gm)?.length, 1)
 })
 
-t.test('a game of several files takes the data of the first, and none is added for the others', async (t) => {
+t.test('a game of several files gets the data of the first one', async (t) => {
   const discs = [createGame({ path: '2.nes', name: 'Disc 2' }), createGame({ path: '1.nes', name: 'Disc 1' })]
   const text = render(discs, 'game: Both\nfiles:\n  1.nes\n  2.nes\n\ngame: Again\nfile: 2.nes\n')
   t.strictSame(readGames(text).map(({ values }) => values.game), [['Disc 1'], ['Again']])
   t.match(text, 'files:\n  1.nes\n  2.nes\n')
 })
 
-t.test('a value the library does not know stays as the user wrote it', async (t) => {
+t.test('an unknown value keeps the user\'s text', async (t) => {
   const own = 'collection: A\nshortname: nes\n\ngame: Tide\nfile: Tide.nes\nsummary: Mine.\nplayers: 3\nx-svc-id: 1\n'
   t.equal(render([createGame()], own), own)
 })
@@ -180,7 +180,7 @@ t.test('tags of the user are kept beside ours', async (t) => {
   t.match(text, 'tags: mine\n  Beta\ntag: Rev 1\nplayers: 1\n')
 })
 
-t.test('an asset the server no longer offers goes, one of the user\'s own stays', async (t) => {
+t.test('a removed asset goes, a user\'s own stays', async (t) => {
   const text = render([createGame()], 'game: T\nfile: Tide.nes\nassets.screenshots: screenshots/Tide.png\n' +
     'assets.logo: ./wheels/Tide.png\nassets.video: https://video.example/videos/Tide.mp4\n')
   t.notMatch(text, 'screenshots')
@@ -195,7 +195,7 @@ t.test('a file with Windows line ends keeps them', async (t) => {
   t.notMatch(render([...GAMES, createGame({ path: 'b.nes' })], text), /[^\r]\n/)
 })
 
-t.test('dates, ratings and players outside what the format holds are left out or bounded', async (t) => {
+t.test('dates, ratings and players out of range are dropped or bounded', async (t) => {
   const read = (fields: Partial<ExportGame>) => readGames(render([createGame(fields)]))[0]?.values ?? {}
   t.strictSame(read({ first_release_date: Date.UTC(995, 0, 2) }).release, ['0995-01-02'])
   t.strictSame(read({ first_release_date: 9e15 }).release, undefined)
@@ -205,14 +205,14 @@ t.test('dates, ratings and players outside what the format holds are left out or
   t.strictSame(read({ player_count: 'many' }).players, undefined)
 })
 
-t.test('a marquee is written when it is another file than the logo', async (t) => {
+t.test('a marquee is written if its file differs from the logo', async (t) => {
   const read = (media: ExportGame['media']) => readGames(render([createGame({ media })]))[0]?.values['assets.marquee']
   t.strictSame(read({ logo: 'marquees/T.png', marquee: 'marquees/T.png' }), undefined)
   t.strictSame(read({ logo: 'marquees/T.png', marquee: 'marquees/T.jpg' }), ['./marquees/T.jpg'])
   t.strictSame(read({ marquee: 'marquees/T.png' }), ['./marquees/T.png'])
 })
 
-t.test('a ROM the format cannot hold and a second one with the same path are skipped', async (t) => {
+t.test('a ROM that the format cannot hold and a duplicate path are skipped', async (t) => {
   const games = [' a.nes', 'a.nes ', 'b\u00a0', 'c\nd.nes', 'Tide.nes', 'Tide.nes']
     .map((path, index) => createGame({ path, rom_id: index }))
   const { text, skipped } = renderPegasus(NES, games, null, null)
@@ -222,7 +222,7 @@ t.test('a ROM the format cannot hold and a second one with the same path are ski
   t.equal(readGames(text).length, 1)
 })
 
-/** Any character; the `binary` of fast-check makes a table of all million of them first. */
+/** Any character. The `binary` of fast-check would first build a table of all million characters. */
 const character = fc.oneof(fc.integer({ min: 0, max: 0xd7ff }), fc.integer({ min: 0xe000, max: 0x10ffff }))
   .map((code) => String.fromCodePoint(code))
 const anyText = fc.oneof(
@@ -241,12 +241,12 @@ function oneLine (text: string): string {
   return text.toWellFormed().replaceAll('\0', '').replace(/[\r\n]+/g, ' ').trim()
 }
 
-/** A backslash that ends a line is given a space, which is the one thing a description does not get back. */
+/** Adds a space after a backslash that ends a line, the only change in a decoded description. */
 function shown (text: string): string {
   return text.toWellFormed().replaceAll('\0', '').replace(/\r\n?/g, '\n').trim().replace(/\\\n/g, '\\ \n')
 }
 
-t.test('whatever the titles, texts and paths hold, a reader gets them back', async () => {
+t.test('a reader gets any titles, texts and paths back', async () => {
   fc.assert(fc.property(anyGames, (games) => {
     const text = render(games)
     const read = readGames(text)
@@ -274,7 +274,7 @@ function isSubsequence (part: readonly string[], whole: readonly string[]): bool
   return at === part.length
 }
 
-t.test('whatever users add to a file of ours is there, in order, after the next export', async () => {
+t.test('any additions of users survive the next export in order', async () => {
   fc.assert(fc.property(anyGames, anyGames, places, (before, after, added) => {
     const lines = render(before).split('\n')
     for (const [place, extra] of added) lines.splice(place % lines.length, 0, ...extra)

@@ -1,4 +1,4 @@
-/** A game as Pegasus shows it: every value of each key, and the description as text. */
+/** A game as Pegasus shows it: all values of each key, and the description as text. */
 export interface ReadGame {
   readonly collections: readonly string[]
   readonly values: Readonly<Record<string, string[]>>
@@ -18,7 +18,7 @@ export function readGames (text: string): ReadGame[] {
   return games.map((game) => ({ ...game, description: readText(game.values.description ?? []) }))
 }
 
-/** Comments go first, so that an entry is a line with the indented lines after it. */
+/** Reads entries. Comments are removed first, so an entry is a line with the indented lines after it. */
 function readEntries (text: string): [key: string, values: string[]][] {
   const plain = text.split(/\r?\n/).filter((line) => !line.startsWith('#')).join('\n')
   return [...plain.matchAll(/(?<![^\n])([^\s:][^:\n]*):([^\n]*)((?:\n[^\S\n]+\S[^\n]*)*)/g)].map(([, key = '', first = '', more = '']) => {
