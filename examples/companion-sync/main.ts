@@ -21,7 +21,7 @@ async function pair (server: string, code: string, folder: string): Promise<void
     paths: { roms: '', saves: resolve(folder), states: resolve(folder) }
   })
   const session: Session = { base, token, device_id: device.id }
-  // The token is as good as a password: nobody else on this machine may read it.
+  // The token is as good as a password, so other users of this machine must not read it.
   writeFileSync(stateOf(folder), JSON.stringify(session), { mode: 0o600 })
   console.log(`Paired with ${base} as device ${device.id}`)
 }

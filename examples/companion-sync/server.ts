@@ -7,14 +7,14 @@ import { pipeline } from 'node:stream/promises'
 export interface Login { base: string, token: string }
 export interface Session extends Login { device_id: number }
 
-/** What the server wants done about one file. */
+/** An action that the server requests for one file. */
 export interface Operation {
   type: 'upload' | 'download' | 'conflict' | 'noop'
   rom_id: number
   file: string
-  /** Path to POST the device's file to. */
+  /** Path to which the device POSTs its file. */
   destination?: string
-  /** Path to GET the server's file from, and where it goes on the device. */
+  /** Path to GET the server's file, and its destination on the device. */
   source?: string
   dest_path?: string
   resolution?: 'keep_both' | 'server_wins' | 'device_wins'
@@ -35,7 +35,7 @@ const post = (body: unknown): RequestInit => ({
   method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body)
 })
 
-/** A code that the owner reads out becomes a token of this device. */
+/** Exchanges a code, which the owner reads out, for a token of this device. */
 export async function exchangeCode (base: string, code: string): Promise<string> {
   const answer = await fetch(`${base}/api/client-tokens/exchange`, post({ code }))
   if (!answer.ok) throw new Error(`The code '${code}' was refused: ${await answer.text()}`)
@@ -46,7 +46,10 @@ export async function registerDevice (login: Login, device: object): Promise<{ i
   return await (await call(login, '/api/devices', post(device))).json() as { id: number }
 }
 
-/** The ROMs by file name without its extension: saves are named after them. Games on two platforms may share one. */
+/**
+ * Lists the ROMs by file name without its extension, because saves are named after them. Games on two platforms may
+ * share a name.
+ */
 export async function listRoms (session: Session): Promise<Map<string, number[]>> {
   const byName = new Map<string, number[]>()
   for (let offset = 0; ; offset += 500) {
@@ -70,7 +73,7 @@ export async function upload (session: Session, destination: string, path: strin
   await call(session, destination, { method: 'POST', body: form })
 }
 
-/** The file is whole or not there: a device that is switched off in between keeps what it had. */
+/** Downloads a file via a temporary one, so a device that is switched off meanwhile keeps its old file. */
 export async function download (session: Session, source: string, path: string): Promise<void> {
   const { body } = await call(session, source)
   const part = `${path}.part`
@@ -82,7 +85,7 @@ export async function download (session: Session, source: string, path: string):
   }
 }
 
-/** May be repeated when its answer got lost: the server takes it once. */
+/** Completes a session. Safe to repeat after a lost response, because the server accepts it once. */
 export async function complete (
   session: Session, id: string, result: { done: number, failed: number, plays: PlaySession[] }
 ): Promise<void> {

@@ -7,9 +7,9 @@ import {
   type HeldRom, type Operation, type PlaySession, type Session, complete, download, listRoms, negotiate, upload
 } from './server.ts'
 
-/** What a player was at since the last sync: the launcher of games writes it, one JSON array. */
+/** Play sessions since the last sync, one JSON array, which the game launcher writes. */
 const PLAYS = '.plays.json'
-/** Those that are on their way: the launcher may write new ones meanwhile. */
+/** Play sessions in transit, in a separate file because the launcher may write new ones meanwhile. */
 const SENDING = '.plays.sending.json'
 
 async function sha1Of (path: string): Promise<string> {
@@ -19,9 +19,9 @@ async function sha1Of (path: string): Promise<string> {
 }
 
 /**
- * The saves in the folder by ROM; files that belong to no ROM of the server are left alone, and so are those of which
- * nobody can say to which of several they belong. ROMs without a save are named too: what the server has for them is
- * wanted here. An app that holds some games only names those.
+ * Lists the saves in the folder by ROM. Skips files that belong to no ROM of the server, and files that could belong
+ * to several. ROMs without a save are listed too, because this app wants the server's saves for them. An app with
+ * only some games lists only those.
  */
 async function readHeld (
   folder: string, roms: ReadonlyMap<string, readonly number[]>, tell: (line: string) => void
@@ -45,18 +45,18 @@ async function readHeld (
   return [...held.values()]
 }
 
-/** Where a download goes. A server's word is no reason to write outside the folder. */
+/** Resolves the destination of a download. A path from the server must never lead outside the folder. */
 function resolveTarget (folder: string, { dest_path: path = '', file }: Operation): string {
   const place = resolve(folder, path)
   const inside = relative(folder, place)
-  // To another drive there is no relative path.
+  // A path on another drive has no relative form.
   if (inside === '' || inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)) {
     throw new Error(`'${file}' is to be written to '${place}', which is outside '${folder}'`)
   }
   return place
 }
 
-/** A game may be running: what it saved since the negotiation is not to be replaced. */
+/** Refuses to replace a save that changed since the negotiation, because a game may be running. */
 async function refuseChanged (path: string, told: string | undefined): Promise<void> {
   const now = existsSync(path) ? await sha1Of(path) : undefined
   if (now !== told) throw new Error(`'${path}' changed meanwhile; the next run takes it up`)
@@ -68,7 +68,7 @@ async function carryOut (
   const { type, file, destination, source, resolution } = operation
   const sends = type === 'upload' || type === 'conflict'
   const fetches = type === 'download' || (type === 'conflict' && resolution !== 'device_wins')
-  // Ours goes first: what is about to be replaced here must be safe there.
+  // The upload goes first, because the server must have the local file before a download replaces it.
   if (sends && destination !== undefined) await upload(session, destination, join(folder, file))
   if (fetches && source !== undefined) {
     const place = resolveTarget(folder, operation)
@@ -77,14 +77,14 @@ async function carryOut (
   }
 }
 
-/** Takes what is to be sent; what an earlier run took, and nobody confirmed, comes first. */
+/** Loads the play sessions to send. Sessions of an earlier run that the server never confirmed come first. */
 async function loadPlays (folder: string): Promise<PlaySession[]> {
   const [written, sending] = [join(folder, PLAYS), join(folder, SENDING)]
   if (!existsSync(sending) && existsSync(written)) await rename(written, sending)
   return existsSync(sending) ? JSON.parse(await readFile(sending, 'utf8')) as PlaySession[] : []
 }
 
-/** One run: says what is here, does what the server answers, and reports. */
+/** Runs one sync: lists local saves, carries out the server's operations, and reports the result. */
 export async function sync (
   session: Session, folder: string, tell: (line: string) => void
 ): Promise<{ done: number, failed: number }> {

@@ -2,7 +2,7 @@ import { access, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Game, readGamelist, readPegasus } from './read.ts'
 
-/** What the server says of a file it keeps up to date. */
+/** The server's report about one exported file. */
 interface ExportedFile {
   platform: string
   path: string
@@ -20,7 +20,7 @@ function readSetting (name: string): string {
   return value
 }
 
-/** The server's path as it is called here: `SVC_LIBRARY_MAP=/library=/mnt/roms` for a server in a container. */
+/** Converts the server's path to a local one: `SVC_LIBRARY_MAP=/library=/mnt/roms` for a server in a container. */
 function toLocalPath (path: string): string {
   const [theirs = '', ours = ''] = (process.env.SVC_LIBRARY_MAP ?? '').split('=')
   return theirs !== '' && path.startsWith(`${theirs}/`) ? ours + path.slice(theirs.length) : path

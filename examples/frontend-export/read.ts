@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes'
 
-/** What a frontend needs to show and start a game. Paths are relative to the file they stand in. */
+/** The data with which a frontend shows and starts a game. Paths are relative to the file that contains them. */
 export interface Game {
   path: string
   name: string
@@ -35,7 +35,7 @@ export function readGamelist (text: string): Game[] {
   return games
 }
 
-/** Several lines of one key and lines that continue another are all the format has: https://pegasus-frontend.org/docs */
+/** Reads the format, which has only repeated keys and continuation lines: https://pegasus-frontend.org/docs */
 export function readPegasus (text: string): Game[] {
   const games: Game[] = []
   for (const line of text.split(/\r?\n/)) {

@@ -7,7 +7,7 @@ import { createCommands } from './retroarch.ts'
 import type { Settings } from './settings.ts'
 
 const END_MS = 20_000
-/** The slot of the state that a player brings along. */
+/** The slot for the state that a player brings. */
 const BROUGHT_SLOT = 0
 
 export interface Launch { rom_path: string, platform: string, state_path?: string | undefined }
@@ -21,7 +21,7 @@ export interface Progress {
   resume: boolean | null
 }
 
-/** What was asked for cannot be done; the message says why. */
+/** An error for a request that cannot be carried out; the message says why. */
 export class Refused extends Error {
   override readonly name = 'Refused'
 }
@@ -33,12 +33,12 @@ const fill = (template: readonly string[], values: Readonly<Record<string, strin
 
 const isOver = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null
 
-/** One emulator at a time. */
+/** Runs one emulator at a time. */
 export function createEmulator (settings: Settings) {
   const commands = createCommands(settings.commandPort)
   let game: Game | null = null
 
-  /** The file that a path names, when it is one that may be played. */
+  /** Returns the real path of a file, if that file may be played. */
   async function resolveFile (path: string): Promise<string> {
     const real = await realpath(path).catch(() => {
       throw new Refused(`'${basename(path)}' is not on this machine; see that the library is mounted where library_path says`)
@@ -64,14 +64,14 @@ export function createEmulator (settings: Settings) {
     if (ended === undefined || isOver(ended)) return false
     const late = setTimeout(() => { ended.kill('SIGKILL') }, END_MS)
     const end = once(ended, 'exit')
-    // RetroArch writes the memory of the game before it ends.
+    // RetroArch writes the game's memory before it exits.
     ended.kill('SIGTERM')
     await end
     clearTimeout(late)
     return ended.signalCode !== 'SIGKILL'
   }
 
-  /** RetroArch finds the state of a slot beside its other ones. */
+  /** Copies a state to the folder in which RetroArch looks for the state of the slot. */
   async function putState (rom: string, path: string): Promise<void> {
     await mkdir(settings.statesDir, { recursive: true })
     await copyFile(path, join(settings.statesDir, `${basename(rom, extname(rom))}.state`))
@@ -82,7 +82,7 @@ export function createEmulator (settings: Settings) {
       rom, core, core_path: join(settings.coresDir, `${core}_libretro.so`)
     })
     const child = spawn(program, args, { stdio: 'inherit' })
-    child.on('error', () => { /* it shows in its exit */ })
+    child.on('error', () => { /* the exit event reports the error */ })
     await Promise.race([once(child, 'spawn'), once(child, 'error').then(([err]: unknown[]) => {
       throw new Refused(`The emulator cannot be run: ${(err as Error).message}`)
     })])
@@ -90,7 +90,11 @@ export function createEmulator (settings: Settings) {
   }
 
   return {
-    /** Ends what runs and starts a game. @throws Refused */
+    /**
+     * Ends the running game and starts another one.
+     *
+     * @throws Refused
+     */
     async launch ({ rom_path: path, platform, state_path: statePath }: Launch): Promise<void> {
       const core = settings.cores.get(platform.toLowerCase())
       if (core === undefined) throw new Refused(`No core is set for the platform '${platform}'; add it to CORES`)
@@ -120,7 +124,7 @@ export function createEmulator (settings: Settings) {
 
     stop,
 
-    /** @returns whether it was saved and ended by itself */
+    /** @returns true if the game was saved and exited by itself */
     async saveAndExit (slot: number): Promise<boolean> {
       requireGame()
       if (slot > 0) await commands.saveState(slot)

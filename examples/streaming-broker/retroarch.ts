@@ -2,11 +2,11 @@ import { createSocket } from 'node:dgram'
 import { setTimeout as pause } from 'node:timers/promises'
 
 const ANSWER_MS = 1_000
-/** RetroArch looks at its commands once a frame. */
+/** RetroArch reads commands once per frame. */
 const FRAME_MS = 50
 const HOST = '127.0.0.1'
 
-/** The commands of https://docs.libretro.com/development/retroarch/network-control-interface/ */
+/** Creates the client for https://docs.libretro.com/development/retroarch/network-control-interface/ */
 export function createCommands (port: number) {
   function send (command: string): Promise<void> {
     const socket = createSocket('udp4')
@@ -15,7 +15,7 @@ export function createCommands (port: number) {
     }).finally(() => { socket.close() })
   }
 
-  /** What is answered to a command; null when nothing is. */
+  /** Sends a command and returns the response; null without a response. */
   function ask (command: string): Promise<string | null> {
     const socket = createSocket('udp4')
     return new Promise<string | null>((resolve) => {
@@ -31,7 +31,7 @@ export function createCommands (port: number) {
 
   let slot = 0
 
-  /** Slots are chosen one step at a time; every version knows that. */
+  /** Chooses a slot step by step, because every version supports that. */
   async function choose (wanted: number): Promise<void> {
     for (; slot < wanted; slot++) await step('STATE_SLOT_PLUS')
     for (; slot > wanted; slot--) await step('STATE_SLOT_MINUS')
@@ -42,7 +42,7 @@ export function createCommands (port: number) {
   }
 
   return {
-    /** A new process begins with slot 0. */
+    /** Resets the slot to 0, with which a new process begins. */
     reset (): void { slot = 0 },
     isPlaying: async (): Promise<boolean> => /^GET_STATUS (PLAYING|PAUSED)\b/.test(await ask('GET_STATUS') ?? ''),
     async saveState (wanted: number): Promise<void> {

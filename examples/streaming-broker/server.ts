@@ -9,7 +9,7 @@ type Act = (body: Body) => Promise<object>
 
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
-/** Compares in constant time, whatever the lengths. */
+/** Compares in constant time for any length. */
 const isSecret = (given: unknown, secret: string) => timingSafeEqual(digest(String(given)), digest(secret))
 
 async function readBody (request: IncomingMessage): Promise<Body> {
@@ -43,7 +43,7 @@ function numberOf (body: Body, name: string, max: number): number {
 const SLOT_MAX = 10
 const LEVEL_MAX = 100
 
-/** What the server asks for, by method and path. */
+/** Lists the actions that the server requests, by method and path. */
 function listActs (emulator: Emulator): Readonly<Record<string, Act>> {
   let isMuted = false
   return {
@@ -90,7 +90,7 @@ function send (response: ServerResponse, status: number, answer: object): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
 }
 
-/** Answers the server, and nobody who does not know the secret. */
+/** Creates a server that answers only requests with the secret. */
 export function createBroker (emulator: Emulator, secret: string): Server {
   const acts = listActs(emulator)
 

@@ -2,18 +2,18 @@ import { isAbsolute } from 'node:path'
 
 export interface Settings {
   port: number
-  /** What the server has to show. */
+  /** The secret that the server must send. */
   secret: string
-  /** Only what lies in one of these is played. */
+  /** Folders with the only files that may be played. */
   roots: string[]
   /** Platform → core, such as `snes` → `bsnes_mercury_balanced`. */
   cores: ReadonlyMap<string, string>
-  /** Program and arguments, in which {core}, {core_path} and {rom} are filled in. */
+  /** Program and arguments, in which {core}, {core_path} and {rom} are replaced. */
   emulator: string[]
   coresDir: string
-  /** Where RetroArch takes commands: network_cmd_enable and network_cmd_port of its settings. */
+  /** The port of RetroArch's commands: network_cmd_enable and network_cmd_port in its settings. */
   commandPort: number
-  /** Where RetroArch keeps states. */
+  /** The folder in which RetroArch stores states. */
   statesDir: string
   volume: string[]
   mute: string[]

@@ -8,20 +8,20 @@ const BODY_MAX_BYTES = 64 * 1024
 const { SVC_WEBHOOK_SECRET: secret = '', PORT: port = '8090' } = process.env
 if (secret === '') throw new Error('Set SVC_WEBHOOK_SECRET to the secret of the channel')
 
-/** The bytes count, as they came: the same JSON written otherwise has another signature. */
+/** True if the signature matches the exact bytes, because the same JSON in another notation has another signature. */
 function isSigned (body: Buffer, signature: string): boolean {
   const digest = createHmac('sha256', secret).update(body).digest('hex')
   const expected = Buffer.from(`sha256=${digest}`)
   const given = Buffer.from(signature)
-  // A comparison that stops at the first difference would tell a forger how far they have come.
+  // A comparison that stops at the first difference would show a forger how many characters match.
   return given.length === expected.length && timingSafeEqual(given, expected)
 }
 
-/** The body, or null when it is longer than any notification. */
+/** Reads the body; returns null when it is longer than any notification. */
 async function readBody (request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = []
   let bytes = 0
-  // Left open when too long, so that the answer still gets through.
+  // The connection of a too long body stays open, because the response must still arrive.
   const body: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false })
   for await (const chunk of body) {
     bytes += chunk.length
@@ -31,7 +31,10 @@ async function readBody (request: IncomingMessage): Promise<Buffer | null> {
   return Buffer.concat(chunks)
 }
 
-/** @returns the status to answer with; 2xx is a delivery, and everything but a few 4xx is tried again */
+/**
+ * @returns the status of the response; 2xx is a delivery, and the server retries after all other statuses except a
+ * few 4xx
+ */
 async function receive (request: IncomingMessage): Promise<number> {
   if (request.method !== 'POST') return 405
   const body = await readBody(request)

@@ -1,7 +1,7 @@
 import { DeliveryRefusedError, HttpStatusError, Type, defineChannel } from '@svc/plugin-sdk'
 import { renderText } from './render.ts'
 
-// Answers that the owner can do something about: gone, too large, no such address.
+// Statuses that the owner can fix: gone, too large, wrong address.
 const REFUSALS = [404, 405, 410, 413, 415]
 
 export default defineChannel({

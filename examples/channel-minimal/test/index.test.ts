@@ -20,7 +20,7 @@ t.test('title, body and link are sent as text', async (t) => {
   }])
 })
 
-t.test('an address that is gone is a refusal', async (t) => {
+t.test('a status 410 is a refused delivery', async (t) => {
   const ctx = createContext({ t, config: {}, responses: [{ url: settings.url, status: 410 }] })
   await t.rejects(channel.definition.deliver(createNotification(), settings, ctx), DeliveryRefusedError)
 })

@@ -15,7 +15,7 @@ export default defineExporter({
       if (line === HEADER || line === '') continue
       const path = readPath(line)
       const fresh = path === null ? undefined : known.get(path)
-      // A line of a game that is not in the library, or that is no game at all, belongs to someone else.
+      // A line of a game outside the library, or of no game at all, belongs to someone else.
       if (path === null || fresh === undefined) lines.push(line)
       else if (!written.has(path)) lines.push(fresh)
       if (path !== null) written.add(path)

@@ -1,7 +1,7 @@
 import type { ExportGame } from '@svc/plugin-sdk'
 
-// Comma-separated values with every field quoted, as in RFC 4180, but one record is always one line: a line feed
-// within a field is written \n, a carriage return \r and a backslash \\, so that files can be read line by line.
+// Comma-separated values with every field quoted, as in RFC 4180, but one record is always one line. A line feed
+// within a field is written \n, a carriage return \r and a backslash \\, so programs can read files line by line.
 
 export const HEADER = '"path","name","released","rating","cover"'
 const FIELD = /^"((?:[^"]|"")*)"(?:,|$)/
@@ -13,12 +13,12 @@ export function renderLine ({ path, name, first_release_date: released, average_
   return fields.map(quote).join(',')
 }
 
-/** The path that begins a line, or null when the line is not one of ours. */
+/** Returns the path at the beginning of a line, or null when the line has another format. */
 export function readPath (line: string): string | null {
   return readFields(line)?.[0] ?? null
 }
 
-/** The fields of a line, or null when it is not a line of quoted fields. */
+/** Returns the fields of a line, or null when it is not a line of quoted fields. */
 export function readFields (line: string): string[] | null {
   const fields: string[] = []
   let rest = line

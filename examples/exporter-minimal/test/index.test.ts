@@ -20,7 +20,7 @@ t.test('conforms', (t) => testExporter(t, exporter, {
   read
 }))
 
-t.test('a game that is there already is written anew, in its place', async (t) => {
+t.test('an existing game is rewritten in its place', async (t) => {
   const platform = { slug: 'snes', fs_slug: 'snes', name: 'SNES' }
   const ctx = createContext({ config: {} })
   const { text } = await exporter.definition.render(platform, [createExportGame()], existing, ctx)

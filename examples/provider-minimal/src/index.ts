@@ -3,7 +3,7 @@ import {
 } from '@svc/plugin-sdk'
 import { MetadataSchema, readGame, readGames } from './map.ts'
 
-// Below this, two titles are more often two games than two spellings of one.
+// Below this score, two titles are more often two games than two spellings of one.
 const THRESHOLD = 0.75
 
 const ConfigSchema = Type.Object({
@@ -47,7 +47,7 @@ async function findGames (title: string, platform: readonly ProviderId[], ctx: C
   return response.status === 404 ? [] : readGames(response.json())
 }
 
-/** Every request carries the key, so each has to notice that the key is refused: the host then asks no more. */
+/** Sends a request. Each request carries the key and must report a refused key, because the host then sends no more. */
 async function ask (path: string, { config, http }: Ctx, query: Record<string, string | readonly ProviderId[]> = {}) {
   const headers = { authorization: `Bearer ${config.apiKey}` }
   const response = await http.request(`${config.baseUrl}${path}`, { query, headers, accept: [401, 403, 404] })

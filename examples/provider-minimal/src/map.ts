@@ -1,10 +1,10 @@
 import { type Fields, ServiceDownError, Type, isFields, readDate, readId, readText, readTexts, toFieldsList }
   from '@svc/plugin-sdk'
 
-/** The record as it is kept and shown as `minimal_metadata`. */
+/** The record as stored and shown as `minimal_metadata`. */
 export const MetadataSchema = Type.Object({ released: Type.Optional(Type.String({ description: 'YYYY-MM-DD' })) })
 
-/** @throws ServiceDownError when the answer is no list of games. */
+/** @throws ServiceDownError when the response is no list of games. */
 export function readGames (answer: unknown) {
   if (!isFields(answer) || !Array.isArray(answer.games)) {
     throw new ServiceDownError('the answer has no list "games"; is baseUrl right?')
@@ -12,7 +12,7 @@ export function readGames (answer: unknown) {
   return toFieldsList(answer.games).map(readGame).filter((game) => game !== undefined)
 }
 
-/** The match of one game, or undefined when it has no id or no title. Fields of the wrong type count as absent. */
+/** Creates the match of one game, or undefined without an id or a title. Fields of the wrong type count as absent. */
 export function readGame (answer: unknown) {
   const game: Fields = isFields(answer) ? answer : {}
   const id = readId(game, 'id')

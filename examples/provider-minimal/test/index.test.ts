@@ -13,20 +13,20 @@ t.test('conforms', (t) => testProvider(t, provider, {
   known: { rom: { fs_name: 'Chrono Harbor (USA) [!].sfc' }, id: 11, name: 'Chrono Harbor' }
 }))
 
-t.test('a sequel is not taken for the first part', async (t) => {
+t.test('a sequel does not match the first part', async (t) => {
   const games = [{ id: 12, title: 'Chrono Harbor II' }]
   const ctx = createPluginContext(provider, { t, config, responses: [{ url: '*/games', json: { games } }] })
   const rom = createRom({ fs_name: 'Chrono Harbor III (USA).sfc', platform: { ids: [2] } })
   t.equal(await provider.definition.identify?.(rom, ctx), undefined)
 })
 
-t.test('an id that the database does not know is not found', async (t) => {
+t.test('an unknown id is not found', async (t) => {
   const ctx = createPluginContext(provider, { t, config, responses })
   t.equal(await provider.definition.getById?.(404, undefined, ctx), undefined)
   t.equal(ctx.requests.length, 1)
 })
 
-t.test('every request carries the key, and a key that is refused is said to be', async (t) => {
+t.test('every request carries the key and reports a refused key', async (t) => {
   const ctx = createPluginContext(provider, { t, config, responses: [{ url: '*', status: 403 }] })
   await t.rejects(async () => provider.definition.getById?.(11, undefined, ctx), CredentialsRefusedError)
   t.match(ctx.requests, [{ headers: { authorization: 'Bearer not-a-real-key' } }])
