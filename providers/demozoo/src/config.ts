@@ -1,7 +1,7 @@
 import { type ContextOf, Type } from '@svc/plugin-sdk'
 
 export const ConfigSchema = Type.Object({
-  enabled: Type.Boolean({ default: false, env: 'DEMOZOO_API_ENABLED', description: 'Whether Demozoo is asked' })
+  enabled: Type.Boolean({ default: false, env: 'DEMOZOO_API_ENABLED', description: 'Enables lookups at Demozoo' })
 })
 
 export type DemozooContext = ContextOf<typeof ConfigSchema>

@@ -1,7 +1,7 @@
 import { type ContextOf, Type } from '@svc/plugin-sdk'
 
 export const ConfigSchema = Type.Object({
-  enabled: Type.Boolean({ default: false, env: 'FLASHPOINT_API_ENABLED', description: 'Whether the Flashpoint Archive is asked' })
+  enabled: Type.Boolean({ default: false, env: 'FLASHPOINT_API_ENABLED', description: 'Enables lookups at the Flashpoint Archive' })
 })
 
 export type FlashpointContext = ContextOf<typeof ConfigSchema>

@@ -1,12 +1,12 @@
 import { type ContextOf, Type } from '@svc/plugin-sdk'
 
 export const ConfigSchema = Type.Object({
-  enabled: Type.Boolean({ default: false, env: 'HASHEOUS_API_ENABLED', description: 'Whether Hasheous is asked' }),
+  enabled: Type.Boolean({ default: false, env: 'HASHEOUS_API_ENABLED', description: 'Enables lookups at Hasheous' }),
   baseUrl: Type.String({
     default: 'https://hasheous.org/api/v1',
     pattern: '^https?://',
     env: 'HASHEOUS_API_URL',
-    description: 'Address of the API; change it for a server of your own'
+    description: 'URL of the API; change it for your own server'
   }),
   clientApiKey: Type.Optional(Type.String({
     env: 'HASHEOUS_CLIENT_API_KEY',

@@ -1,10 +1,10 @@
 import { type ContextOf, Type } from '@svc/plugin-sdk'
 
 export const ConfigSchema = Type.Object({
-  enabled: Type.Boolean({ default: false, env: 'HLTB_API_ENABLED', description: 'Whether HowLongToBeat is asked' }),
+  enabled: Type.Boolean({ default: false, env: 'HLTB_API_ENABLED', description: 'Enables lookups at HowLongToBeat' }),
   searchWord: Type.String({
     default: 'bleed', pattern: '^[\\w-]+$', env: 'HLTB_SEARCH_WORD',
-    description: 'Last part of the address of its search; another is looked for on its pages when there is no such search'
+    description: 'Last part of the URL of the search; after a 404 another one is looked up on the pages of the site'
   })
 })
 

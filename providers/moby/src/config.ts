@@ -10,7 +10,7 @@ export const ConfigSchema = Type.Object({
     default: 5,
     minimum: 1,
     env: 'MOBYGAMES_SECONDS_PER_REQUEST',
-    description: 'Seconds between two requests, as your plan has it, until MobyGames itself tells the pace of the key'
+    description: 'Seconds between two requests in your plan, until a response of MobyGames states the limit of the key'
   })
 })
 

@@ -1,12 +1,12 @@
 import { type ContextOf, Type } from '@svc/plugin-sdk'
 
 export const ConfigSchema = Type.Object({
-  enabled: Type.Boolean({ default: false, env: 'PLAYMATCH_API_ENABLED', description: 'Whether Playmatch is asked' }),
+  enabled: Type.Boolean({ default: false, env: 'PLAYMATCH_API_ENABLED', description: 'Enables lookups at Playmatch' }),
   baseUrl: Type.String({
     default: 'https://playmatch.retrorealm.dev/api/v2',
     pattern: '^https?://',
     env: 'PLAYMATCH_API_URL',
-    description: 'Address of the API; change it for a server of your own'
+    description: 'URL of the API; change it for your own server'
   })
 })
 

@@ -12,12 +12,12 @@ export const ConfigSchema = Type.Object({
   }),
   progress_sync: Type.Optional(Type.Boolean({
     env: 'ENABLE_SCHEDULED_RETROACHIEVEMENTS_PROGRESS_SYNC',
-    description: 'Whether the progress of all users is read on a schedule'
+    description: 'Reads the progress of all users on a schedule'
   })),
   progress_cron: Type.Optional(Type.String({
     pattern: '^\\S+( \\S+){4}$',
     env: 'SCHEDULED_RETROACHIEVEMENTS_PROGRESS_SYNC_CRON',
-    description: 'When that happens: five cron fields (minute, hour, day, month, weekday), in UTC'
+    description: 'Schedule of that: five cron fields (minute, hour, day, month, weekday), in UTC'
   }))
 })
 

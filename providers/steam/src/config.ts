@@ -1,9 +1,9 @@
 import { type ContextOf, Type } from '@svc/plugin-sdk'
 
 export const ConfigSchema = Type.Object({
-  enabled: Type.Boolean({ default: false, env: 'STEAM_API_ENABLED', description: 'Whether the Steam store is asked' }),
+  enabled: Type.Boolean({ default: false, env: 'STEAM_API_ENABLED', description: 'Enables lookups at the Steam store' }),
   country: Type.String({
-    default: 'us', pattern: '^[a-z]{2}$', env: 'STEAM_COUNTRY', description: 'Country whose store is asked, in two letters'
+    default: 'us', pattern: '^[a-z]{2}$', env: 'STEAM_COUNTRY', description: 'Country of the store, in two letters'
   })
 })
 

@@ -1,7 +1,7 @@
 import { type ContextOf, Type } from '@svc/plugin-sdk'
 
 export const ConfigSchema = Type.Object({
-  enabled: Type.Boolean({ default: true, env: 'TGDB_API_ENABLED', description: 'Whether TheGamesDB is asked' }),
+  enabled: Type.Boolean({ default: true, env: 'TGDB_API_ENABLED', description: 'Enables lookups at TheGamesDB' }),
   apiKey: Type.String({ minLength: 1, env: 'TGDB_API_KEY', writeOnly: true, description: 'Your API key' })
 })
 
