@@ -6,7 +6,7 @@ export const ManifestSchema = Type.Object({
   key: Type.String({ pattern: '^[a-z][a-z0-9-]{0,31}$' }),
   sdk: Type.String({ minLength: 1, description: 'The range of SDK versions the plugin works with, such as `^1`' }),
   hosts: Type.Optional(Type.Array(Type.String({ pattern: '^(\\*\\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?$' }), {
-    description: 'The hosts a provider may reach, `*.` for any below; addresses that its configuration holds may be reached anyway'
+    description: 'The hosts that a provider may reach, `*.` for all subdomains; hosts in its configuration are always allowed'
   }))
 }, { additionalProperties: false })
 export type Manifest = Static<typeof ManifestSchema>

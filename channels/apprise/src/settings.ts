@@ -4,7 +4,7 @@ export const ConfigSchema = Type.Object({
   apiUrl: Type.Optional(Type.String({
     env: 'SVC_APPRISE_API_URL',
     pattern: '^https?://',
-    description: 'Address of an Apprise API server; with it all its services can be used'
+    description: 'URL of an Apprise API server, whose services all become available'
   }))
 })
 
