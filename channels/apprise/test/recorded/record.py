@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TITLE = 'Scan completed'
 BODY = 'Nine new games'
 
-# One answer for everybody: each service reads the words it knows.
+# One response for all services: each one reads the keys it knows.
 TAKEN = {
     'ok': True, 'success': True, 'result': 'success', 'code': 200, 'id': 'x', 'iden': 'x', 'name': 'x', 'timestamp': '1',
     'access_token': 'fresh', 'user_id': '@ada:account.example', 'home_server': 'account.example',
@@ -38,9 +38,9 @@ ANSWERS = [
     (r'/getUpdates$', {'ok': True, 'result': [{'message': {'from': {'id': 42, 'is_bot': False, 'first_name': 'Ada'},
                                                           'chat': {'id': 42, 'type': 'private'}}, 'update_id': 1}]}),
 ]
-# What says whom a request comes from, and what it is; the rest is the library's own.
+# Headers with the login and the type of a request; all others are the library's own.
 HEADERS = ('authorization', 'x-', 'ocs-apirequest')
-# New in every run.
+# Values that differ in every run.
 RANDOM = [(r'(/send/m\.room\.message/)[^/?]+', r'\1*')]
 RANDOM_KEYS = ('ts', 'notification_id')
 OWN = re.compile('apprise', re.IGNORECASE)
@@ -57,7 +57,7 @@ def answer(request):
 
 
 def without_own(value):
-    """Without what is the same in every message: the library's name and pictures."""
+    """Removes the constant parts of every message: the library's name and pictures."""
     if isinstance(value, list):
         return [without_own(entry) for entry in value]
     if not isinstance(value, dict):
@@ -67,7 +67,7 @@ def without_own(value):
 
 
 def read_body(text):
-    """JSON as it is; of a form or an XML document its fields, as pairs."""
+    """Returns JSON unchanged, or the fields of a form or an XML document as pairs."""
     if text.startswith('<?xml'):
         fields = list(ElementTree.fromstring(text.encode())[0][0])
         return {'fields': [[field.tag.split('}')[-1], field.text or ''] for field in fields]}
@@ -90,7 +90,7 @@ def describe(request):
 
 
 def record(url):
-    """The requests for one URL, or None when the library does not take it."""
+    """Returns the requests for one URL, or None when the library rejects it."""
     made = []
 
     def send(_adapter, request, **_options):
@@ -103,7 +103,7 @@ def record(url):
         return None
     service.request_rate_per_sec = 0
     service.notify(title=TITLE, body=BODY, notify_type='info')
-    # Some end their session when they are let go.
+    # Some services end their session when their object is released.
     del service
     return made
 
