@@ -9,7 +9,7 @@ import { addTaskCommands } from './tasks/commands.ts'
 import { addTrashCommands } from './trash/commands.ts'
 import { addUserCommands } from './users/commands.ts'
 
-/** What features add to the command line, in the order of its help. */
+/** The commands that features add to the command line, in the order of its help. */
 export const commands: AddCommands[] = [
   addScanCommands, addExportCommands, addTaskCommands, addTrashCommands, addPluginCommands, addUserCommands,
   addAssetCommands, addBackupCommands, addDoctorCommands

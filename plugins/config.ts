@@ -18,7 +18,10 @@ import { TasksSchema } from './tasks/config.ts'
 import { TrashSchema } from './trash/config.ts'
 import { UploadsSchema } from './uploads/config.ts'
 
-/** Those that follow `config.yml`: whoever keeps a value of them takes no notice of a change. */
+/**
+ * The sections whose changes in `config.yml` take effect at run time. Code that copies a value of them misses the
+ * change.
+ */
 export const liveSections = {
   exclude: ExcludeSchema,
   system: SystemSchema,

@@ -86,7 +86,7 @@ import { ProviderAccount, User } from './users/entities.ts'
 import watcher from './watcher/index.ts'
 import web from './web/index.ts'
 
-/** The server's features in the order they register: adding one is one line in each list. */
+/** The server's features in the order they register. A new feature adds one line to each list. */
 export const features: AppOptions['features'] = {
   entities: [
     PermissionGroup, PermissionGrant, PermissionOverride, HiddenEntity, User, Device, Session, OneTimeToken,

@@ -1,4 +1,4 @@
-/** What the author of an app reads first in the API document. */
+/** The introduction of the API document, for authors of apps. */
 export const introduction = `## Getting started
 
 1. **Get a token.** A person makes one at \`POST /api/client-tokens\` and types it into the app, or reads a code of it to the app,

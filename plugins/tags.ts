@@ -38,5 +38,5 @@ const TAGS = {
   metrics: 'What the processes of the server measure'
 }
 
-/** The groups of operations, in the order of somebody who reads about them for the first time. */
+/** The groups of operations, in the order in which a new reader needs them. */
 export const tags: readonly Tag[] = Object.entries(TAGS).map(([name, description]) => ({ name, description }))
