@@ -2,12 +2,14 @@ import type { FastifyInstance } from 'fastify'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { AuditEvent } from './entities.ts'
 
-/** What is recorded: who did it from where, and to what. Never a password, token or code. */
+/**
+ * A security event: who did what, from which address, and to which object. It never contains a password, token or code.
+ */
 export interface AuditRecord {
   /** Such as `sign_in.failed`. */
   event: AuditEventName
   user?: { id: number, username: string } | null
-  /** The name that was given when there is no account. */
+  /** The username from the request, if no such account exists. */
   username?: string
   address: string
   details?: Record<string, string | number | boolean | null>
@@ -29,14 +31,14 @@ export type AuditEventName = typeof AUDIT_EVENTS[number]
 
 const LONGEST_NAME = 255
 const DAY_MS = 86_400_000
-/** As the database takes it. */
+/** Returns the text in a form that the database accepts. */
 const clean = (text: string) => text.slice(0, LONGEST_NAME).replaceAll('\0', '').toWellFormed()
 const cleanAll = (details: NonNullable<AuditRecord['details']>) => Object.fromEntries(
   Object.entries(details).map(([name, value]) => [name, typeof value === 'string' ? clean(value) : value]))
 
 export function createAudit (app: FastifyInstance) {
   return {
-    /** Keeps a record and logs it. A record that cannot be written is logged and stops nothing. */
+    /** Stores a record and logs it. A record that cannot be stored is logged and stops nothing. */
     async record (given: AuditRecord): Promise<void> {
       const { event, user = null, username = user?.username ?? '', address, details = {} } = given
       const row = { event, username: clean(username), address, details: cleanAll(details) }
@@ -48,13 +50,13 @@ export function createAudit (app: FastifyInstance) {
       }
     },
 
-    /** The newest first. */
+    /** Lists the records, newest first. */
     async list (em: EntityManager, { limit, offset }: { limit: number, offset: number }) {
       const [items, total] = await em.findAndCount(AuditEvent, {}, { orderBy: { id: 'desc' }, limit, offset })
       return { items, total, limit, offset }
     },
 
-    /** @returns how many were older and are deleted */
+    /** @returns the number of older records that were deleted */
     async dropOlderThan (days: number): Promise<number> {
       const since = new Date(Date.now() - days * DAY_MS)
       return await app.orm.em.fork().nativeDelete(AuditEvent, { created_at: { $lt: since } })

@@ -5,7 +5,7 @@ export const AuditEventSchema = Type.Object({
   id: Type.Integer(),
   event: Type.String(),
   user_id: Nullable(Type.Integer()),
-  username: Type.String({ description: 'As it was then, or as it was given' }),
+  username: Type.String({ description: 'The name at that time, or the name that the request gave' }),
   address: Type.String(),
   details: Type.Object({}, { additionalProperties: true }),
   created_at: DateTime
