@@ -4,19 +4,19 @@ import { createPlatformSchema } from '../platforms/schemas.ts'
 import { providersOf } from '../platforms/views.ts'
 import { CreatePlatformsSchema, CreatedPlatformsSchema, SetupQuery, createSetupLibrarySchema } from './schemas.ts'
 
-/** Clients find the wizard's operations beside what they read before they sign in. */
+/** The wizard's operations share the tag of the heartbeat, because clients call both before they sign in. */
 const tags = ['heartbeat']
 
 const routes: Routes = async (app) => {
   const { setup } = app
-  // The platforms' routes keep the named schema to themselves.
+  // A copy without the schema's name, because that name belongs to the routes of platforms.
   const PlatformSchema = Type.Object(createPlatformSchema(providersOf(app.registry)).properties)
 
   app.get('/api/setup/library', {
     schema: {
       operationId: 'getSetupLibrary',
       tags,
-      summary: 'The library as the first-run wizard shows it; needs platforms.read once an administrator exists',
+      summary: 'The library as the first-run wizard shows it. Needs platforms.read once an administrator exists',
       querystring: SetupQuery,
       response: { 200: createSetupLibrarySchema(PlatformSchema), 403: ErrorSchema, 429: ErrorSchema }
     },
@@ -30,7 +30,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'createSetupPlatforms',
       tags,
-      summary: 'Create platform folders; needs platforms.write once an administrator exists',
+      summary: 'Create platform folders. Needs platforms.write once an administrator exists',
       querystring: SetupQuery,
       body: CreatePlatformsSchema,
       response: { 201: CreatedPlatformsSchema, 400: ErrorSchema, 403: ErrorSchema, 429: ErrorSchema, 500: ErrorSchema }

@@ -4,7 +4,7 @@ import { SetupCodeSchema } from '../users/schemas.ts'
 
 export const SetupQuery = Type.Object({ setup_code: SetupCodeSchema })
 
-/** @param platform the schema of what `GET /api/platforms/supported` lists */
+/** @param platform the schema of an item of `GET /api/platforms/supported` */
 export const createSetupLibrarySchema = (platform: TSchema) => Type.Object({
   detected_structure: Nullable(StringEnum(['struct_a', 'struct_b'])),
   existing_platforms: Type.Array(Type.Object({ fs_slug: Type.String(), rom_count: Type.Integer() }, { title: 'FoundPlatform' })),

@@ -23,15 +23,15 @@ function checkName (name: string): string {
   }
 }
 
-/** A library as it lies on disk. */
+/** The structure and the platform folders of one library on disk. */
 interface FoundLibrary { root: LibraryRoot, structure: Structure, folders: string[] }
 
-/** What the first-run wizard shows and does. */
+/** The operations of the first-run wizard. */
 export function createSetup (app: FastifyInstance) {
   const { library } = app
   let listing: Promise<string[]> | null = null
 
-  /** Null when it cannot be read: the answers a stranger gets must not fail with a disk. */
+  /** Returns null if the library cannot be read, because a failing disk must not fail requests without a credential. */
   async function look (root: LibraryRoot): Promise<FoundLibrary | null> {
     try {
       const structure = await library.detectStructure(root)
@@ -69,7 +69,7 @@ export function createSetup (app: FastifyInstance) {
 
   return {
     /**
-     * Checks that the caller holds the scope, or owns a server that has no administrator yet.
+     * Checks that the caller holds the scope, or is setting up a server that has no administrator yet.
      *
      * @throws ApiError FORBIDDEN, TOO_MANY_REQUESTS after many wrong codes
      */
@@ -79,7 +79,7 @@ export function createSetup (app: FastifyInstance) {
       await app.users.checkSetup(request, code)
     },
 
-    /** The platform folders on disk. Those who ask at once share one look. */
+    /** Lists the platform folders on disk. Concurrent calls share one read. */
     async listPlatforms (): Promise<string[]> {
       listing ??= lookAtAll().then((found) => [...new Set(found.flatMap(({ folders }) => folders))])
         .finally(() => { listing = null })
@@ -105,10 +105,10 @@ export function createSetup (app: FastifyInstance) {
     },
 
     /**
-     * Makes platform folders, in structure A when the library has none yet.
+     * Creates platform folders, in structure A if the library has none yet.
      *
-     * @returns the names that could not be made.
-     * @throws ApiError BAD_REQUEST naming the first name that cannot be a folder's; nothing is made then.
+     * @returns the names of the folders that could not be created
+     * @throws ApiError BAD_REQUEST with the first name that is not a valid folder name; then no folder is created.
      */
     async createPlatforms (names: readonly string[]): Promise<string[]> {
       const checked = [...new Set(names.map(checkName))]
