@@ -5,23 +5,25 @@ import fp from 'fastify-plugin'
 import type { FeatureOptions } from '../../core/app.ts'
 import { isNothingThere, openInside } from '../../core/files/safe-path.ts'
 
-/** Below these a wrong address is an error; it is never a page. */
+/** Below these prefixes an unknown address is an error and never a page. */
 const NO_PAGES = /^\/(?:api|ws|netplay|assets\/(?:svc|romm)\/resources)(?:\/|$)/
 /** The pages in which RomM runs emulators. */
 const PLAYERS = /^(?:\/rom\/[^/]+\/ejs|\/console\/rom\/[^/]+\/play)\/?$/
 const INDEX = 'index.html'
 
-/** Pages bring emulators, which compile code, and show pictures of metadata providers. */
+/** Pages run emulators, which compile code, and show pictures of metadata providers. */
 const createPolicy = (origins: readonly string[]) =>
   "default-src 'self'; script-src 'self' 'unsafe-eval' blob:; worker-src 'self' blob:; " +
   "style-src 'self' 'unsafe-inline'; img-src 'self' https: data: blob:; media-src 'self' https: blob:; " +
   `font-src 'self' data:; connect-src ${["'self'", 'data:', 'blob:', ...origins].join(' ')}; frame-src 'self' https:; ` +
   "frame-ancestors 'none'"
 
-/** The hash of a bundle: of Vite in the folder of assets itself, or one of many hexadecimal digits anywhere. */
+/** The hash in a bundle's name: Vite's, directly in the folder of assets, or 16 or more hexadecimal digits anywhere. */
 const HASH = /^assets\/[^/]*-([\w-]{8})\.\w+(?:\.map)?$|[-.]([0-9a-f]{16,})\.\w+(?:\.map)?$/
 
-/** Whether a name changes with the content of its file. Eight letters alone may be a word, and are taken for one. */
+/**
+ * True if the name changes with the content of its file. Eight letters without a digit may be a word and do not count.
+ */
 function isHashed (name: string): boolean {
   const [, short, long] = HASH.exec(name) ?? []
   const hash = short ?? long ?? ''
@@ -41,13 +43,13 @@ function readPath (url: string): string | null {
   }
 }
 
-/** The pages of a folder that the owner names, wherever the server itself has nothing. */
+/** Serves the pages of a folder that the operator configures, at all addresses that the server itself does not use. */
 export default fp<FeatureOptions>(async (app, { config: { server }, role }) => {
   const { web_dir: webDir } = server
   if (webDir === undefined || role !== 'web') return
   const root = resolve(webDir)
   const policy = createPolicy(server.web_connect_origins)
-  // Pages of the server itself are for people who have no others. Pages made for RomM approve devices themselves.
+  // The server's own pages are for operators without other pages. Pages made for RomM approve devices themselves.
   const replaced = new Set<string | undefined>(server.romm_names ? ['/', '/pair/device'] : ['/'])
   await app.register(fastifyStatic, { root, serve: false, index: false, dotfiles: 'deny', cacheControl: false })
 
@@ -61,7 +63,7 @@ export default fp<FeatureOptions>(async (app, { config: { server }, role }) => {
     }
   }
 
-  /** The file an address means: itself, the start page for what may be one of its views, or null for neither. */
+  /** Returns the file for an address: the file itself, the start page if the address may be a view of it, else null. */
   async function findFile (path: string): Promise<string | null> {
     const name = path.slice(1)
     if (name.split('/').some((part) => part.startsWith('.'))) return null
@@ -72,7 +74,8 @@ export default fp<FeatureOptions>(async (app, { config: { server }, role }) => {
   function sendPage (reply: FastifyReply, path: string, name: string): FastifyReply {
     reply.header('content-security-policy', policy)
     reply.header('cache-control', cacheControlOf(name))
-    // Browsers give shared memory, which threads of emulators need, to pages that load nothing unasked from elsewhere.
+    // Emulators with threads need shared memory. Browsers grant it only to pages that embed no foreign content without
+    // consent.
     if (PLAYERS.test(path)) reply.header('cross-origin-embedder-policy', 'require-corp')
     return reply.sendFile(name)
   }
@@ -86,7 +89,7 @@ export default fp<FeatureOptions>(async (app, { config: { server }, role }) => {
     if (name !== null) return sendPage(reply, path, name)
   })
   app.addHook('onSend', async (request, reply) => {
-    // Nobody was asked who is calling: a cookie would be a stranger's, and take the place of the visitor's own.
+    // These requests were not authenticated. A cookie would belong to no account and would replace the visitor's own.
     if (request.is404) reply.removeHeader('set-cookie')
   })
 }, { name: 'web', dependencies: ['auth-core'] })
