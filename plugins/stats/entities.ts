@@ -2,9 +2,9 @@ import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/database/columns.ts'
 
 /**
- * How many ROMs of a platform and an age have something: the sum of all rows that are alike. Written by the database
- * with each change of ROMs and matches, so that counting reads none of them; what writes adds a row and waits for
- * nobody.
+ * The number of ROMs of one platform and age that share a value: the sum of all rows with the same key. The database
+ * writes rows with each change of ROMs and matches, so that counting reads neither. A writer adds a row and waits for
+ * no lock.
  */
 export const LibraryCount = defineEntity({
   name: 'LibraryCount',
@@ -13,7 +13,10 @@ export const LibraryCount = defineEntity({
     id: columns.id(),
     platform_id: p.integer(),
     min_age: p.integer().nullable(),
-    /** `extension` counts each ROM once, `region` once for each that it has, `provider` for each that knows it. */
+    /**
+     * `extension` counts each ROM once, `region` once for each of its regions, `provider` once for each provider that
+     * knows it.
+     */
     kind: columns.text(),
     key: columns.text(),
     roms: p.integer(),

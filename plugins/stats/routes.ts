@@ -11,8 +11,8 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'getStats',
       tags,
-      summary: 'How much there is in the library',
-      description: 'Counts what you may see: no ROMs and platforms that are hidden from you, and of uploads your own and public ones.',
+      summary: 'Size of the library, by platform',
+      description: 'Counts the ROMs and platforms that you may see; of uploads your own and public ones.',
       querystring: StatsQuery,
       response: { 200: StatsSchema }
     },
@@ -28,8 +28,8 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'getPlayStats',
       tags,
-      summary: 'What you played most, and how long each week and on each platform',
-      description: 'Play time of ROMs that are hidden from you, or gone, is left out.',
+      summary: 'The games you played most, and your play time of each week and platform',
+      description: 'Skips ROMs that are hidden from you or deleted.',
       querystring: PlayStatsQuery,
       response: { 200: PlayStatsSchema }
     },

@@ -7,7 +7,7 @@ import { isLive, isReachable, isShared } from '../assets/rows.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isCountVisible, isRomHidden, isRomVisible } from '../roms/visibility.ts'
 
-/** ROMs of a platform that have something alike, and how many bytes they are. */
+/** The number of ROMs of a platform that share a value, and their size in bytes. */
 export interface CountRow {
   platform_id: number
   kind: 'extension' | 'region' | 'provider'
@@ -16,7 +16,7 @@ export interface CountRow {
   bytes: number
 }
 
-/** Every number that there is, without the ROMs that a viewer does not see; what came first comes first. */
+/** Selects all counts without the ROMs that the caller may not see, in the order in which they were first counted. */
 export async function selectCounts (em: EntityManager, caller: AnyCaller): Promise<CountRow[]> {
   const { rows } = await sql<CountRow>`
     with hidden as (
@@ -35,7 +35,7 @@ export async function selectCounts (em: EntityManager, caller: AnyCaller): Promi
   return rows
 }
 
-/** How many uploads of each kind a viewer may see: its own, and those that others show to everybody. */
+/** Counts the uploads of each kind that the caller may see: its own, and those that others share with everybody. */
 export async function selectAssetCounts (em: EntityManager, caller: AnyCaller): Promise<Map<AssetKind, number>> {
   const { rows } = await sql<{ kind: AssetKind, count: number }>`
     select a.kind, count(*)::int as count from assets a left join roms r on r.id = a.rom_id
@@ -43,7 +43,7 @@ export async function selectAssetCounts (em: EntityManager, caller: AnyCaller): 
   return new Map(rows.map((row) => [row.kind, row.count]))
 }
 
-/** Brings rows that are alike together. Whoever reads meanwhile, or writes, sees the same sums. */
+/** Merges rows with the same key. Concurrent readers and writers see the same sums. */
 export async function compactCounts (pool: pg.Pool): Promise<void> {
   await pool.query(`with gone as (delete from library_counts returning *)
     insert into library_counts (platform_id, min_age, kind, key, roms, bytes)
@@ -62,7 +62,7 @@ export interface MostPlayedRow {
   last_played: number
 }
 
-/** What a user played longest of what it sees. */
+/** Selects the visible ROMs that a user played longest. */
 export async function selectMostPlayed (
   em: EntityManager, caller: NonNullable<AnyCaller>, limit: number
 ): Promise<MostPlayedRow[]> {
@@ -78,7 +78,7 @@ export async function selectMostPlayed (
 }
 
 export interface PlayedWeekRow {
-  /** Its Monday. */
+  /** The date of its Monday. */
   week: string
   platform_id: number
   platform_display_name: string
@@ -86,7 +86,7 @@ export interface PlayedWeekRow {
   sessions: number
 }
 
-/** How long a user played each week and on which platform, of what it sees, the newest week first. */
+/** Selects a user's play time of visible ROMs for each week and platform, newest week first. */
 export async function selectPlayedWeeks (
   em: EntityManager, caller: NonNullable<AnyCaller>, weeks: number
 ): Promise<PlayedWeekRow[]> {

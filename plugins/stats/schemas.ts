@@ -14,11 +14,11 @@ const ExtensionBreakdownItem = Type.Object({
 }, { title: 'ExtensionBreakdownItem' })
 
 export const StatsSchema = Type.Object({
-  PLATFORMS: Type.Integer({ description: 'Those that hold a ROM' }),
+  PLATFORMS: Type.Integer({ description: 'Platforms with at least one ROM' }),
   ROMS: Type.Integer(),
-  SAVES: Type.Integer({ description: 'Of all users' }),
-  STATES: Type.Integer({ description: 'Of all users' }),
-  SCREENSHOTS: Type.Integer({ description: 'Of all users, the pictures of saves and states included' }),
+  SAVES: Type.Integer({ description: 'Saves of all users' }),
+  STATES: Type.Integer({ description: 'States of all users' }),
+  SCREENSHOTS: Type.Integer({ description: "Size of all users' uploads, including the pictures of saves and states" }),
   TOTAL_FILESIZE_BYTES: Type.Integer(),
   METADATA_COVERAGE: byPlatform(MetadataCoverageItem, 'How many ROMs each provider knows'),
   REGION_BREAKDOWN: byPlatform(RegionBreakdownItem, 'ROMs by region, most first'),
@@ -26,13 +26,15 @@ export const StatsSchema = Type.Object({
 }, { title: 'Stats' })
 export type StatsView = Static<typeof StatsSchema>
 
-export const StatsQuery = Type.Object({ include_platform_stats: Type.Boolean({ default: false, description: 'Also each platform by itself' }) })
+export const StatsQuery = Type.Object({ include_platform_stats: Type.Boolean({ default: false, description:
+  'True to get the breakdown of each platform too' }) })
 
 const WEEKS_MAX = 520
 const MOST_PLAYED_MAX = 100
 export const PlayStatsQuery = Type.Object({
-  weeks: Type.Integer({ default: 12, minimum: 1, maximum: WEEKS_MAX, description: 'How many weeks, the present one included' }),
-  limit: Type.Integer({ default: 10, minimum: 1, maximum: MOST_PLAYED_MAX, description: 'How many of the most played ROMs' })
+  weeks: Type.Integer({ default: 12, minimum: 1, maximum: WEEKS_MAX, description:
+    'Number of weeks, including the present one' }),
+  limit: Type.Integer({ default: 10, minimum: 1, maximum: MOST_PLAYED_MAX, description: 'Number of most played ROMs' })
 })
 export type PlayStatsInput = Static<typeof PlayStatsQuery>
 
@@ -45,7 +47,7 @@ export const PlayStatsSchema = Type.Object({
     platform_id: Type.Integer(),
     ...Played,
     last_played: DateTime
-  }), { description: 'The longest first' }),
+  }), { description: 'Longest play time first' }),
   weeks: Type.Array(Type.Object({
     week: Type.String({ format: 'date', description: 'Its Monday, in UTC' }),
     platform_id: Type.Integer(),

@@ -8,7 +8,7 @@ const rankOf = (key: string) => COVERAGE_ORDER.includes(key) ? COVERAGE_ORDER.in
 const byProvider = (a: CountRow, b: CountRow) => rankOf(a.key) - rankOf(b.key) || (a.key < b.key ? -1 : 1)
 const sumOf = (rows: readonly CountRow[], field: 'roms' | 'bytes') => rows.reduce((sum, row) => sum + row[field], 0)
 
-/** The rows of a kind by the id of their platform. */
+/** Groups the rows of one kind by the id of their platform. */
 function byPlatform<T> (
   rows: readonly CountRow[], kind: CountRow['kind'], order: (a: CountRow, b: CountRow) => number,
   toItem: (row: CountRow) => T
@@ -17,7 +17,7 @@ function byPlatform<T> (
   return Object.fromEntries([...platforms].map(([id, some]) => [id, [...some].sort(order).map(toItem)]))
 }
 
-/** What each platform has of everything; one with ROMs that no provider knows has an empty list. */
+/** Returns the coverage of each platform; the list is empty if no provider knows any of its ROMs. */
 function toPlatformStats (rows: readonly CountRow[]) {
   const none = Object.fromEntries(rows.map((row) => [row.platform_id, []]))
   return {
