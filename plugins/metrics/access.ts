@@ -2,12 +2,12 @@ import proxyAddr from '@fastify/proxy-addr'
 import type { FastifyRequest } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 
-/** What only proxies send. */
+/** Headers that only proxies send. */
 const PROXY_HEADERS = ['x-forwarded-for', 'x-real-ip', 'forwarded', 'via']
 
 /**
- * Tells who may read the metrics by the address alone. A proxy that is not trusted would lend its own to whoever comes
- * by it: what came so has no address.
+ * Returns a function that checks by the address alone if a request may read the metrics. An untrusted proxy would lend
+ * its own address to all its visitors, so a request through one counts as having no address.
  */
 export function createAddressList ({ metrics: { allow } }: Config): (request: FastifyRequest) => boolean {
   const contains = proxyAddr.compile([...allow])

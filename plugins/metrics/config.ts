@@ -6,7 +6,9 @@ export const MetricsSchema = Section({
   allow: Type.Array(Formatted('network'), {
     default: [],
     env: 'SVC_METRICS_ALLOW',
-    description: 'Addresses and networks such as 192.168.1.20 or 172.30.80.0/24 that need no token for /metrics; whoever comes ' +
-      'by a proxy counts by the address that a trusted proxy names, and not at all by another proxy'
+    description:
+      'Addresses and networks such as 192.168.1.20 or 172.30.80.0/24 that need no token for /metrics. A request ' +
+      'through a trusted proxy counts by the address that the proxy names. A request through another proxy ' +
+      'never counts'
   })
 }, 'Metrics')

@@ -17,7 +17,8 @@ export default fp<FeatureOptions>(async (app, { config, role, place }) => {
     measureResources(app, place.name, metrics)
     if (role === 'web') measureRequests(app, metrics)
     else measurePlugins(app, metrics)
-    // Nobody asks it: only a web worker listens, and it knows the others by the supervisor.
+    // Nobody can read them: only a web worker answers `/metrics`, and it reaches other processes through the
+    // supervisor.
     if (role === 'worker' && place.readAllMeasured === undefined) {
       app.log.warn('what this scan worker measures is told nowhere, as it runs by itself; with svc start, /metrics has it')
     }

@@ -7,7 +7,7 @@ const readPool = (process: string, name: string, { totalCount, idleCount, waitin
   ['used', totalCount - idleCount], ['idle', idleCount], ['waited_for', waitingCount]
 ].map(([state, value]) => ({ labels: { process, pool: name, state: String(state) }, value: Number(value) }))
 
-/** Measures what the server has of connections, sockets and jobs. */
+/** Measures the server's database connections, sockets and jobs. */
 export function measureResources (app: FastifyInstance, process: string, metrics: Metrics): void {
   metrics.gauge({
     name: 'svc_database_connections',
@@ -19,12 +19,12 @@ export function measureResources (app: FastifyInstance, process: string, metrics
   ])
   metrics.gauge({
     name: 'svc_sockets',
-    help: 'Sockets that are connected, by endpoint and namespace',
+    help: 'Connected sockets, by endpoint and namespace',
     labelNames: ['endpoint', 'namespace']
   }, () => app.sockets.listEndpoints().flatMap((endpoint) => [...endpoint._nsps].map(([namespace, { sockets }]) =>
     ({ labels: { endpoint: endpoint.path(), namespace }, value: sockets.size }))))
   metrics.commonGauge({
-    name: 'svc_jobs', help: 'Jobs of the queue that are not forgotten yet, by state', labelNames: ['queue', 'state']
+    name: 'svc_jobs', help: 'Jobs that the queue still stores, by state', labelNames: ['queue', 'state']
   }, async () =>
     (await countJobs(app.pg)).map(({ queue, state, count }) => ({ labels: { queue, state }, value: count })))
 }

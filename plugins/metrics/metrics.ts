@@ -9,31 +9,31 @@ type Labels = Record<string, string>
 /** One value of a metric. */
 export interface Reading { labels: Labels, value: number }
 
-/** A metric; with all values of its labels together it has few. */
+/** A metric. All its labels together must have few combinations of values. */
 export interface Definition { name: string, help: string, labelNames?: readonly string[] }
 
 export type Read = () => readonly Reading[] | Promise<readonly Reading[]>
 
-/** What features measure. While nothing is measured, all of it costs nothing. */
+/** The metrics of features. Their methods cost nothing while metrics are off. */
 export interface Metrics {
   isOn: boolean
-  /** Something that happens. @returns what counts it */
+  /** Defines a counter of events. @returns a function that adds to the counter */
   counter (definition: Definition): (labels: Labels, amount?: number) => void
-  /** Something that takes time. @returns what notes how long, in seconds */
+  /** Defines a histogram of durations. @returns a function that records a duration in seconds */
   timer (definition: Definition): (labels: Labels, seconds: number) => void
-  /** Something that each process has its part of, looked at when somebody asks. */
+  /** Defines a gauge whose value each process reads for itself when metrics are requested. */
   gauge (definition: Definition, read: Read): void
-  /** Something that is the same whichever process looks, so that the one that is asked does. */
+  /** Defines a gauge that has the same value in every process. Only the process that answers the request reads it. */
   commonGauge (definition: Definition, read: Read): void
-  /** What this process measured. */
+  /** Returns the metrics of this process. */
   readOwn (): Promise<Measured[]>
-  /** What all processes measured, for Prometheus. */
+  /** Returns the metrics of all processes, in the format of Prometheus. */
   render (): Promise<string>
 }
 
-/** Requests take milliseconds, providers seconds. */
+/** The buckets cover requests, which take milliseconds, and calls of providers, which take seconds. */
 const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
-/** A disk or database that does not answer costs what it was asked for, and nothing else. */
+/** A disk or database that does not answer loses only its own metrics. */
 const READ_MS = 2_000
 
 export const NO_METRICS: Metrics = {
@@ -46,11 +46,11 @@ export const NO_METRICS: Metrics = {
   render: async () => ''
 }
 
-/** Says which processes answered, as gauges. */
+/** Reports as gauges which processes answered. */
 function toUp ({ processes }: ServerMeasured): Measured {
   return {
     name: 'svc_process_up',
-    help: 'Whether a process of the server answered',
+    help: '1 if a process of the server answered, else 0',
     type: 'gauge',
     aggregator: 'sum',
     values: processes.map(({ name, is_up: isUp }) => ({ labels: { process: name }, value: Number(isUp) }))
@@ -112,7 +112,7 @@ export async function createMetrics (place: ProcessRole, log: FastifyBaseLogger)
     gauge: (definition, read) => { addGauge(own, definition, read) },
     commonGauge: (definition, read) => { addGauge(common, definition, read) },
     readOwn,
-    // Whoever asks meanwhile gets the same.
+    // Concurrent callers share one result.
     async render () {
       rendering ??= render().finally(() => { rendering = null })
       return await rendering

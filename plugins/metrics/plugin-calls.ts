@@ -5,7 +5,7 @@ import type { LearntLimits } from '../../core/loader/plugin-limits.ts'
 import { pluginRequests, providerCalls } from '../../core/loader/traces.ts'
 import type { Metrics, Reading } from './metrics.ts'
 
-/** A plugin names its allowances as it likes. */
+/** A bound on the allowances of one plugin, because a plugin chooses their names itself. */
 const ALLOWANCES_MAX = 10
 
 const OUTCOMES = [
@@ -21,16 +21,16 @@ function outcomeOf (failure: unknown): string {
 const readAllowances = (provider: string, learnt: LearntLimits) => learnt.allowances().slice(0, ALLOWANCES_MAX)
   .map(({ name, remaining, total }) => ({ labels: { provider, allowance: name }, remaining, total }))
 
-/** Measures what providers are asked and what plugins ask their services, where plugins run. */
+/** Measures the calls of providers and the requests of plugins to their services, in the process that runs plugins. */
 export function measurePlugins (app: FastifyInstance, metrics: Metrics): void {
   const noteCall = metrics.timer({
     name: 'svc_provider_call_duration_seconds',
-    help: 'Time that calls of metadata providers took, the wait for their turn at the service included',
+    help: "Duration of calls of metadata providers, including the wait in the service's queue",
     labelNames: ['provider', 'outcome']
   })
   const noteRequest = metrics.timer({
     name: 'svc_plugin_request_duration_seconds',
-    help: 'Time that requests of plugins to their services took, each try by itself',
+    help: 'Duration of requests of plugins to their services; each try counts by itself',
     labelNames: ['plugin', 'outcome']
   })
   const ends = [
@@ -48,19 +48,19 @@ export function measurePlugins (app: FastifyInstance, metrics: Metrics): void {
 
   metrics.gauge({
     name: 'svc_provider_allowance_remaining',
-    help: 'What is left of the budget that a service tells of',
+    help: 'The rest of the budget that a service reports',
     labelNames: ['provider', 'allowance']
   }, readProviders((key, learnt) =>
     readAllowances(key, learnt).map(({ labels, remaining: value }) => ({ labels, value }))))
   metrics.gauge({
     name: 'svc_provider_allowance_total',
-    help: 'The whole budget that a service tells of',
+    help: 'The whole budget that a service reports',
     labelNames: ['provider', 'allowance']
   }, readProviders((key, learnt) =>
     readAllowances(key, learnt).flatMap(({ labels, total }) => total === undefined ? [] : [{ labels, value: total }])))
   metrics.gauge({
     name: 'svc_provider_requests_per_second_limit',
-    help: 'Requests a second that a service takes: the smallest of its rates',
+    help: 'Requests per second that a service accepts: the smallest of its rates',
     labelNames: ['provider']
   }, () => [...app.registry.providers].flatMap(([provider, { learnt, limits }]) => {
     const { rates = [] } = { ...limits, ...learnt.pace() }

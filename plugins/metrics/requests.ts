@@ -1,21 +1,21 @@
 import type { FastifyInstance } from 'fastify'
 import type { Metrics } from './metrics.ts'
 
-/** What no route serves has no name of its own: anybody can make up addresses. */
+/** The label of requests that match no route. Their addresses are not labels, because anybody can invent addresses. */
 const NO_ROUTE = 'none'
 const ABORTED = 'aborted'
 
 const classOf = (status: number) => `${Math.floor(status / 100)}xx`
 
-/** Measures how long requests take, by the template of their route. */
+/** Measures the duration of requests by their route template. */
 export function measureRequests (app: FastifyInstance, metrics: Metrics): void {
   let underWay = 0
   const note = metrics.timer({
     name: 'svc_http_request_duration_seconds',
-    help: 'Time from a request to the end of its answer; the route is its template, the status its class',
+    help: 'Time from a request to the end of its response; `route` is the template, `status` the class',
     labelNames: ['method', 'route', 'status']
   })
-  metrics.gauge({ name: 'svc_http_requests_under_way', help: 'Requests that are not answered yet' },
+  metrics.gauge({ name: 'svc_http_requests_under_way', help: 'Requests without a response yet' },
     () => [{ labels: {}, value: underWay }])
 
   app.addHook('onRequest', (request, { raw }, done) => {

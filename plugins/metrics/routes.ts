@@ -12,11 +12,12 @@ const createRoutes = (config: Config): Routes => async (app) => {
     schema: {
       operationId: 'getMetrics',
       tags: ['metrics'],
-      summary: 'What all processes of this server measure, in the text format of Prometheus',
-      description: 'Answers 404 unless `SVC_METRICS=true`. Addresses of `SVC_METRICS_ALLOW` need no credential. What counts and takes ' +
-        'time is added up over all processes; `process` names one where that would make no sense.',
+      summary: 'The metrics of all processes of this server, in the text format of Prometheus',
+      description:
+        'Answers 404 unless `SVC_METRICS=true`. Addresses in `SVC_METRICS_ALLOW` need no credential. Counters ' +
+        'and histograms are sums over all processes; `process` names the process where a sum makes no sense.',
       response: {
-        200: { description: 'Metrics, each with its help', content: { 'text/plain': { schema: Type.String() } } },
+        200: { description: 'Metrics, each with its help text', content: { 'text/plain': { schema: Type.String() } } },
         404: ErrorSchema
       }
     },
