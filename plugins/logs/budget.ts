@@ -1,4 +1,4 @@
-/** How many may pass: so many at once, and from then on so many a second. */
+/** A rate limit for lines: a burst at once, and then a number of lines per second. */
 export class Budget {
   readonly #burst: number
   readonly #perSecond: number

@@ -1,7 +1,10 @@
 import { type InferEntity, defineEntity, p } from '@mikro-orm/core'
 import { columns } from '../../core/database/columns.ts'
 
-/** One of the newest lines of the log. Nothing depends on them: the database forgets them when it crashes. */
+/**
+ * One of the newest lines of the log. The table is unlogged, because nothing depends on it: a database crash empties
+ * it.
+ */
 export const LogLine = defineEntity({
   name: 'LogLine',
   tableName: 'log_lines',

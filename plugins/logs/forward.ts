@@ -9,13 +9,13 @@ import { LINES_MAX, type LogEntry } from './schemas.ts'
 import { toLogView } from './views.ts'
 import { WaitingLines } from './waiting-lines.ts'
 
-/** What a start or a scan writes at once is all shown, and of a flood so many lines a second. */
+/** Bounds that show all lines of a start or a scan, and only a number of lines per second of a flood. */
 const AT_ONCE = LINES_MAX / 2
 const PER_SECOND = 200
 const WAITING_MAX_BYTES = 4 * 1024 ** 2
-/** A line that comes alone goes at once, others together. */
+/** A single line is sent at once. Lines that follow within this time are sent together. */
 const PAUSE_MS = 100
-/** For a flood, and a database that does not answer. */
+/** The pause during a flood, and after the database failed. */
 const LONG_PAUSE_MS = 1_000
 
 const toNotice = (count: number, ts = Date.now()): LogEntry => ({
@@ -26,8 +26,8 @@ const toNotice = (count: number, ts = Date.now()): LogEntry => ({
 })
 
 /**
- * Passes on what this process logs, for administrators to look at. Whoever logs is not kept waiting, and nothing that
- * goes wrong here is logged, which would go round in a circle.
+ * Forwards the log lines of this process to administrators. Logging code never waits. Errors in this function are not
+ * logged, because they would be forwarded in turn, endlessly.
  */
 export function forwardLines (app: FastifyInstance): void {
   const waiting = new WaitingLines(LINES_MAX, WAITING_MAX_BYTES)
@@ -41,7 +41,7 @@ export function forwardLines (app: FastifyInstance): void {
     const { lines, left } = waiting.take(budget.left)
     budget.spend(lines.length)
     const entries = lines.flatMap((line) => toLogView(line) ?? [])
-    // In the place of those that are older than what is left.
+    // The notice replaces lines that are older than the entries.
     if (left > 0) entries.unshift(toNotice(left, entries[0]?.ts))
     pauseMs = left > 0 ? LONG_PAUSE_MS : PAUSE_MS
     try {
@@ -66,7 +66,7 @@ export function forwardLines (app: FastifyInstance): void {
   function plan (): void {
     if (timer !== undefined || forwarding !== null || waiting.isEmpty) return
     const delayMs = Math.max(0, doneAt + pauseMs - performance.now())
-    // Whoever logs has a limit of its own, which this is no part of.
+    // The timer must not inherit the time limit of the request that logged the line.
     timer = apartFromRequest(() => setTimeout(start, delayMs).unref())
   }
 

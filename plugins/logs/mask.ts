@@ -1,6 +1,6 @@
 const MASK = '********'
 
-/** What may stand in a text between other words: of an address, a header, or by itself. */
+/** Patterns of secrets in a text: in an address, in a header, or alone. */
 const SECRETS: readonly (readonly [pattern: RegExp, shown: string])[] = [
   [/([?&](?:token|key|code|password|secret|state|[a-z_]*(?:token|secret|password|key))=)[^&\s"'<>]+/gi, `$1${MASK}`],
   [/\b(Bearer|Basic) +[\w.~+/=-]{8,}/gi, `$1 ${MASK}`],
@@ -10,6 +10,6 @@ const SECRETS: readonly (readonly [pattern: RegExp, shown: string])[] = [
   [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]+/g, MASK]
 ]
 
-/** A text without what in it is, or looks like, a secret. */
+/** Masks everything in a text that is or resembles a secret. */
 export const maskText = (text: string): string =>
   SECRETS.reduce((masked, [pattern, shown]) => masked.replaceAll(pattern, shown), text)

@@ -10,8 +10,8 @@ const createRoutes = ({ logs }: Config): Routes => async (app) => {
     schema: {
       operationId: 'listLogEntries',
       tags: ['logs'],
-      summary: 'The newest lines of the log of all processes, oldest first',
-      description: 'Answers 404 with `DISABLE_LOGS_VIEWER=true`. New ones are sent to administrators as `logs:entry`.',
+      summary: 'The newest log lines of all processes, oldest first',
+      description: 'Answers 404 with `DISABLE_LOGS_VIEWER=true`. Administrators receive new lines as `logs:entry`.',
       querystring: LogsQuery,
       response: { 200: Type.Array(LogEntrySchema), 404: ErrorSchema }
     },

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type pg from 'pg'
 import { LINES_MAX, type LogEntry } from './schemas.ts'
 
-/** Adds lines in their order, and drops those that are too many. */
+/** Stores lines in their order, and deletes the oldest lines above the limit. */
 export async function addLines (pool: pg.Pool, entries: readonly LogEntry[]): Promise<void> {
   const column = <Name extends keyof LogEntry>(name: Name) => entries.map((entry) => entry[name])
   await pool.query(`insert into log_lines (ts, level, module, message)
@@ -13,7 +13,7 @@ export async function addLines (pool: pg.Pool, entries: readonly LogEntry[]): Pr
   await pool.query(`delete from log_lines where id <= (select id from log_lines order by id desc offset ${LINES_MAX} limit 1)`)
 }
 
-/** The newest lines of all processes, oldest first. */
+/** Selects the newest lines of all processes, oldest first. */
 export async function selectLines (em: EntityManager, limit: number): Promise<LogEntry[]> {
   const { rows } = await sql<LogEntry>`
     select ts, level, module, message from (

@@ -11,7 +11,7 @@ export const LogEntrySchema = Type.Object({
 }, { title: 'LogEntry' })
 export type LogEntry = Static<typeof LogEntrySchema>
 
-/** How many of the newest lines there are to be looked at. */
+/** The number of newest lines that the server stores. */
 export const LINES_MAX = 1_000
 export const LogsQuery = Type.Object({
   limit: Type.Integer({ default: LINES_MAX, maximum: ID_MAX, description: `Taken as 1 to ${LINES_MAX}` })

@@ -2,21 +2,21 @@ import { stripVTControlCharacters } from 'node:util'
 import { maskText } from './mask.ts'
 import { LOG_LEVELS, type LogEntry } from './schemas.ts'
 
-/** So that a line fits into one notification of the database, and lines stay in order. */
+/** The limit lets a line fit into one notification of the database, so that lines stay in order. */
 const MESSAGE_MAX_BYTES = 6_000
 const MODULE_MAX = 100
 const CUT = ' […]'
 
-/** What every line has, beside what it is about. */
+/** Fields that every line has; all others describe its subject. */
 const OWN_FIELDS = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg', 'err', 'plugin', 'reqId'])
 
-/** The levels of the logger by their numbers, which are ten apart: from trace to fatal. */
+/** Returns the level of a logger's number. The numbers are ten apart, from trace to fatal. */
 const levelOf = (level: unknown): LogEntry['level'] =>
   typeof level === 'number' ? LOG_LEVELS[Math.min(Math.max(Math.floor(level / 10) - 2, 0), LOG_LEVELS.length - 1)] ?? 'INFO' : 'INFO'
 
 const toText = (value: unknown) => typeof value === 'string' ? value : JSON.stringify(value) ?? ''
 
-/** An error by its name and message; the stack is for the log itself. */
+/** Describes an error by its name and message. Only the log itself has the stack. */
 function describeError (err: unknown): string[] {
   if (typeof err !== 'object' || err === null) return err === undefined ? [] : [toText(err)]
   const { type, message } = err as { type?: unknown, message?: unknown }
@@ -30,16 +30,16 @@ function toMessage (fields: Readonly<Record<string, unknown>>): string {
   return [[text, ...error].filter((part) => part !== '' && part !== undefined).join(': '), ...others].join(' ')
 }
 
-/** As the database and a notification take it. */
+/** Returns the text in a form that the database and its notifications accept. */
 function toStorable (text: string): string {
   const clean = text.replaceAll('\0', '').toWellFormed()
   const bytes = Buffer.from(clean)
   if (bytes.length <= MESSAGE_MAX_BYTES) return clean
-  // What is left of a character that was cut is no character.
+  // The incomplete bytes of a cut character decode to U+FFFD.
   return `${bytes.toString('utf8', 0, MESSAGE_MAX_BYTES).replace(/\uFFFD+$/, '')}${CUT}`
 }
 
-/** A line that a logger wrote, as it is shown; null for one that cannot be read. */
+/** Returns the wire form of a logger's line; null if the line cannot be parsed. */
 export function toLogView (line: string): LogEntry | null {
   try {
     const fields = JSON.parse(line) as Record<string, unknown>

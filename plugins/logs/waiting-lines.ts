@@ -1,4 +1,4 @@
-/** A bounded number of the newest lines; older ones are counted and forgotten. */
+/** A bounded queue of the newest lines. It counts the older lines that it drops. */
 export class WaitingLines {
   readonly #linesMax: number
   readonly #bytesMax: number
@@ -20,16 +20,16 @@ export class WaitingLines {
     this.#lines.push(line)
     this.#bytes += line.length
     while (this.#lines.length - this.#first > this.#linesMax || this.#bytes > this.#bytesMax) this.#drop()
-    // Forgetting one by one from the front would move all others each time.
+    // Removing single lines from the front would move all others each time.
     if (this.#first > this.#linesMax) this.#compact()
   }
 
-  /** Counts lines that could not be passed on. */
+  /** Counts lines that could not be forwarded. */
   leaveOut (count: number): void {
     this.#left += count
   }
 
-  /** The newest lines, `max` at most, and how many there were beside them since the last time. */
+  /** Takes the newest lines, at most `max`, and the number of lines dropped since the last call. */
   take (max: number): { lines: string[], left: number } {
     while (this.#lines.length - this.#first > max) this.#drop()
     this.#compact()
