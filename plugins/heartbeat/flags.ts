@@ -5,11 +5,11 @@ import type { Registry } from '../../core/loader/registry.ts'
 
 const ANY_FLAG = 'ANY_SOURCE_ENABLED'
 const SS_CREDENTIALS_FLAG = 'SS_DEV_CREDENTIALS_SET'
-/** Companion apps read these names whether or not the provider is installed. */
+/** Companion apps read these flags even if the provider is not installed. */
 export const FIXED_FLAGS: readonly string[] =
   [ANY_FLAG, SS_CREDENTIALS_FLAG, ...KNOWN_PROVIDERS.flatMap(({ flag }) => flag ?? [])]
 
-/** Whether a client may ask about a provider; it need not be installed. */
+/** True if a client may ask about the provider. The provider need not be installed. */
 export function isKnownProvider (registry: Registry, key: string): boolean {
   return listProviderKeys(registry).includes(key) ||
     registry.records.some((record) => record.kind === 'provider' && record.key === key)
@@ -20,13 +20,13 @@ function flagOf ({ key, heartbeatFlag }: ProviderDefinition): string | null {
   return findKnownProvider(key)?.flag ?? `${key.toUpperCase().replaceAll('-', '_')}_API_ENABLED`
 }
 
-/** Whether a provider counts as one that identifies games; of those that are not known, every one that knows games. */
+/** True if the provider counts as one that identifies games. An unknown provider counts if it knows games. */
 function counts (definition: ProviderDefinition): boolean {
   const known = findKnownProvider(definition.key)
   return known === undefined ? knowsGames(definition) : known.counts === true
 }
 
-/** What clients are told of the metadata providers: a flag for each, true when it can be asked. */
+/** Returns a flag for each metadata provider: true if the provider is active. */
 export function readFlags ({ providers, definitions }: Registry): Record<string, boolean> {
   const flags: Record<string, boolean> = Object.fromEntries(FIXED_FLAGS.map((flag) => [flag, false]))
   const known = listProviders({ definitions })
@@ -35,7 +35,7 @@ export function readFlags ({ providers, definitions }: Registry): Record<string,
     if (flag !== null) flags[flag] = providers.has(definition.key)
   }
   flags[ANY_FLAG] = known.some((definition) => counts(definition) && providers.has(definition.key))
-  // That provider is active only with its developer pair.
+  // ScreenScraper is active only with its developer credentials.
   flags[SS_CREDENTIALS_FLAG] = providers.has('ss')
   return flags
 }

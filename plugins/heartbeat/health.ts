@@ -8,7 +8,7 @@ const OK: Check = { status: 'ok', reason: null }
 const failed = (reason: string): Check => ({ status: 'failed', reason })
 
 export function createHealth (app: FastifyInstance) {
-  /** What went wrong is for the log: an error of the database may name its host and user. */
+  /** The details are only logged, because a database error may name its host and user. */
   async function check (name: string, reason: string, isWell: () => Promise<boolean>): Promise<Check> {
     try {
       return await limitTime('No answer within', CHECK_TIMEOUT_MS, NEVER, isWell) ? OK : failed(reason)
@@ -18,7 +18,7 @@ export function createHealth (app: FastifyInstance) {
     }
   }
 
-  /** Anyone may ask, so that names and places are for the log. */
+  /** Anyone may call this, so the names and folders of libraries are only logged. */
   async function checkLibraries (): Promise<Check> {
     try {
       const states = await limitTime('No answer within', CHECK_TIMEOUT_MS, NEVER, () => app.library.look())
@@ -34,8 +34,8 @@ export function createHealth (app: FastifyInstance) {
 
   return {
     /**
-     * Whether this process can serve: the database answers and a scan worker is there. A library that cannot be read
-     * is told of, and the others are served.
+     * Checks if this process can serve: the database answers and a scan worker runs. An unreadable library is reported,
+     * but the server still serves the others.
      */
     async readReadiness (): Promise<Readiness> {
       const [database, worker, libraries] = await Promise.all([

@@ -2,7 +2,7 @@ import type { Config } from '../../core/config/config.ts'
 import type { Sign, SignKind } from '../../core/sockets/proxy-signs.ts'
 import type { Problem } from './schemas.ts'
 
-/** Beside the request's own address, what a proxy has to pass on for WebSockets. */
+/** The settings that a proxy needs for WebSockets, besides the address of the server. */
 const UPGRADE_LINES = [
   'nginx, in http: map $http_upgrade $connection_upgrade { default upgrade; \'\' \'\'; }',
   'nginx, in location: proxy_http_version 1.1; proxy_set_header Upgrade $http_upgrade; ' +
@@ -33,7 +33,7 @@ const DESCRIPTIONS: Record<SignKind, Describe> = {
   })
 }
 
-/** What requests showed to be wrong between visitors and this server, in words for its owner. */
+/** Describes for the operator the configuration problems that requests have shown. */
 export function describeProblems (signs: readonly Sign[], config: Config): Problem[] {
   return signs.map((sign) => ({ ...sign, ...DESCRIPTIONS[sign.kind](sign.subject, config) }))
 }

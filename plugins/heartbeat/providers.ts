@@ -12,14 +12,16 @@ const CONCURRENCY = 4
 /** A provider that takes longer counts as not answering. */
 const PROVIDER_TIMEOUT_MS = 10_000
 const WORKER_TIMEOUT_MS = PROVIDER_TIMEOUT_MS + 2_000
-/** Anyone may ask; the provider is asked once in this time. */
+/** Anyone may call this, so one answer of a provider is cached for this time. */
 const KEEP_MS = 30_000
 
 export function createProviderChecks (app: FastifyInstance, config: Config) {
   const asked = createTimedMemo<boolean>(KEEP_MS)
   const answered = createTimedMemo<boolean>(KEEP_MS)
 
-  /** In the worker: whether the provider answers. One without a heartbeat does unless its circuit is open. */
+  /**
+   * Checks in the worker if the provider answers. A provider without a heartbeat answers unless its circuit is open.
+   */
   async function ask (key: string, until: AbortSignal): Promise<boolean> {
     const provider = app.registry.providers.get(key)
     if (provider === undefined || app.circuits.of(key).refusal() !== null) return false
@@ -52,9 +54,9 @@ export function createProviderChecks (app: FastifyInstance, config: Config) {
 
   return {
     /**
-     * Whether a metadata provider answers; false for one that is not active, and on any failure.
+     * True if a metadata provider answers; false for an inactive provider, and on any failure.
      *
-     * @throws ApiError BAD_REQUEST for a name that is no provider's.
+     * @throws ApiError BAD_REQUEST for a name of no provider.
      */
     async isAnswering (key: string): Promise<boolean> {
       if (!isKnownProvider(app.registry, key)) throw badRequest('Invalid metadata source')

@@ -21,7 +21,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
     schema: {
       operationId: 'getHeartbeat',
       tags,
-      summary: 'What a client needs to know before it signs in',
+      summary: 'The facts that a client needs before it signs in',
       response: { 200: HeartbeatSchema }
     },
     config: { public: true }
@@ -31,7 +31,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
     schema: {
       operationId: 'getMetadataHeartbeat',
       tags,
-      summary: 'Whether a metadata provider answers; kept for half a minute',
+      summary: 'Check if a metadata provider answers; the result is cached for half a minute',
       params: ProviderParams,
       response: { 200: Type.Boolean(), 400: ErrorSchema }
     },
@@ -40,7 +40,8 @@ const createRoutes = (config: Config): Routes => async (app) => {
 
   app.get('/api/health', {
     schema: {
-      operationId: 'getLiveness', tags, summary: 'Whether this process answers; to administrators also what is wrong on the way to it', response: { 200: LivenessSchema }
+      operationId: 'getLiveness', tags, summary:
+        'Check if this process answers; administrators also see problems between visitors and it', response: { 200: LivenessSchema }
     },
     config: { public: true }
   }, async ({ caller }) => {
@@ -52,9 +53,10 @@ const createRoutes = (config: Config): Routes => async (app) => {
     schema: {
       operationId: 'getReadiness',
       tags,
-      summary: 'Whether the server can work: the database answers and a scan worker runs',
-      description: '`libraries` says whether all libraries can be read. When not, what lies in the others is served all the same, ' +
-        'so that it does not count for `status`.',
+      summary: 'Check if the server can work: the database answers and a scan worker runs',
+      description:
+        '`libraries` says if all libraries can be read. An unreadable library does not affect `status`, because ' +
+        'the server still serves the others.',
       response: { 200: ReadinessSchema, 503: ReadinessSchema }
     },
     config: { public: true }

@@ -4,12 +4,12 @@ import { FIXED_FLAGS } from './flags.ts'
 
 export const HeartbeatSchema = Type.Object({
   SYSTEM: Type.Object({
-    VERSION: Type.String({ description: 'The API level served, which companion apps compare' }),
+    VERSION: Type.String({ description: 'The served API level, which companion apps compare' }),
     SVC_VERSION: Type.String({ description: 'The release of this server' }),
     SHOW_SETUP_WIZARD: Type.Boolean()
   }),
   METADATA_SOURCES: Type.Object(Object.fromEntries(FIXED_FLAGS.map((flag) => [flag, Type.Boolean()])), {
-    additionalProperties: Type.Boolean(), description: 'Further flags are those of the other providers that are there'
+    additionalProperties: Type.Boolean(), description: 'Further flags belong to the other installed providers'
   }),
   FILESYSTEM: Type.Object({ FS_PLATFORMS: Type.Array(Type.String()) }),
   EMULATION: Type.Object({ DISABLE_EMULATOR_JS: Type.Boolean(), DISABLE_RUFFLE_RS: Type.Boolean() }),
@@ -49,13 +49,14 @@ export type Problem = Static<typeof ProblemSchema>
 export const LivenessSchema = Type.Object({
   status: Type.Literal('ok'),
   problems: Type.Optional(Type.Array(ProblemSchema, {
-    description: 'For administrators: what requests showed to be wrong between visitors and this server since it started'
+    description:
+      'For administrators: problems between visitors and this server that requests have shown since it started'
   }))
 }, { title: 'Liveness' })
 
 const CheckSchema = Type.Object({
   status: StringEnum(['ok', 'failed']),
-  reason: Nullable(Type.String({ description: 'What to look at; null when all is well' }))
+  reason: Nullable(Type.String({ description: 'The part to check; null if all is well' }))
 }, { title: 'Check' })
 export const ReadinessSchema = Type.Object({
   status: StringEnum(['ok', 'failed']),

@@ -10,13 +10,13 @@ import { createTimedMemo } from './timed-memo.ts'
 import type { Heartbeat } from './schemas.ts'
 import { createProviderChecks } from './providers.ts'
 
-/** Apps ask all the time, and nothing that is told changes more often than people would notice. */
+/** Apps ask all the time, and the values rarely change faster than people notice. */
 const KEEP_MS = 1_000
 
-/** The served dialect's own values for schedules that this server does not have. */
+/** The served dialect's defaults for schedules that this server does not have. */
 const ABSENT_CRON = '0 4 * * *'
 
-/** What login pages need to know; all is off where sign-in by OpenID Connect cannot work. */
+/** Returns the sign-in options that login pages need. All are off if OpenID Connect cannot work. */
 function readOidcFlags (config: Config): Heartbeat['OIDC'] {
   const { settings } = readSettings(config)
   return {
@@ -29,7 +29,7 @@ function readOidcFlags (config: Config): Heartbeat['OIDC'] {
 
 export function createHeartbeat (app: FastifyInstance, config: Config) {
   const { auth, devices, tasks } = config
-  /** Of nobody in particular: what a caller may not know of is taken out of each answer. */
+  /** These caches hold data of all callers. Each answer removes the parts that its caller may not see. */
   const folders = createTimedMemo<string[]>(KEEP_MS)
   const flags = createTimedMemo<Heartbeat['METADATA_SOURCES']>(KEEP_MS)
   let hasAdminUntil = 0
@@ -37,7 +37,9 @@ export function createHeartbeat (app: FastifyInstance, config: Config) {
   const launchboxIndex = app.registry.providers.get('launchbox')?.definition.index
   const launchbox = launchboxIndex && readIndexSchedule('launchbox', config)
 
-  /** That there is none is not kept: whoever makes the first one looks again at once. */
+  /**
+   * Only a positive result is cached, because the wizard checks again right after it creates the first administrator.
+   */
   async function hasAdmin (): Promise<boolean> {
     if (Date.now() < hasAdminUntil) return true
     const isThere = await app.users.hasAdmin()
@@ -47,7 +49,7 @@ export function createHeartbeat (app: FastifyInstance, config: Config) {
 
   async function listFolders (caller: Caller | null, isSetUp: boolean): Promise<string[]> {
     if (isSetUp && caller?.scopes.has('platforms.read') !== true) return []
-    // The wizard shows what it has just made.
+    // Before setup ends nothing is cached, because the wizard shows the folders that it has just created.
     const found = isSetUp ? await folders('', () => app.setup.listPlatforms()) : await app.setup.listPlatforms()
     const hidden = await app.platforms.listHiddenFolders(app.orm.em, caller)
     return found.filter((folder) => !hidden.has(folder))
@@ -57,7 +59,7 @@ export function createHeartbeat (app: FastifyInstance, config: Config) {
     providers: createProviderChecks(app, config),
     health: createHealth(app),
 
-    /** What a client needs to know before it signs in, and the folders of the platforms the caller may know of. */
+    /** Returns the facts that a client needs before it signs in, with the platform folders that the caller may see. */
     async read (caller: Caller | null): Promise<Heartbeat> {
       const isSetUp = await hasAdmin()
       return {

@@ -1,6 +1,6 @@
 /**
- * Runs `create` at most once per key and period, however many ask, so that what a stranger asks for stays cheap.
- * A rejection is not kept.
+ * Runs `create` at most once per key and period, however many callers ask, because anonymous requests must stay cheap.
+ * A rejection is not cached.
  */
 export function createTimedMemo<T> (keepMs: number, now: () => number = Date.now) {
   const kept = new Map<string, { value: Promise<T>, until: number }>()
