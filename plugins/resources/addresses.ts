@@ -2,21 +2,22 @@ import { type Secrets, isEqualSecret } from '../../core/access/secrets.ts'
 
 export const RESOURCES_PREFIX = '/assets/romm/resources'
 const PURPOSE = 'resource address'
-/** 128 bits of the signature: nobody guesses them, and lists of thousands of covers stay small. */
+/** 128 bits of the signature are impossible to guess, and keep lists of thousands of covers small. */
 const MARK_LENGTH = 22
 const PLACE = new RegExp(`^(?:([\\w-]{${MARK_LENGTH}})/)?(.*)$`, 's')
 
-/** How stored files are named to clients. */
+/** The addresses of stored files for clients. */
 export interface Addresses {
-  /** Where a stored file is served; the version tells browsers when it is another one. */
+  /** Returns the address of a stored file. The version changes when the file does, so browsers fetch it again. */
   locate (path: string, version?: string): string
-  /** The same below the prefix, for fields that clients put behind it themselves. */
+  /** Returns the part of the address below the prefix, for fields to which clients add the prefix themselves. */
   place (path: string): string
 }
 
 /**
- * A mark is the file's for as long as the secret key is the same, so that browsers and apps can keep what they fetched.
- * It comes first in the path: apps cut queries off and look at extensions.
+ * Returns the mark of a file. The mark stays the same as long as the secret key, so browsers and apps can cache the
+ * file.
+ * It comes first in the path, because apps cut off queries and read extensions.
  */
 const markOf = (secrets: Secrets, path: string) => secrets.sign(PURPOSE, path).slice(0, MARK_LENGTH)
 
@@ -29,7 +30,7 @@ export function createAddresses (secrets: Secrets | null): Addresses {
   }
 }
 
-/** The path that an address names below its prefix, and whether it carries that path's mark. */
+/** Parses an address below its prefix: returns the path, and if the mark is valid for that path. */
 export function readPlace (secrets: Secrets, place: string): { path: string, isMarked: boolean } {
   const [, mark, path = ''] = PLACE.exec(place) ?? []
   return { path, isMarked: mark !== undefined && isEqualSecret(mark, markOf(secrets, path)) }

@@ -1,7 +1,7 @@
-/** Where the pictures of achievements are, in the folder of a ROM's artwork. */
+/** The folder of achievement badges within the artwork of a ROM. */
 export const BADGE_FOLDER = 'retroachievements/badges'
 
 const STEM = /(?:^|\/)(?<stem>[\w-]{1,100})\.\w+$/
 
-/** What a badge is called in its address, and as a file, whose extension follows the content; null for no name. */
+/** Returns the name of a badge without its extension, which follows the content; null if there is no name. */
 export const badgeStem = (place: string): string | null => STEM.exec(place)?.groups?.stem ?? null

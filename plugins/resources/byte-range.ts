@@ -5,10 +5,11 @@ const BYTES = /^\s*bytes\s*=(.*)$/is
 const SPEC = /^\s*(\d*)\s*-\s*(\d*)\s*$/
 
 /**
- * The one range a `Range` header asks for. Null means that the whole is sent: other units, nonsense, and several ranges
+ * Returns the one range of a `Range` header. Null means the whole file: other units, invalid headers, and several
+ * ranges
  * at once, which a server may ignore. See RFC 9110, section 14.
  *
- * @param size bytes of the whole
+ * @param size size of the whole file in bytes
  */
 export function parseByteRange (header: string, size: number): ByteRange | 'unsatisfiable' | null {
   const [, first, last] = SPEC.exec(BYTES.exec(header)?.[1] ?? '') ?? []

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** What the answer says of the file as it is now. */
+/** The validators of the current state of a file. */
 export interface Validators {
   etag: string
-  /** HTTP date; none where only the tag tells one state from another. */
+  /** HTTP date; absent if only the tag tells one state from another. */
   lastModified?: string
 }
 
@@ -11,7 +11,7 @@ const WEAK = /^W\//
 const modifiedAt = ({ lastModified = '' }: Validators) => Date.parse(lastModified)
 const tagsOf = (header: string) => header.split(',').map((tag) => tag.trim())
 
-/** Whether `If-Match` or `If-Unmodified-Since` name another state of the file. See RFC 9110, section 13. */
+/** True if `If-Match` or `If-Unmodified-Since` name another state of the file. See RFC 9110, section 13. */
 export function isPreconditionFailed (headers: IncomingHttpHeaders, current: Validators): boolean {
   const match = headers['if-match']
   if (match !== undefined) return match.trim() !== '*' && !tagsOf(match).includes(current.etag)
@@ -19,7 +19,7 @@ export function isPreconditionFailed (headers: IncomingHttpHeaders, current: Val
   return !Number.isNaN(since) && modifiedAt(current) > since
 }
 
-/** Whether the client's copy is still good; its tag says so alone when it sends one. */
+/** True if the client's copy is still current. If the client sends a tag, only the tag counts. */
 export function isFresh (headers: IncomingHttpHeaders, current: Validators): boolean {
   const match = headers['if-none-match']
   if (match !== undefined) {
@@ -29,7 +29,7 @@ export function isFresh (headers: IncomingHttpHeaders, current: Validators): boo
   return !Number.isNaN(since) && modifiedAt(current) <= since
 }
 
-/** Whether a range continues what the client already has: without `If-Range` it says so by asking. */
+/** True if a range continues the client's copy. Without `If-Range` the request itself says so. */
 export function isSameForRange (headers: IncomingHttpHeaders, current: Validators): boolean {
   const condition = headers['if-range']
   if (typeof condition !== 'string') return condition === undefined

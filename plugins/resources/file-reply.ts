@@ -10,34 +10,35 @@ import { createFileStream } from './file-stream.ts'
 interface ReplyFields {
   type: string
   cacheControl: string
-  /** Without it the answer names no file. */
+  /** Without a disposition the response names no file. */
   disposition?: { type: 'attachment' | 'inline', fileName: string }
 }
 
-/** An open file to answer with. */
+/** An open file to send. */
 export interface FileReply extends ReplyFields {
-  /** Closed with the answer. */
+  /** The response closes the handle. */
   handle: FileHandle
-  /** What is known of the content; without it the file on disk tells its state. */
+  /** The validators of the content; by default those of the file on disk. */
   validators?: Validators
 }
 
-/** Bytes to answer with, of which any part can be made. */
+/** Generated content, of which any range can be produced. */
 export interface ContentReply extends ReplyFields {
   size: number
   validators: Validators
-  /** The bytes from `start` up to and without `end`; called once at most. */
+  /** Returns the bytes from `start` up to and excluding `end`. Called at most once. */
   read (start: number, end: number): Readable
 }
 
-/** Content of users and of the internet never runs anything in a browser. */
+/** Content of users and of the internet never runs scripts in a browser. */
 const CONTENT_SECURITY_POLICY = "sandbox; default-src 'none'"
 // eslint-disable-next-line no-control-regex
 const NEVER_IN_NAMES = /[\0-\x1f\x7f-\x9f/\\]/g
 
 /**
- * The value of a `Content-Disposition` header, by RFC 6266 and RFC 8187; no control character and no slash passes.
- * Always with both forms of the name: apps look for either, and some take the first that they find.
+ * Returns the value of a `Content-Disposition` header, by RFC 6266 and RFC 8187. No control character and no slash
+ * passes.
+ * Contains both forms of the name, because apps look for either, and some use the first that they find.
  */
 export function contentDisposition (type: 'attachment' | 'inline', fileName: string): string {
   const name = fileName.replace(NEVER_IN_NAMES, '_').toWellFormed()
@@ -45,7 +46,10 @@ export function contentDisposition (type: 'attachment' | 'inline', fileName: str
   return `${type}; filename*=${encodeExtended(name)}; filename="${ascii}"`
 }
 
-/** A file that is replaced has another inode, one that is written another time: this changes with either. */
+/**
+ * Returns a version of the file. A replaced file has another inode, a written file another time: either changes the
+ * version.
+ */
 export async function stateOf (handle: FileHandle): Promise<string> {
   const { ino, size, mtimeNs } = await handle.stat({ bigint: true })
   return [ino, size, mtimeNs].map((part) => part.toString(36)).join('-')
@@ -68,7 +72,7 @@ const outOfRange = (range: string | undefined, size: number) => new ApiError('RA
   `The file has ${size} bytes, of which '${range}' names none; ask for some of them, or leave the range out`)
 
 /**
- * Answers with the whole, a range of it, or that the client's copy is still good.
+ * Sends the whole content, a range of it, or 304 if the client's copy is current.
  *
  * @throws ApiError PRECONDITION_FAILED, RANGE_NOT_SATISFIABLE
  */
@@ -100,7 +104,7 @@ export function sendContent (request: FastifyRequest, reply: FastifyReply, conte
   return request.method === 'HEAD' ? reply.send() : reply.send(content.read(start, end + 1))
 }
 
-/** Answers with an open file. */
+/** Sends an open file. */
 export async function sendFile (request: FastifyRequest, reply: FastifyReply, file: FileReply): Promise<FastifyReply> {
   const { handle, ...fields } = file
   let isRead = false

@@ -4,8 +4,8 @@ import { Readable } from 'node:stream'
 const CHUNK_BYTES = 256 * 1024
 
 /**
- * Exactly `length` bytes of an open file from `start`, which is closed at the end, on an error, and when the stream is
- * given up. A file that turned out shorter is an error: the length was promised already.
+ * Streams exactly `length` bytes of an open file from `start`. The file is closed at the end, on an error, and when the
+ * stream is destroyed. A file that is shorter causes an error, because the length was already sent.
  */
 export function createFileStream (handle: FileHandle, start: number, length: number): Readable {
   const end = start + length

@@ -7,7 +7,7 @@ import routes from './routes.ts'
 import { createResources } from './service.ts'
 import { defineWebp } from './webp.ts'
 
-/** How every feature sends files. */
+/** The functions with which every feature sends files. */
 const files = {
   send: sendFile, sendContent, createStream: createFileStream, stateOf, contentDisposition, mediaTypeOf
 }

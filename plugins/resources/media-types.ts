@@ -1,5 +1,6 @@
 /**
- * What may be shown in a browser, by lower-case extension. Nothing that can carry a script is in it: no SVG, no HTML.
+ * Media types that a browser may show, by lower-case extension. SVG and HTML are missing, because they can carry
+ * scripts.
  */
 const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
   ['png', 'image/png'],
@@ -28,7 +29,7 @@ const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
   ['md', 'text/markdown; charset=utf-8']
 ])
 
-/** The type a file is shown as; null when it may only be saved. */
+/** Returns the type with which a file is shown; null if the file may only be saved. */
 export function mediaTypeOf (fileName: string): string | null {
   const dot = fileName.lastIndexOf('.')
   return dot === -1 ? null : MEDIA_TYPES.get(fileName.slice(dot + 1).toLowerCase()) ?? null

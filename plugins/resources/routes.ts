@@ -9,7 +9,7 @@ const Params = Type.Object({ '*': Type.String() })
 const YEAR_SECONDS = 31_536_000
 const PREFIXES = [RESOURCES_PREFIX, '/assets/svc/resources']
 
-/** An address with a version names one state of the file for ever. */
+/** An address with a version names one state of the file forever. */
 function cacheControlOf (url: string, { isOpen }: Resource): string {
   if (!isOpen) return 'private, no-cache'
   const isVersioned = /[?&](?:ts|v)=/.test(url)
@@ -18,7 +18,7 @@ function cacheControlOf (url: string, { isOpen }: Resource): string {
 
 const routes: Routes = async (app) => {
   app.addHook('onSend', async (_request, reply) => {
-    // What any cache may keep must not carry one visitor's cookies.
+    // Shared caches store this response, so it must not carry a visitor's cookies.
     reply.removeHeader('set-cookie')
   })
   for (const prefix of PREFIXES) {
@@ -28,7 +28,7 @@ const routes: Routes = async (app) => {
         url: `${prefix}/*`,
         exposeHeadRoute: false,
         schema: { hide: true, params: Params },
-        // The address may be all that is needed: pictures in pages send no token.
+        // The address itself may grant access, because pictures in pages send no token.
         config: { public: true },
         handler: async (request, reply) => {
           const resource = app.resources.find(request.params['*'])

@@ -15,23 +15,23 @@ const MEDIA_FOLDERS = ['cover', 'screenshots', 'manual', 'soundtracks', BADGE_FO
 const NAME = '[^/.][^/]*'
 const ROM_PATH = new RegExp(`^roms/\\d+/(?<rom>\\d{1,10})/(?:${MEDIA_FOLDERS.join('|')})/${NAME}$`, 's')
 const COLLECTION_PATH = new RegExp(`^collections/(?<collection>\\d{1,10})/cover/${NAME}$`, 's')
-/** What is served from the folder; what belongs to users has its own routes. */
+/** Paths in the folder that are served here. Files that belong to users have their own routes. */
 const SERVED_PATHS = [
   ROM_PATH,
   new RegExp(`^platforms/(?:${NAME}/)?${NAME}$`, 's'),
   COLLECTION_PATH
 ]
 
-/** A file that an address names. */
+/** A file named by an address. */
 export interface Resource {
   /** Relative to the resources folder. */
   path: string
   type: string
-  /** Whether the address alone opens it. */
+  /** True if the address alone grants access. */
   isOpen: boolean
 }
 
-/** Whether a caller sees the ROM or the collection with this id, as an address names it. */
+/** Checks if a caller may see the ROM or collection with this id, which comes from an address. */
 type Sees = (em: EntityManager, caller: Caller, id: string) => Promise<boolean>
 
 export function createResources (config: Config, secrets: Secrets) {
@@ -42,16 +42,16 @@ export function createResources (config: Config, secrets: Secrets) {
   let seesCollection: Sees = async () => false
 
   return {
-    /** Addresses for somebody who may see what they name: they open it without a credential. */
+    /** Addresses for callers who may see the files. They grant access without a credential. */
     marked: isPublic ? plain : createAddresses(secrets),
 
-    /** Addresses that go to everybody: whoever follows them has to show who they are. */
+    /** Addresses for everybody. They grant access only with a credential. */
     plain: plain satisfies Addresses,
 
     /**
-     * What an address names below its prefix.
+     * Returns the resource for an address below the prefix.
      *
-     * @throws ApiError NOT_FOUND when nothing of that kind is served.
+     * @throws ApiError NOT_FOUND if no such resource is served.
      */
     find (place: string): Resource {
       const { path, isMarked } = readPlace(secrets, place)
@@ -60,13 +60,13 @@ export function createResources (config: Config, secrets: Secrets) {
       return { path, type, isOpen: isPublic || isMarked }
     },
 
-    /** Until whoever knows ROMs says who sees one, administrators alone see what belongs to it. */
+    /** Sets the check for ROMs. Until then only administrators see the files of ROMs. */
     guardRoms (check: Sees): void { seesRom = check },
 
-    /** Until whoever knows collections says who sees one, nobody does. */
+    /** Sets the check for collections. Until then nobody sees the files of collections. */
     guardCollections (check: Sees): void { seesCollection = check },
 
-    /** @throws ApiError NOT_FOUND unless the caller may see what the file belongs to. */
+    /** @throws ApiError NOT_FOUND unless the caller may see the object to which the file belongs. */
     async checkVisible (em: EntityManager, caller: Caller, { path }: Resource): Promise<void> {
       const collectionId = COLLECTION_PATH.exec(path)?.groups?.collection
       if (collectionId !== undefined) {

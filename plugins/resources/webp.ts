@@ -9,16 +9,16 @@ import { requireFreeSpace } from '../../core/files/free-space.ts'
 import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
 import { openImage } from './image.ts'
 
-/** Covers of ROMs and collections, large and small; a GIF may move. */
+/** Covers of ROMs and collections, large and small. GIFs are skipped, because they may be animated. */
 const COVERS = ['roms/*/*/cover/*.{png,jpg,jpeg}', 'collections/*/cover/*.{png,jpg,jpeg}']
 const QUALITY = 90
-/** Tens of thousands of covers. */
+/** Enough for tens of thousands of covers. */
 const TIMEOUT_SECONDS = 6 * 3_600
 const REPORT_EVERY_MS = 1_000
 
 const webpOf = (path: string) => join(dirname(path), `${basename(path, extname(path))}.webp`)
 
-/** Whether a cover has a copy that is not older than itself. */
+/** True if the cover has a WebP copy that is not older than itself. */
 async function isDone (path: string): Promise<boolean> {
   try {
     return (await stat(webpOf(path))).mtimeMs >= (await stat(path)).mtimeMs
@@ -28,7 +28,7 @@ async function isDone (path: string): Promise<boolean> {
   }
 }
 
-/** Nothing is half-written under the name that clients ask for. */
+/** Staging prevents a half-written file under the name that clients request. */
 async function convert (path: string): Promise<void> {
   const content = await (await openImage(path)).webp({ quality: QUALITY }).toBuffer()
   await requireFreeSpace(dirname(path), content.length)
@@ -47,7 +47,7 @@ async function convert (path: string): Promise<void> {
   }
 }
 
-/** Writes a WebP beside each stored cover, for clients that ask for those. */
+/** Writes a WebP copy beside each stored cover, for clients that request this format. */
 export function defineWebp (app: FastifyInstance, config: Config): TaskDefinition {
   const folder = join(config.data_dir, 'resources')
 
@@ -61,7 +61,7 @@ export function defineWebp (app: FastifyInstance, config: Config): TaskDefinitio
       try {
         if (!await isDone(path)) await convert(path)
       } catch (err) {
-        // A full disk takes no other cover either.
+        // A full disk fails every other cover too.
         if (['ENOSPC', 'EDQUOT', 'NO_FREE_SPACE'].includes(errorCode(err))) throw err
         stats.errors++
         app.log.warn({ err, cover }, 'a cover could not be written as WebP')
@@ -77,7 +77,7 @@ export function defineWebp (app: FastifyInstance, config: Config): TaskDefinitio
   return {
     name: 'convert_images_to_webp',
     title: 'Convert images to WebP',
-    description: 'Writes a WebP beside each stored cover; covers that have one are left alone',
+    description: 'Writes a WebP copy beside each stored cover; skips covers that have one',
     type: 'conversion',
     group: 'scheduled',
     enabled: config.tasks.convert_images_to_webp,
