@@ -9,7 +9,7 @@ export interface ExportOptions { platform?: string[], json?: boolean, scan?: boo
 
 const USAGE = 2
 
-/** @throws StartError when it is not active; its reason is with `svc plugins`. */
+/** @throws StartError if the exporter is not active; `svc plugins` shows the reason. */
 function pickFormats (app: App, format: string): string[] {
   const keys = [...app.registry.exporters.keys()]
   const wanted = format === 'all' ? keys : keys.filter((key) => key === format)
@@ -23,7 +23,7 @@ const printJson = (outcome: ExportOutcome) => {
   for (const error of outcome.errors) process.stdout.write(`${JSON.stringify({ event: 'error', ...error })}\n`)
 }
 
-/** A line per file on stdout; what failed or was left out on stderr. */
+/** Prints one line per file on stdout, and failures and skipped ROMs on stderr. */
 function printLines (outcome: ExportOutcome): void {
   for (const { path, written, games, media_files: media, skipped, media_errors: failed } of outcome.files) {
     process.stdout.write(`${path}: games ${games}, media files ${media}${written ? '' : ', nothing new'}\n`)
@@ -33,7 +33,7 @@ function printLines (outcome: ExportOutcome): void {
   for (const { path, reason } of outcome.errors) process.stderr.write(`svc: ${path} was not written: ${reason}\n`)
 }
 
-/** `svc export`: 0 when every file was written. */
+/** Runs `svc export`. Returns 0 if every file was written. */
 export async function exportLibrary (format: string, options: ExportOptions): Promise<number> {
   const { config } = loadConfig()
   return await withWorker(config, async (app) => {

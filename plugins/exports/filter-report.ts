@@ -11,11 +11,11 @@ function narrowFile (file: ExportedFile, hidden: readonly HiddenRom[]): Exported
   const ids = new Set(own.map((rom) => rom.id))
   const skipped = file.skipped.filter((rom) => !ids.has(rom.rom_id))
   const exported = own.filter((rom) => rom.is_exported).length - (file.skipped.length - skipped.length)
-  // Files of media are called after their games.
+  // Media errors are removed, because the files are named after hidden games.
   return { ...file, skipped, games: Math.max(0, file.games - exported), media_errors: [] }
 }
 
-/** The outcome without the machine's own paths. */
+/** Replaces the machine's own paths in the outcome. */
 export function maskPlaces ({ files, errors }: ExportOutcome, mask: (text: string) => string): ExportOutcome {
   return {
     files: files.map((file) => ({
@@ -27,7 +27,7 @@ export function maskPlaces ({ files, errors }: ExportOutcome, mask: (text: strin
   }
 }
 
-/** What an export did as a viewer may know of it. The files are the library's, and hold all there is. */
+/** Removes hidden ROMs from the outcome of an export. The written files belong to the library and contain all ROMs. */
 export async function narrowOutcome (
   em: EntityManager, caller: AnyCaller, outcome: ExportOutcome
 ): Promise<ExportOutcome> {

@@ -8,10 +8,10 @@ import { type ExportedFields, type ExportedPlace, GAME_FIELDS, PAGE_ROMS, type R
 import type { SkippedRom } from './schemas.ts'
 import { findStartFile } from './platform/start-file.ts'
 
-/** A game before its media are in place. */
+/** A game before its media are placed. */
 export interface GameDraft {
   game: Omit<ExportGame, 'media'>
-  /** Where its media go below each media folder, without extension. */
+  /** The path of its media below each media folder, without extension. */
   stem: string
   /** Media in the resources folder by kind: paths relative to it. */
   sources: ReadonlyMap<MediaKind, string>
@@ -19,11 +19,11 @@ export interface GameDraft {
 
 export interface GamePage { drafts: GameDraft[], skipped: SkippedRom[] }
 
-/** What a ROM's player count says when nobody knows it. */
+/** The default player count of a ROM, which means unknown. */
 const UNKNOWN_PLAYERS = '1'
 
 /**
- * The ROMs of a platform in one library that are on disk, by file name, one query per 1,000.
+ * Reads the ROMs of a platform in one library that are on disk, by file name, one query per 1,000.
  *
  * @param folder the platform's ROM folder, relative to the library
  */
@@ -51,7 +51,7 @@ function addRow (page: GamePage, row: RomRow, folder: string): void {
 }
 
 /**
- * @throws PathRefusedError when the stored path leaves the platform's folder
+ * @throws PathRefusedError if the stored path leads out of the platform's folder
  * @throws ApiError EXPORT_FAILED for a folder of several games
  */
 function toDraft (row: RomRow, folder: string): GameDraft {
@@ -62,7 +62,7 @@ function toDraft (row: RomRow, folder: string): GameDraft {
   return { game: toGame(row, path), stem: isFolder ? path : dropExtension(path), sources: listSources(row) }
 }
 
-/** ES-DE takes a folder whose name has an extension for one file, whatever lies in the folder. */
+/** ES-DE treats a folder whose name has an extension as one file, whatever the folder contains. */
 function startFileOf ({ fs_extension: extension, top_files: names }: RomRow): string | null {
   return extension !== '' && names.length > 1 ? null : findStartFile(names)
 }
@@ -81,7 +81,7 @@ function toGame (row: RomRow, path: string): GameDraft['game'] {
   }
 }
 
-/** The part below the platform's folder; of a path from a time when the library was laid out otherwise, the name. */
+/** Returns the path below the platform's folder. For a path of a former layout, returns the file name. */
 function toRelative (path: string, folder: string): string {
   return path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path.slice(path.lastIndexOf('/') + 1)
 }

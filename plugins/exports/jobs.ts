@@ -11,7 +11,7 @@ interface ExportJob {
 const CONCURRENCY = 2
 const TIMEOUT_SECONDS = 60 * 60
 
-/** Exports asked for over HTTP: exporters are plugins, and those run in the scan worker. */
+/** Defines the job for exports over HTTP, because exporters are plugins and run in the scan worker. */
 export function defineExportJob (app: FastifyInstance): void {
   const closing = new AbortController()
   app.jobs.define<ExportJob>(EXPORT_QUEUE, {
@@ -22,7 +22,7 @@ export function defineExportJob (app: FastifyInstance): void {
       exporters: [exporter], platformIds, signal: AbortSignal.any([signal, closing.signal])
     })
   })
-  // Before the queue waits for its jobs to end.
+  // This runs before the queue waits for its jobs to end.
   app.addHook('preClose', async () => {
     closing.abort(new ApiError('UNAVAILABLE', 'The scan worker is shutting down. Export again.'))
   })

@@ -6,22 +6,22 @@ import type { GameValues, Rom } from '../roms/entities.ts'
 import { gameFieldsIn, selectGameFields } from '../roms/game-fields.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 
-/** What of a game exporters get as it is stored. */
+/** Fields of a game that exporters receive exactly as stored. */
 export const GAME_FIELDS = gameFieldsIn('exports')
 export type ExportedFields = Pick<GameValues, typeof GAME_FIELDS[number]>
 
 export type RomRow = ExportedFields & Pick<GameValues, 'player_count'> &
   Pick<Rom, 'id' | 'fs_name' | 'fs_path' | 'fs_name_no_tags' | 'fs_extension' | 'is_folder' | 'tags' | 'path_screenshots' | 'media'> &
   Record<'name' | 'summary' | 'path_cover_large' | 'path_manual', string | null> & {
-    /** The names of the files directly in a ROM's folder, the first few hundred; empty for a ROM that is a file. */
+    /** The names of the first few hundred files directly in a ROM's folder; empty if the ROM is a file. */
     top_files: string[]
   }
 
 export const PAGE_ROMS = 1_000
-/** First half of the advisory locks that exports hold: any number that is ours alone. */
+/** The first half of the keys of export locks (PostgreSQL advisory locks): a number that nothing else uses. */
 const LOCK_CLASS = 736_421
 
-/** A folder with more files is a game as a whole. */
+/** A folder with more files counts as one game. */
 const TOP_FILES_MAX = 500
 
 const SELECT_PAGE = `select r.id, r.fs_name, r.fs_path, r.fs_name_no_tags, r.fs_extension, r.is_folder, r.name, r.summary, r.tags,
@@ -34,14 +34,14 @@ const SELECT_PAGE = `select r.id, r.fs_name, r.fs_path, r.fs_name_no_tags, r.fs_
 /** A platform in one library. */
 export interface ExportedPlace { platform_id: number, library_id: number }
 
-/** The next ROMs of a platform that are on disk, by file name. @param after the last name of the page before */
+/** Selects the next ROMs of a platform that are on disk, by file name. @param after the last name of the page before */
 export async function selectRomPage (pool: pg.Pool, place: ExportedPlace, after: string): Promise<RomRow[]> {
   return (await pool.query<RomRow>(SELECT_PAGE, [place.platform_id, after, place.library_id])).rows
 }
 
 export interface HiddenRom { id: number, library_id: number, slug: string, fs_slug: string, is_exported: boolean }
 
-/** The ROMs of some platforms that a viewer may not see. */
+/** Selects the ROMs of some platforms that the caller may not see. */
 export async function selectHidden (em: EntityManager, caller: AnyCaller, slugs: readonly string[]): Promise<HiddenRom[]> {
   const { rows } = await sql<HiddenRom>`
     select r.id, r.library_id, p.slug, p.fs_slug, not r.missing_from_fs as is_exported from roms r join platforms p on p.id = r.platform_id
@@ -49,7 +49,7 @@ export async function selectHidden (em: EntityManager, caller: AnyCaller, slugs:
   return rows
 }
 
-/** Waits until no other export works on the platform, and holds it until the connection ends. */
+/** Waits until no other export works on the platform, and locks it until the connection ends. */
 export async function lockPlatform (client: pg.ClientBase, platformId: number): Promise<void> {
   await client.query('select pg_advisory_lock($1, $2)', [LOCK_CLASS, platformId])
 }

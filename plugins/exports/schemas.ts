@@ -12,7 +12,8 @@ export const ExportQuerySchema = Type.Object({
     description: 'Ids of platforms, besides those the body names'
   })),
   local_export: Type.Optional(Type.Boolean({
-    description: 'Accepted and without effect: the file lies beside the ROMs, so paths are always relative and media ' +
+    description:
+      'Accepted and without effect: the file lies beside the ROMs, so paths are always relative and media ' +
       'always beside them. No frontend starts a game from an address'
   }))
 })
@@ -30,25 +31,26 @@ export const ExportedFileSchema = Type.Object({
   exporter: Type.String({ description: 'Key of the exporter' }),
   platform: Type.String({ description: "The platform's slug" }),
   library_id: Type.Integer({ description: 'The library it lies in' }),
-  path: Type.String({ description: 'Absolute, as the server sees it; below `<library>` for callers who are no administrators' }),
-  written: Type.Boolean({ description: 'False when the file said all of it already and was not touched' }),
+  path: Type.String({ description:
+    'Absolute, as the server sees it; below `<library>` for callers who are not administrators' }),
+  written: Type.Boolean({ description: 'False if the file already had this content and was not written' }),
   games: Type.Integer(),
   media_files: Type.Integer({ description: 'Media of these games that lie beside the ROMs' }),
   skipped: Type.Array(SkippedRomSchema, { description: 'ROMs the file cannot hold' }),
-  media_errors: Type.Array(MediaErrorSchema, { description: 'Media that could not be put there; the first 100' })
+  media_errors: Type.Array(MediaErrorSchema, { description: 'Media that could not be written; the first 100' })
 }, { title: 'ExportedFile' })
 export type ExportedFile = Static<typeof ExportedFileSchema>
 
 export const FailedExportSchema = Type.Object({
   exporter: Type.String(),
   platform: Type.String(),
-  path: Type.String({ description: 'The file that was not written; the library when that cannot be read' }),
+  path: Type.String({ description: 'The file that was not written; the library if that cannot be read' }),
   reason: Type.String()
 }, { title: 'FailedExport' })
 export type FailedExport = Static<typeof FailedExportSchema>
 
 export const ExportOutcomeSchema = Type.Object({
   files: Type.Array(ExportedFileSchema),
-  errors: Type.Array(FailedExportSchema, { description: 'The other platforms were exported all the same' })
+  errors: Type.Array(FailedExportSchema, { description: 'The errors of platforms; they do not affect the others' })
 }, { title: 'ExportOutcome' })
 export type ExportOutcome = Static<typeof ExportOutcomeSchema>

@@ -20,16 +20,16 @@ import { withPlatformLock } from './platform/platform-lock.ts'
 import { type ExportOutcome, ExportOutcomeSchema } from './schemas.ts'
 
 export const EXPORT_QUEUE = 'shared-exports'
-/** How long a caller waits. The export itself goes on. */
+/** The time that a caller waits. The export itself continues. */
 const ANSWER_TIMEOUT_MS = 10 * 60_000
 const SHOWN_REASONS = 3
 
 type ReadablePlace = Pick<PlatformServices, 'root' | 'structure'>
 
 export interface ExportOptions {
-  /** Keys of active exporters; none means all. */
+  /** Keys of active exporters; undefined means all. */
   exporters?: readonly string[]
-  /** None means all that are on disk. */
+  /** Undefined means all platforms that are on disk. */
   platformIds?: readonly number[] | null
   signal: AbortSignal
 }
@@ -63,9 +63,9 @@ export function createExports (app: FastifyInstance, config: Config) {
   }
 
   /**
-   * The libraries that can be read.
+   * Returns the libraries that can be read.
    *
-   * @throws LibraryUnreadableError, or ApiError LIBRARY_EMPTY, when there is none
+   * @throws LibraryUnreadableError, or ApiError LIBRARY_EMPTY, if there is none
    */
   async function findPlaces (): Promise<ReadablePlace[]> {
     const places: ReadablePlace[] = []
@@ -86,7 +86,7 @@ export function createExports (app: FastifyInstance, config: Config) {
       'mount its disk or correct SVC_LIBRARY_DIR (library_dir in config.yml)')
   }
 
-  /** Where a platform lies. Libraries that are read-only are passed over, unless it lies in no other. */
+  /** Returns the libraries with a folder of the platform. Skips read-only libraries, unless only they have one. */
   async function findHomes (
     places: readonly ReadablePlace[], { fs_slug: fsSlug }: PlatformRow
   ): Promise<ReadablePlace[]> {
@@ -95,11 +95,11 @@ export function createExports (app: FastifyInstance, config: Config) {
     const homes = places.filter((_place, index) => areHomes[index])
     const writable = homes.filter(({ root }) => root.is_writable)
     const chosen = writable.length > 0 ? writable : homes
-    // Where it lies nowhere, the export says so of the first.
+    // If no library has such a folder, the export of the first library reports the error.
     return chosen.length > 0 ? chosen : places.slice(0, 1)
   }
 
-  /** The outcome when the library as a whole cannot be read. */
+  /** Returns the outcome for a library that cannot be read at all. */
   function failAll (platforms: readonly PlatformRow[], wanted: readonly LoadedExporter[], err: unknown): ExportOutcome {
     const place = { path: config.library_dir, reason: toReason(err) }
     const errors = platforms.flatMap(({ slug }) =>
@@ -124,10 +124,10 @@ export function createExports (app: FastifyInstance, config: Config) {
   }
 
   /**
-   * Writes the files of exporters for platforms, one platform after the other. Runs plugins: only for the scan worker.
-   * What goes wrong with a platform is in the outcome.
+   * Writes the files of exporters, one platform after the other. It runs plugins, so only the scan worker may call it.
+   * Failures of a platform are in the outcome.
    *
-   * @throws ApiError EXPORT_FAILED when an exporter is not active.
+   * @throws ApiError EXPORT_FAILED if an exporter is not active.
    * @throws the signal's reason once it is aborted.
    */
   async function exportPlatforms ({ exporters: keys, platformIds, signal }: ExportOptions): Promise<ExportOutcome> {
@@ -155,8 +155,9 @@ export function createExports (app: FastifyInstance, config: Config) {
   }
 
   /**
-   * Whoever asks again for what is under way waits for that, at whichever worker; for other platforms it begins when
-   * that is over.
+   * Runs an export in the worker. A repeated request for a running export waits for it, in any web worker. A request
+   * for
+   * other platforms starts after it.
    */
   async function runInWorker (
     exporter: string, platformIds: readonly number[] | null, caller: AnyCaller
@@ -174,7 +175,7 @@ export function createExports (app: FastifyInstance, config: Config) {
     exportPlatforms,
     listExporters: () => [...exporters.values()],
 
-    /** What a scan does at its end: exports what it scanned, with each exporter whose `scan.<key>.export` is true. */
+    /** Exports the scanned platforms at the end of a scan, with each exporter whose `scan.<key>.export` is true. */
     async exportAfterScan (platformIds: readonly number[], signal: AbortSignal): Promise<ExportOutcome> {
       const keys = [...exporters.keys()].filter(isSwitchedOn)
       if (keys.length === 0 || platformIds.length === 0) return { files: [], errors: [] }
@@ -182,9 +183,9 @@ export function createExports (app: FastifyInstance, config: Config) {
     },
 
     /**
-     * The ids of platforms that a viewer sees, by slug, folder name and id; null means all.
+     * Returns the ids of platforms that the caller sees, by slug, folder name and id; null means all.
      *
-     * @throws ApiError NOT_FOUND naming the first that there is not.
+     * @throws ApiError NOT_FOUND with the first name or id that does not exist.
      */
     async findPlatforms (
       em: EntityManager, caller: AnyCaller, names: readonly string[], ids: readonly number[]
@@ -205,9 +206,10 @@ export function createExports (app: FastifyInstance, config: Config) {
     },
 
     /**
-     * Has the scan worker export and waits for the outcome, which names folders of the machine to administrators alone.
+     * Requests an export from the scan worker and waits for the outcome. Only administrators see paths of the machine
+     * in it.
      *
-     * @throws ApiError UNAVAILABLE without a worker; EXPORT_FAILED when nothing of what was wanted could be written.
+     * @throws ApiError UNAVAILABLE without a worker; EXPORT_FAILED if no requested file could be written.
      */
     async request (
       exporter: string, platformIds: readonly number[] | null, caller: AnyCaller

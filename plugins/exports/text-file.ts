@@ -9,11 +9,11 @@ import { errorCode } from '../../core/files/fs-error.ts'
 import { openInside, resolveInside } from '../../core/files/safe-path.ts'
 import { linkOrCopy } from './files/link-or-copy.ts'
 
-/** A file as it was found. */
+/** A text file in the state in which it was read. */
 export interface TextFile {
   /** Absolute, without symbolic links. */
   path: string
-  /** Null when there is none. */
+  /** Null if the file does not exist. */
   text: string | null
   stats: Stats | null
 }
@@ -21,8 +21,8 @@ export interface TextFile {
 const MAX_BYTES = 64 * 1024 * 1024
 
 /**
- * @throws PathRefusedError when a symbolic link leads out of the folder.
- * @throws ApiError EXPORT_FAILED when the file is larger than 64 MiB or no UTF-8; else the file system's error.
+ * @throws PathRefusedError if a symbolic link leads out of the folder.
+ * @throws ApiError EXPORT_FAILED if the file is larger than 64 MiB or not UTF-8; else the file system's error.
  */
 export async function readTextFile (folder: string, name: string): Promise<TextFile> {
   const path = await resolveInside(folder, name)
@@ -50,10 +50,10 @@ export async function readTextFile (folder: string, name: string): Promise<TextF
 }
 
 /**
- * Puts a new text in the file's place in one step; the file as it was is kept as `<file>.bak`.
+ * Replaces the file's text in one step and stores the former file as `<file>.bak`.
  *
- * @returns false when the file holds the text already: then nothing is written.
- * @throws ApiError EXPORT_FAILED when someone changed the file since it was read; else the file system's error.
+ * @returns false if the file already has this text: then nothing is written.
+ * @throws ApiError EXPORT_FAILED if someone changed the file since it was read; else the file system's error.
  */
 export async function replaceTextFile (file: TextFile, text: string): Promise<boolean> {
   if (file.text === text) return false
@@ -69,7 +69,7 @@ export async function replaceTextFile (file: TextFile, text: string): Promise<bo
   }
 }
 
-/** A name that no scan takes for a ROM. */
+/** Returns a path in the folder that no scan treats as a ROM. */
 export const temporaryPath = (folder: string) => join(folder, `.${randomUUID()}.tmp`)
 
 async function writeNew (path: string, text: string, like: Stats | null): Promise<void> {
@@ -90,7 +90,7 @@ async function copyOwnership (handle: FileHandle, { uid, gid, mode }: Stats): Pr
     if (own.uid !== uid || own.gid !== gid) await handle.chown(uid, gid)
     await handle.chmod(mode & 0o7777)
   } catch (err) {
-    // Only root gives files away, and some disks know no owners: the new text matters more.
+    // Only root may change the owner, and some disks have no owners. The new text matters more.
     if (!['EPERM', 'ENOTSUP', 'ENOSYS', 'EINVAL'].includes(errorCode(err))) throw err
   }
 }

@@ -2,13 +2,13 @@ import { errorCode } from '../../../core/files/fs-error.ts'
 
 const LONGEST_REASON = 1_000
 
-/** Whether nothing more can be written to that disk, whatever the file. */
+/** True if the disk is full, so that no other file can be written either. */
 export const isDiskFull = (err: unknown) => ['ENOSPC', 'EDQUOT', 'NO_FREE_SPACE'].includes(errorCode(err))
 
-/** Whether the folder itself takes no files, so that the next one would fail alike. */
+/** True if the folder itself takes no files, so that the next file would fail too. */
 export const isNotWritable = (err: unknown) => ['EROFS', 'EACCES', 'EPERM'].includes(errorCode(err))
 
-/** What is wrong with writing into a folder and what to do about it. */
+/** Describes why a file cannot be written into a folder, and the remedy. */
 export function describeWriteError (err: unknown, folder: string): string {
   const place = JSON.stringify(folder)
   switch (errorCode(err)) {
@@ -25,7 +25,7 @@ export function describeWriteError (err: unknown, folder: string): string {
   }
 }
 
-/** An error's message in a form that any database and any reader takes. */
+/** Returns an error's message in a form that the database and all readers accept. */
 export function toReason (err: unknown): string {
   const message = err instanceof Error ? err.message : String(err)
   return message.replaceAll('\0', '').slice(0, LONGEST_REASON).toWellFormed()

@@ -4,10 +4,10 @@ import { dirname } from 'node:path'
 import { requireFreeSpace } from '../../../core/files/free-space.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 
-/** Another disk, a disk without hard links, a rule against links to others' files, or too many of them. */
+/** Codes for another disk, a disk without hard links, a rule against links to files of others, or too many links. */
 const NO_LINK = new Set(['EXDEV', 'EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EINVAL'])
 
-/** Gives a file a second name; where that cannot be, a copy under that name. Nothing may have the name yet. */
+/** Gives a file a second name by a hard link, or by a copy if links are impossible. The target must not exist yet. */
 export async function linkOrCopy (source: string, target: string): Promise<void> {
   try {
     await link(source, target)

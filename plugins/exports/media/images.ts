@@ -15,10 +15,10 @@ const SIGNATURES: readonly [type: ImageType, offset: number, bytes: string][] = 
   ['other', 0, 'MM\0*']
 ]
 
-/** What a picture's content is, whatever its name says: one that every frontend shows, or one to convert. */
+/** The type of a picture by its content, not by its name: one that every frontend shows, or one to convert. */
 export type ImageType = 'png' | 'jpg' | 'other'
 
-/** Null when the content is no picture of a kind that is stored here. */
+/** Returns null if the content is no picture of a type that is stored here. */
 export async function readImageType (handle: FileHandle): Promise<ImageType | null> {
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
   const head = buffer.toString('latin1', 0, bytesRead)
@@ -26,9 +26,9 @@ export async function readImageType (handle: FileHandle): Promise<ImageType | nu
 }
 
 /**
- * The picture as PNG when it has transparent parts, else as JPEG; of an animation the first frame.
+ * Converts a picture to PNG if it has transparent pixels, else to JPEG. Of an animation it converts the first frame.
  *
- * @throws Error when it cannot be decoded or has more than 50 million pixels.
+ * @throws Error if the picture cannot be decoded or has more than 50 million pixels.
  */
 export async function convertImage (content: Buffer): Promise<{ extension: '.png' | '.jpg', bytes: Buffer }> {
   const image = (await openImage(content)).autoOrient()
@@ -37,7 +37,7 @@ export async function convertImage (content: Buffer): Promise<{ extension: '.png
     : { extension: '.jpg', bytes: await image.jpeg({ quality: JPEG_QUALITY }).toBuffer() }
 }
 
-/** Many pictures have an alpha channel and no transparent pixel; only those with one are looked through. */
+/** Many pictures have an alpha channel without a transparent pixel. Only pictures with the channel are analysed. */
 async function isTransparent (image: Sharp): Promise<boolean> {
   const { hasAlpha } = await image.metadata()
   return hasAlpha && !(await image.clone().stats()).isOpaque

@@ -6,10 +6,10 @@ import { isPresent, resolveInside } from '../../../core/files/safe-path.ts'
 import { linkOrCopy } from '../files/link-or-copy.ts'
 import { temporaryPath } from '../text-file.ts'
 
-/** What a medium is made of: the file itself, or bytes it was converted to. */
+/** The content of a medium: a file, or bytes that result from a conversion. */
 export type Content = { file: string } | { bytes: Buffer }
 
-/** A folder of media beside the ROMs. It comes into being with its first file. */
+/** A folder of media beside the ROMs. Its first file creates it. */
 export interface MediaFolder {
   /** Relative to the platform folder. */
   path: string
@@ -31,10 +31,10 @@ export async function openMediaFolder (root: string, path: string): Promise<Medi
 }
 
 /**
- * Puts a file into the folder in one step.
+ * Publishes a file in the folder in one step.
  *
- * @param replaces whether a file of that name may be there and goes
- * @returns false when one is there that must stay
+ * @param replaces true if an existing file of that name may be replaced
+ * @returns false if a file of that name exists and must stay
  */
 export async function putFile (
   folder: MediaFolder, name: string, content: Content, replaces: boolean
@@ -42,7 +42,7 @@ export async function putFile (
   const target = join(folder.real, name)
   if (!folder.exists) await mkdir(folder.real, { recursive: true })
   folder.exists = true
-  // On a disk that ignores case the listing did not tell.
+  // On a disk that ignores case, the listing can miss the existing name.
   if (!replaces && await isPresent(target)) return false
   const temporary = temporaryPath(folder.real)
   try {

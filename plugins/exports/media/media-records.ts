@@ -9,14 +9,14 @@ export interface MediaSource {
   stats: Stats
 }
 
-/** Size and time in milliseconds of a file as it was put there, and of which source it was made. */
+/** Size and time in milliseconds of a published file, and the source that it was made of. */
 type MediaRecord = readonly [size: number, time: number, source: string]
 
-/** Remembers which media beside the ROMs are the server's own, so that nobody else's is ever replaced. */
+/** Records the media beside the ROMs that the server wrote, because it never replaces files of others. */
 export interface MediaRecords {
-  /** Whether the file is as the server left it. */
+  /** True if the server wrote the file and nobody changed it since. */
   isOwn (path: string, stats: Stats): boolean
-  /** Whether it was made of that very source. */
+  /** True if the file was made of this state of the source. */
   isMadeOf (path: string, source: MediaSource): boolean
   set (path: string, stats: Stats, source: MediaSource): void
   delete (path: string): void
@@ -25,11 +25,11 @@ export interface MediaRecords {
 
 const identify = ({ path, stats }: MediaSource) => `${path}|${stats.size}|${stats.mtimeMs}`
 
-/** The records of one platform in one library. Paths are relative to its folder. */
+/** Loads the records of one platform in one library. Paths are relative to the platform's folder. */
 export async function loadMediaRecords (
   cache: Cache, { platform_id: platform, library_id: library }: ExportedPlace
 ): Promise<MediaRecords> {
-  // Those of the first library are called as they were when there was only one.
+  // The key of the first library has no id, because it dates from the time of a single library.
   const key = library === 1 ? `media/${platform}` : `media/${platform}/${library}`
   const records = new Map(Object.entries((await cache.get(key) ?? {}) as Record<string, MediaRecord>))
   let isChanged = false

@@ -8,7 +8,7 @@ import { convertImage, readImageType } from './images.ts'
 import type { Content } from './media-folder.ts'
 import type { MediaSource } from './media-records.ts'
 
-/** What frontends look for, in their order. */
+/** Picture extensions that frontends look for, in their order. */
 const IMAGES = ['.png', '.jpg']
 const FILMS = ['.mp4', '.mkv', '.avi', '.wmv', '.mov', '.webm', '.m4v']
 const DOCUMENTS = ['.pdf', '.cbz']
@@ -16,10 +16,10 @@ const EXTENSIONS: Partial<Record<MediaKind, readonly string[]>> = {
   video: FILMS, video_normalized: FILMS, manual: DOCUMENTS
 }
 
-/** The extensions a medium of that kind may have beside the ROMs. */
+/** Returns the extensions that a medium of this kind may have beside the ROMs. */
 export const extensionsOf = (kind: MediaKind) => EXTENSIONS[kind] ?? IMAGES
 
-/** @throws ApiError EXPORT_FAILED when there is no such file any more, PathRefusedError when it is not a resource. */
+/** @throws ApiError EXPORT_FAILED if the file no longer exists, PathRefusedError if the path is not a resource. */
 export async function findSource (resourcesDir: string, path: string): Promise<MediaSource> {
   try {
     return { path, stats: await stat(join(resourcesDir, safeRelativePath(path))) }
@@ -30,7 +30,7 @@ export async function findSource (resourcesDir: string, path: string): Promise<M
   }
 }
 
-/** @throws ApiError EXPORT_FAILED when the file is not what its kind wants, Error when it cannot be read. */
+/** @throws ApiError EXPORT_FAILED if the content does not fit its kind, Error if the file cannot be read. */
 export async function readContent (
   resourcesDir: string, kind: MediaKind, { path }: MediaSource
 ): Promise<{ content: Content, extension: string }> {
@@ -50,7 +50,7 @@ async function readImage (resourcesDir: string, path: string): Promise<{ content
     const type = await readImageType(handle)
     if (type === null) throw new ApiError('EXPORT_FAILED', `The file ${JSON.stringify(path)} is no picture`)
     if (type !== 'other') return { content: { file }, extension: `.${type}` }
-    // Not by its path: sharp would take a file it has seen before for unchanged.
+    // Pass the content and not the path, because sharp caches files by path and would miss a change.
     const { extension, bytes } = await convertImage(await handle.readFile())
     return { content: { bytes }, extension }
   } finally {

@@ -9,14 +9,14 @@ import type { MediaRecords, MediaSource } from './media-records.ts'
 import { extensionsOf, findSource, readContent } from './media-source.ts'
 import type { MediaError } from '../schemas.ts'
 
-/** The medium that a folder holds for a game. */
+/** A published medium of a game. */
 export interface WrittenMedium {
   kind: MediaKind
   /** Relative to the platform folder. */
   path: string
 }
 
-/** Folder, relative to the platform's → the kinds it may hold; of a game it holds the first that there is. */
+/** Folder relative to the platform's → the kinds it may hold. A folder holds the first kind that the game has. */
 export type MediaFolders = ReadonlyMap<string, readonly MediaKind[]>
 
 export interface MediaOptions {
@@ -29,10 +29,10 @@ export interface MediaOptions {
 
 export interface MediaPlacer {
   /**
-   * Puts a game's media beside the ROMs; what cannot be put there is left out and reported.
+   * Publishes a game's media beside the ROMs. Media that fail are skipped and reported.
    *
-   * @returns what each folder holds of the game
-   * @throws the file system's error when the disk is full.
+   * @returns the medium of the game in each folder
+   * @throws the file system's error if the disk is full.
    */
   writeMedia (draft: GameDraft): Promise<Map<string, WrittenMedium>>
   errors: readonly MediaError[]
@@ -40,11 +40,11 @@ export interface MediaPlacer {
 
 const ERRORS_MAX = 100
 
-/** Places one platform's media during one export. */
+/** Creates the placer of one platform's media for one export. */
 export function createMediaPlacer ({ root, resourcesDir, folders, records }: MediaOptions): MediaPlacer {
   const opened = new Map<string, Promise<MediaFolder | null>>()
   const closed = new Set<MediaFolder>()
-  /** Two ROMs that differ in their extension share one name: it belongs to the first that has such a medium. */
+  /** Two ROMs that differ only in their extension share one name. It belongs to the first that has such a medium. */
   const claims = new Map<string, Promise<WrittenMedium | null>>()
   const errors: MediaError[] = []
 
@@ -69,7 +69,7 @@ export function createMediaPlacer ({ root, resourcesDir, folders, records }: Med
     try {
       if (!await putFile(folder, name, content, stale.includes(name))) return name
       records.set(posix.join(folder.path, name), await lstat(join(folder.real, name)), source)
-      // Its predecessor under another extension: a frontend might find that first.
+      // Delete the predecessor with another extension, because a frontend might find it first.
       for (const old of stale.filter((other) => other !== name)) {
         await rm(join(folder.real, old))
         records.delete(posix.join(folder.path, old))
@@ -82,7 +82,7 @@ export function createMediaPlacer ({ root, resourcesDir, folders, records }: Med
     }
   }
 
-  /** @returns the name of the file that is now there; null when there is none. */
+  /** @returns the name of the published file; null if there is none */
   async function writeFile (folder: MediaFolder, stem: string, kind: MediaKind, path: string): Promise<string | null> {
     const source = await findSource(resourcesDir, path)
     const names = extensionsOf(kind).map((extension) => stem + extension).filter((name) => folder.names.has(name))
@@ -131,7 +131,7 @@ export function createMediaPlacer ({ root, resourcesDir, folders, records }: Med
   }
 }
 
-/** Whether a file that is there is someone else's, or ours and up to date. */
+/** True if the existing file belongs to someone else, or is ours and current. */
 async function mayStay (
   folder: MediaFolder, name: string, source: MediaSource, records: MediaRecords
 ): Promise<boolean> {
@@ -141,7 +141,7 @@ async function mayStay (
     if (!records.isOwn(path, found) || !records.isMadeOf(path, source)) records.set(path, found, source)
     return true
   }
-  // An empty file is what a power cut leaves of a copy.
+  // A power cut during a copy leaves an empty file.
   if (found.isFile() && found.size === 0) return false
   if (records.isOwn(path, found)) return records.isMadeOf(path, source)
   records.delete(path)

@@ -27,13 +27,13 @@ export interface PlatformRow extends ExportPlatform { id: number }
 export interface PlatformServices {
   config: Config
   pool: pg.Pool
-  /** Where it is kept which media are ours. */
+  /** The cache that records which media the server wrote. */
   cache: Cache
   root: LibraryRoot
   structure: Structure
 }
 
-/** What all exporters of a platform are given alike. */
+/** The input that all exporters of a platform share. */
 interface Library {
   root: string
   games: { draft: GameDraft, placed: ReadonlyMap<string, WrittenMedium> }[]
@@ -45,7 +45,7 @@ const RENDER_TIMEOUT_MS = 120_000
 const GAMES_AT_ONCE = 16
 const ExportResultSchema = Type.Object({ text: Type.String(), skipped: Type.Array(SkippedRomSchema) })
 
-/** Why the host cannot write an exporter's files; null when it can. */
+/** Returns the reason why the host cannot write an exporter's files; null if it can. */
 export function findObstacle ({ definition }: LoadedExporter): string | null {
   try {
     safeName(definition.fileName)
@@ -57,8 +57,8 @@ export function findObstacle ({ definition }: LoadedExporter): string | null {
 }
 
 /**
- * Which kinds of media go into which folder. The kinds of a folder are those of all exporters, so that it holds the
- * same whichever of them is run.
+ * Lists the media folders with their kinds. The kinds of a folder come from all exporters, because the folder must hold
+ * the same media whichever exporter runs.
  */
 export function listMediaFolders (wanted: readonly LoadedExporter[], all: Iterable<LoadedExporter>): MediaFolders {
   const names = new Set(wanted.flatMap(({ definition }) => mediaOf(definition).map(([, folder]) => folder)))
@@ -76,7 +76,7 @@ function mediaOf ({ media }: ExporterDefinition): [MediaKind, string][] {
   return Object.entries(media).map(([kind, folder]) => [kind as MediaKind, safeRelativePath(folder)])
 }
 
-/** The file an exporter writes for a platform, as the library's owner knows it. */
+/** Returns the path of an exporter's file for a platform, as the operator configured the library. */
 export function exportPath (
   { dir }: LibraryRoot, structure: Structure, platform: ExportPlatform, fileName: string
 ): string {
@@ -84,7 +84,7 @@ export function exportPath (
 }
 
 /**
- * Writes the files of some exporters for one platform. What goes wrong is in the outcome.
+ * Writes the files of some exporters for one platform. Failures are in the outcome.
  *
  * @throws only the signal's reason once it is aborted.
  */
@@ -142,8 +142,8 @@ async function prepare (
 }
 
 /**
- * @throws LibraryUnreadableError when it is not there; ApiError EXPORT_FAILED when it is the library, or in one that is
- * read-only
+ * @throws LibraryUnreadableError if the folder does not exist; ApiError EXPORT_FAILED if the folder is the library
+ * itself, or the library is read-only
  */
 async function openPlatformFolder (
   { name, dir, is_writable: isWritable }: LibraryRoot, structure: Structure, { fs_slug: fsSlug }: PlatformRow
@@ -164,7 +164,7 @@ async function writeAllMedia (
   for (let start = 0; start < drafts.length; start += GAMES_AT_ONCE) {
     signal.throwIfAborted()
     const batch = drafts.slice(start, start + GAMES_AT_ONCE)
-    // All have to end before an error is passed on: nothing may be written after that.
+    // Wait for all before an error is thrown, because nothing may be written after that.
     const results = await Promise.allSettled(batch.map(async (draft) => ({ draft, placed: await placer.writeMedia(draft) })))
     for (const result of results) {
       if (result.status === 'rejected') throw result.reason
@@ -209,7 +209,7 @@ async function readExisting (root: string, name: string): Promise<TextFile> {
   }
 }
 
-/** @throws whatever the exporter throws, TimeLimitError, and ApiError EXPORT_FAILED when it returns something else. */
+/** @throws any error of the exporter, TimeLimitError, and ApiError EXPORT_FAILED if the result is invalid. */
 async function render (
   exporter: LoadedExporter, config: Config, { slug, fs_slug: fsSlug, name }: PlatformRow,
   games: readonly ExportGame[], existing: string | null, signal: AbortSignal

@@ -2,8 +2,8 @@ import pg from 'pg'
 import { lockPlatform } from '../rows.ts'
 
 /**
- * Has one export at a time work in a platform's folder, on whichever machine it runs. The lock has a connection of its
- * own: a pool's would run out while exports wait for each other.
+ * Runs one export at a time in a platform's folder, across all machines. The lock has a connection of its own, because
+ * waiting exports would exhaust a pool.
  *
  * @throws the signal's reason once it is aborted.
  */
@@ -20,7 +20,7 @@ export async function withPlatformLock<T> (
     await acquire(client, platformId, signal)
     return await work(AbortSignal.any([signal, lost.signal]))
   } finally {
-    // The lock ends with its connection.
+    // Closing the connection releases the lock.
     await client.end()
   }
 }

@@ -1,14 +1,14 @@
 import { posix } from 'node:path'
 import { ApiError } from '../../../core/errors.ts'
 
-/** Files that name the others: playlists before sheets of one disc. */
+/** Files that list other files: playlists come before the sheets of single discs. */
 const DESCRIPTORS: readonly (readonly string[])[] = [['.m3u', '.m3u8'], ['.cue'], ['.gdi'], ['.ccd'], ['.mds']]
-/** Files that lie beside a game and are none. */
+/** Extensions of files beside a game that are not games. */
 const BESIDE = new Set([
   '.txt', '.nfo', '.diz', '.md', '.pdf', '.html', '.htm', '.url', '.xml', '.sfv', '.md5', '.sha1', '.sbi', '.srm', '.sav',
   '.jpg', '.jpeg', '.png', '.gif', '.webp', '.bmp'
 ])
-/** A game made of programs starts as a folder, however many programs there are. */
+/** A game that consists of programs starts as a folder, whatever their number. */
 const PROGRAMS = new Set(['.exe', '.com', '.bat', '.sh', '.dll', '.so', '.dat'])
 
 const extensionOf = (name: string) => posix.extname(name).toLowerCase()
@@ -20,11 +20,11 @@ function refuse (names: readonly string[]): ApiError {
 }
 
 /**
- * The file in a ROM's folder that a frontend starts: the playlist, else the only sheet, else the only game.
+ * Returns the file in a ROM's folder that a frontend starts: the playlist, else the only sheet, else the only game.
  *
  * @param names of the files directly in the folder
- * @returns null when the game is the folder as a whole
- * @throws ApiError EXPORT_FAILED when several games or discs are there and nothing says which is started
+ * @returns null if the game is the folder as a whole
+ * @throws ApiError EXPORT_FAILED if there are several games or discs and no file says which one starts
  */
 export function findStartFile (names: readonly string[]): string | null {
   for (const extensions of DESCRIPTORS) {
