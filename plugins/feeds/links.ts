@@ -3,24 +3,30 @@ import { readUrlToken } from '../../core/access/auth.ts'
 import { type Config, basePath } from '../../core/config/config.ts'
 import type { Addresses } from '../resources/addresses.ts'
 
-/** The absolute addresses that a feed names. */
+/** The absolute addresses in a feed. */
 export interface Links {
   rom (rom: { id: number, fs_name: string }): string
   file (file: { id: number, file_name: string }): string
-  /** Of a picture in the resources folder; it opens without a credential. */
+  /** Returns the address of a picture in the resources folder. It needs no credential. */
   picture (path: string): string
 }
 
-/** Where this request was sent, prefix included. The configured address says better than a proxy whether it has TLS. */
+/**
+ * Returns the base address of a request, with its prefix. The configured address knows better than a proxy if TLS is
+ * used.
+ */
 function baseUrlOf ({ protocol, host }: FastifyRequest, config: Config): string {
   const configured = config.server.base_url.replace(/\/+$/, '')
   return host === '' || new URL(configured).host === host ? configured : `${protocol}://${host}${basePath(config)}`
 }
 
-/** Names say what a program saves; the routes find files by id alone. */
+/** Names in addresses tell a program how to name the saved file. The routes find files by id alone. */
 const encodeName = (name: string) => encodeURIComponent(name.toWellFormed())
 
-/** Who asks with a token in the address can show it in no other way, so it goes on to what is downloaded. */
+/**
+ * Creates the links of a feed. A token in the request's address is repeated in each link, because such a client can
+ * send it in no other way.
+ */
 export function createLinks (request: FastifyRequest, config: Config, addresses: Addresses): Links {
   const base = baseUrlOf(request, config)
   const token = readUrlToken(request)

@@ -3,16 +3,16 @@ import type { AnyCaller } from '../platforms/visibility.ts'
 import type { Links } from './links.ts'
 import { type FileChoice, type FileRow, PAGE_FILES, PAGE_ROMS, type RomRow, selectFilePage, selectRomPage } from './rows.ts'
 
-/** What a feed is made of. */
+/** The input of a feed. */
 export interface Feed {
   em: EntityManager
   viewer: AnyCaller
-  /** Folders may be bound to one slug: then there are several. */
+  /** Several folders may be bound to one slug, so there may be several platforms. */
   platforms: readonly { id: number, slug: string, name: string }[]
   links: Links
 }
 
-/** The ROMs of some platforms, page by page, so that a feed of any length takes as much memory as a short one. */
+/** Yields the ROMs of some platforms page by page, so that a long feed needs no more memory than a short one. */
 export async function * readRoms ({ em, viewer: caller }: Feed, platforms: Feed['platforms']): AsyncGenerator<RomRow[]> {
   for (const { id: platformId } of platforms) {
     let last: Pick<RomRow, 'name_sort_key' | 'id'> | undefined = { name_sort_key: '', id: 0 }
@@ -25,7 +25,7 @@ export async function * readRoms ({ em, viewer: caller }: Feed, platforms: Feed[
   }
 }
 
-/** The files of these ROMs that are chosen, page by page. */
+/** Yields the chosen files of these ROMs, page by page. */
 export async function * readFiles (
   em: EntityManager, roms: readonly RomRow[], choice: FileChoice
 ): AsyncGenerator<FileRow[]> {

@@ -21,7 +21,7 @@ import {
 import type { Titles } from './titles/titles.ts'
 
 const tags = ['feeds']
-/** A feed grows with the library, and is read in many short statements. */
+/** The database time of a feed, which reads the library in many short statements. */
 const config: RouteAccess & { databaseMs: number } = { scopes: ['roms.read'], download: true, databaseMs: 600_000 }
 const CHALLENGE = 'Bearer, Basic realm="svc", charset="UTF-8"'
 const NOT_FOUND = 'Answers 404 when the platform is not in the library or is hidden from you'
@@ -33,13 +33,13 @@ const OPERATION_NAMES: Readonly<Record<Console, string>> = {
   ps3: 'PsThree', psvita: 'PsVita', psp: 'Psp', psx: 'Psx'
 }
 const PKGI_KINDS = Object.keys(PKGI_TYPES)
-/** The kinds of content of each console. */
+/** The content types of each console. */
 const PKGI_CONSOLES = [['ps3', PKGI_KINDS], ['psvita', ROM_FILE_CATEGORIES], ['psp', PKGI_KINDS]] as const
 
-/** What this header may hold without quotes. */
+/** Replaces characters that this header cannot hold without quotes. */
 const toPlainName = (name: string) => name.replaceAll(/[^\w.-]/g, '_')
 
-/** Whoever asks for the headers alone is spared the work. */
+/** A HEAD request skips the work of creating the text. */
 function send (request: FastifyRequest, reply: FastifyReply, type: string, text: AsyncIterable<string>): FastifyReply {
   return reply.type(type).send(Readable.from(request.method === 'HEAD' ? [] : text))
 }
@@ -59,12 +59,12 @@ function checkContentType (contentType: string, known: readonly string[]): void 
 }
 
 const createRoutes = (settings: Config, titles: Titles): Routes => async (app) => {
-  // Programs on consoles show a password only when they are asked for it.
+  // Programs on consoles send a password only in reply to a challenge.
   app.addHook('onSend', async (_request, reply) => {
     if (reply.statusCode === 401) reply.header('www-authenticate', CHALLENGE)
   })
 
-  /** @param slug of the platforms that it is about; null for all that its reader sees */
+  /** @param slug of the platforms in the feed; null for all platforms that the caller sees */
   async function open (request: FastifyRequest, slug: string | null): Promise<Feed> {
     const { em } = request
     const caller = await app.permissions.viewerOf(request)
@@ -72,7 +72,7 @@ const createRoutes = (settings: Config, titles: Titles): Routes => async (app) =
     return { em, viewer: caller, platforms, links: createLinks(request, settings, app.resources.marked) }
   }
 
-  /** @throws ApiError NOT_FOUND unless there is such a platform */
+  /** @throws ApiError NOT_FOUND if there is no such platform */
   async function openPlatform (request: FastifyRequest, slug: string, message: string): Promise<Feed> {
     const feed = await open(request, slug)
     if (feed.platforms.length === 0) throw notFound(message)
@@ -94,8 +94,9 @@ const createRoutes = (settings: Config, titles: Titles): Routes => async (app) =
     schema: {
       operationId: 'getTinfoilFeed',
       tags,
-      summary: 'What Tinfoil can install on a Switch',
-      description: 'For a platform that is not in the library, or hidden from you, `error` says so. `titledb` names the ' +
+      summary: 'The games and updates that Tinfoil can install on a Switch',
+      description:
+        'If the platform is not in the library, or is hidden from you, `error` says so. `titledb` names the ' +
         'titles that the task `update_switch_titledb` knows.',
       querystring: TinfoilQuery,
       response: { 200: TinfoilSchema }
@@ -130,7 +131,7 @@ const createRoutes = (settings: Config, titles: Titles): Routes => async (app) =
     schema: {
       operationId: 'getFpkgiFeed',
       tags,
-      summary: 'What FPKGi can install',
+      summary: 'The packages that FPKGi can install',
       description: `${NOT_KNOWN}. There are: ${ROM_FILE_CATEGORIES.join(', ')}.`,
       params: PlatformParams,
       querystring: FpkgiQuery,

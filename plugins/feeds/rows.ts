@@ -10,21 +10,21 @@ import { isRomVisible } from '../roms/visibility.ts'
 export interface RomRow extends Pick<Rom, 'id' | 'fs_name' | 'fs_name_no_tags' | 'fs_size_bytes' | 'name_sort_key'> {
   name: string | null
   summary: string | null
-  /** The first one that its name or a provider tells. */
+  /** The first region in its name or from a provider. */
   region: string | null
   revision: string | null
   /** Milliseconds since 1970. */
   first_release_date: number | null
   path_cover_small: string | null
   path_cover_large: string | null
-  /** Whether it is on disk, and the viewer sees it. */
+  /** True if the ROM is on disk and the caller sees it. */
   is_listed: boolean
 }
 
-/** A file with what a feed says of its ROM. */
+/** A file with the fields that a feed shows about its ROM. */
 export interface FileRow extends Pick<RomFile, 'id' | 'file_name' | 'file_size_bytes' | 'sha1_hash'> {
   rom_id: number
-  /** Of its ROM among those that were asked for, from 1. */
+  /** Position of its ROM among the requested ROMs, from 1. */
   position: number
   category: string | null
   /** Milliseconds since 1970. */
@@ -33,19 +33,19 @@ export interface FileRow extends Pick<RomFile, 'id' | 'file_name' | 'file_size_b
 
 export type LicenseRow = Pick<FileRow, 'rom_id' | 'id' | 'file_name' | 'sha1_hash'>
 
-/** What one statement reads at most, so that a feed of any length takes as much memory as a short one. */
+/** Most rows that one statement reads, so that a long feed needs no more memory than a short one. */
 export const PAGE_ROMS = 1_000
 export const PAGE_FILES = 5_000
 
-/** The platforms of one slug that a viewer sees. */
+/** Selects the platforms of one slug that the caller sees. */
 export const selectPlatformsOf = (em: EntityManager, caller: AnyCaller, slug: string) =>
   selectPlatforms(em, caller, sql<boolean>`p.slug = ${slug}`)
 
 /**
- * The next ROMs of a platform by name, those included that are not listed: as conditions, what hides them would have
- * the database read all of the platform for each page.
+ * Selects the next ROMs of a platform by name, including those that are not listed. Conditions that hide them would
+ * make the database read the whole platform for each page.
  *
- * @param after the last one of the page before
+ * @param after the last ROM of the page before
  */
 export async function selectRomPage (
   em: EntityManager, caller: AnyCaller, platformId: number, after: Pick<RomRow, 'name_sort_key' | 'id'>
@@ -60,7 +60,7 @@ export async function selectRomPage (
   return rows
 }
 
-/** Which files of ROMs a feed is about: those directly in a ROM's folder, those of a category, or all. */
+/** The files of ROMs in a feed: those directly in a ROM's folder, those of a category, or all. */
 export type FileChoice = { top_level: true } | { category: string } | { all: true }
 
 function isChosen (choice: FileChoice): RawBuilder<boolean> {
@@ -68,7 +68,7 @@ function isChosen (choice: FileChoice): RawBuilder<boolean> {
   return 'category' in choice ? sql<boolean>`f.category = ${choice.category}` : sql<boolean>`f.is_top_level`
 }
 
-/** The next files of these ROMs, ROM by ROM. @param after the last one of the page before */
+/** Selects the next files of these ROMs, ROM by ROM. @param after the last file of the page before */
 export async function selectFilePage (
   em: EntityManager, romIds: readonly number[], choice: FileChoice, after: Pick<FileRow, 'position' | 'id'>
 ): Promise<FileRow[]> {
@@ -81,7 +81,7 @@ export async function selectFilePage (
   return rows
 }
 
-/** The first license file of each of these ROMs that has one, by ROM. */
+/** Selects the first license file of each of these ROMs, by ROM. */
 export async function selectLicenses (em: EntityManager, romIds: readonly number[]): Promise<Map<number, LicenseRow>> {
   const { rows } = await sql<LicenseRow>`
     select distinct on (f.rom_id) f.rom_id, f.id, f.file_name, f.sha1_hash from rom_files f

@@ -1,16 +1,16 @@
 import { Type } from '@sinclair/typebox'
 import { Nullable, StoredText } from '../../core/typebox.ts'
 
-export const ContentTypeParams = Type.Object({ content_type: Type.String({ description: 'The kind of content' }) })
+export const ContentTypeParams = Type.Object({ content_type: Type.String({ description: 'The content type' }) })
 export const PlatformParams = Type.Object({
   platform_slug: StoredText({ description: 'The slug of a platform of the library' })
 })
 export const FpkgiQuery = Type.Object({
-  content_type: Type.Optional(Type.String({ description: 'Leaves out the other kinds of content' }))
+  content_type: Type.Optional(Type.String({ description: 'Skips the other content types' }))
 })
 export const TinfoilQuery = Type.Object({ slug: StoredText({ default: 'switch', description: 'The slug of a platform' }) })
 
-/** Lines of text, for the document: they are streamed. */
+/** The schema of text lines, only for the API document, because they are streamed. */
 export const TextResponse = {
   description: 'Lines of text', content: { 'text/plain': { schema: Type.String() } }
 }
@@ -61,5 +61,5 @@ export const FpkgiSchema = Type.Object({
     release: Nullable(Type.String({ description: 'MM-DD-YYYY' })),
     min_fw: Type.Null(),
     cover_url: Nullable(Type.String())
-  }, { title: 'FpkgiPackage' }), { description: 'By the address of the package' })
+  }, { title: 'FpkgiPackage' }), { description: 'Packages by their address' })
 }, { title: 'FpkgiFeed' })

@@ -2,14 +2,14 @@ type Values = readonly (string | number)[]
 
 const quote = (text: string) => /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 
-/** Values with commas between them, in quotes only where they must be. */
+/** Joins values with commas, and quotes only those that need it. */
 export const toCsvLine = (values: Values): string => values.map((value) => quote(String(value))).join(',')
 
-/** Values with tabs between them, for readers that know no quotes: what would break a line or a column is a space. */
+/** Joins values with tabs, for readers that know no quotes. Tabs and line breaks in a value become spaces. */
 export const toTabLine = (values: Values): string =>
   values.map((value) => String(value).replaceAll(/\r\n|[\t\r\n]/g, ' ')).join('\t')
 
-/** Puts a separator between what comes page by page; none is before the first and after the last. */
+/** Joins paged items with a separator between them. */
 export async function * join (pages: AsyncIterable<readonly string[]>, separator: string): AsyncGenerator<string> {
   let isFirst = true
   for await (const page of pages) {
@@ -19,7 +19,7 @@ export async function * join (pages: AsyncIterable<readonly string[]>, separator
   }
 }
 
-/** Lines with LF between them. @param head those that are there even when no other one is */
+/** Joins lines with LF. @param head lines that come first, even if there are no others */
 export async function * joinLines (
   head: readonly string[], pages: AsyncIterable<readonly string[]>
 ): AsyncGenerator<string> {

@@ -15,7 +15,7 @@ function labelOf (file: FileRow): string {
 
 const stemOf = ({ file_name: name }: FileRow) => name.slice(0, name.lastIndexOf('.'))
 
-/** From the shortest that a package may be called to the one that no other package is. */
+/** Forms of a package's name, from the shortest to one that is always unique. */
 const NAMES: readonly ((rom: string, file: FileRow) => string)[] = [
   (rom, file) => `${rom} - ${labelOf(file)}`,
   (rom, file) => `${rom} - ${stemOf(file)}`,
@@ -23,7 +23,7 @@ const NAMES: readonly ((rom: string, file: FileRow) => string)[] = [
   (rom, file) => `${rom} - ${stemOf(file)} (${file.id})`
 ]
 
-/** What each of a ROM's packages is called, by the file's id: each by the first form that tells it from the others. */
+/** Returns the name of each package of a ROM by file id. Each name has the first form that is unique in the ROM. */
 function namePackages (rom: RomRow, files: readonly FileRow[]): Map<number, string> {
   const title = rom.name ?? rom.fs_name
   if (files.length === 1) return new Map(files.map((file) => [file.id, title]))
@@ -68,7 +68,7 @@ function toEntry (
   return `${JSON.stringify(links.file(file))}:${JSON.stringify(item)}`
 }
 
-/** The packages of these ROMs, by ROM. */
+/** Returns the packages of these ROMs, by ROM. */
 async function findPackages (feed: Feed, roms: readonly RomRow[]): Promise<Map<number, FileRow[]>> {
   const packages = new Map<number, FileRow[]>(roms.map((rom) => [rom.id, []]))
   for await (const files of readFiles(feed.em, roms, { all: true })) {
@@ -77,7 +77,10 @@ async function findPackages (feed: Feed, roms: readonly RomRow[]): Promise<Map<n
   return packages
 }
 
-/** Names come of all packages of a ROM, also those that are left out, so that a package has one name everywhere. */
+/**
+ * Names derive from all packages of a ROM, also from those that are not listed, so a package has one name in every
+ * feed.
+ */
 async function * toEntries (feed: Feed, contentType: string | undefined): AsyncGenerator<string[]> {
   for await (const roms of readRoms(feed, feed.platforms)) {
     const packages = await findPackages(feed, roms)
@@ -90,7 +93,7 @@ async function * toEntries (feed: Feed, contentType: string | undefined): AsyncG
   }
 }
 
-/** For FPKGi: an object whose keys are the addresses of packages. */
+/** Writes the feed for FPKGi: an object whose keys are the addresses of packages. */
 export async function * writeFpkgi (feed: Feed, contentType: string | undefined): AsyncGenerator<string> {
   yield '{"DATA":{'
   yield * join(toEntries(feed, contentType), ',')

@@ -16,5 +16,8 @@ async function * toLines (feed: Feed): AsyncGenerator<string[]> {
   }
 }
 
-/** For Kekatsu, whose second line is what stands between columns: https://github.com/cavv-dev/Kekatsu-DS#databases */
+/**
+ * Writes the feed for Kekatsu. Its second line is the column separator:
+ * https://github.com/cavv-dev/Kekatsu-DS#databases
+ */
 export const writeKekatsu = (feed: Feed): AsyncGenerator<string> => joinLines([FORMAT_VERSION, '\t'], toLines(feed))

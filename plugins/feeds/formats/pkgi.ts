@@ -2,7 +2,7 @@ import { type Package, contentIdOf, readPackages, titleOf } from '../packages.ts
 import type { Feed } from '../pages.ts'
 import { joinLines, toCsvLine } from '../text.ts'
 
-/** The numbers that PKGi has for kinds of content on the PS3 and the PSP; the PS Vita has none. */
+/** PKGi's numbers of content types on the PS3 and the PSP. The PS Vita has none. */
 export const PKGI_TYPES: Readonly<Record<string, number>> = { game: 1, dlc: 2, demo: 5, update: 6, patch: 6 }
 
 async function * toLines (feed: Feed, contentType: string, hasTypes: boolean): AsyncGenerator<string[]> {
@@ -16,9 +16,9 @@ async function * toLines (feed: Feed, contentType: string, hasTypes: boolean): A
 }
 
 /**
- * For PKGi: https://github.com/bucanero/pkgi-ps3#user-defined-db-format
+ * Writes the feed for PKGi: https://github.com/bucanero/pkgi-ps3#user-defined-db-format
  *
- * @param hasTypes whether the console's lines name the kind of content, and the license
+ * @param hasTypes true if the console's lines contain the content type and the license
  */
 export const writePkgi = (feed: Feed, contentType: string, hasTypes: boolean): AsyncGenerator<string> =>
   joinLines([], toLines(feed, contentType, hasTypes))

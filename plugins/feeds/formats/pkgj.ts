@@ -7,7 +7,7 @@ type Column = (one: Package, links: Links) => string | number
 
 const none: Column = () => ''
 
-/** What each column says, by its heading. The one for SHA-256 has what there is: the SHA-1. */
+/** The value of each column, by its heading. The SHA-256 column contains the SHA-1, because no other hash is stored. */
 const COLUMNS = {
   'Title ID': none,
   Region: ({ rom }) => rom.region ?? '',
@@ -32,7 +32,7 @@ export interface PkgjKind {
   headings: readonly (keyof typeof COLUMNS)[]
 }
 
-/** The lists that PKGj knows, by their place below `/api/feeds/pkgj/`. */
+/** The lists that PKGj reads, by their path below `/api/feeds/pkgj/`. */
 export const PKGJ_KINDS = {
   'psp/games': {
     platform: 'psp',
@@ -72,6 +72,6 @@ async function * toLines (feed: Feed, { content_type: contentType, headings }: P
   }
 }
 
-/** For PKGj: https://github.com/blastrock/pkgj#q-where-to-find-pkg-lists */
+/** Writes a list for PKGj: https://github.com/blastrock/pkgj#q-where-to-find-pkg-lists */
 export const writePkgj = (feed: Feed, kind: PkgjKind): AsyncGenerator<string> =>
   joinLines([toTabLine(kind.headings)], toLines(feed, kind))

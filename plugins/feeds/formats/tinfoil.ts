@@ -16,7 +16,7 @@ async function * toFiles (feed: Feed): AsyncGenerator<string[]> {
   }
 }
 
-/** Each title once, also where several ROMs are of it. */
+/** Yields each title once, even if several ROMs have it. */
 async function * toTitles (feed: Feed, titles: Titles): AsyncGenerator<string[]> {
   const told = new Set<string>()
   for await (const roms of readRoms(feed, feed.platforms)) {
@@ -27,7 +27,7 @@ async function * toTitles (feed: Feed, titles: Titles): AsyncGenerator<string[]>
   }
 }
 
-/** For Tinfoil: https://blawar.github.io/tinfoil/custom_index/ */
+/** Writes the feed for Tinfoil: https://blawar.github.io/tinfoil/custom_index/ */
 export async function * writeTinfoil (feed: Feed, titles: Titles, welcome: string): AsyncGenerator<string> {
   yield '{"files":['
   yield * join(toFiles(feed), ',')

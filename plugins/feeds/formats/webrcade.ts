@@ -2,11 +2,11 @@ import { type Feed, readRoms } from '../pages.ts'
 import type { RomRow } from '../rows.ts'
 import { join } from '../text.ts'
 
-/** Platforms whose application in webЯcade is called by their slug. */
+/** Platforms whose webЯcade application has the name of their slug. */
 const SAME = ['3do', 'arcade', 'colecovision', 'dos', 'gb', 'gba', 'gbc', 'genesis', 'n64', 'nes', 'psx', 'segacd', 'sg1000',
   'sms', 'snes', 'wonderswan', 'wonderswan-color']
 
-/** By the slug of the platform: https://docs.webrcade.com/feeds/format/ */
+/** webЯcade applications by the slug of the platform: https://docs.webrcade.com/feeds/format/ */
 const APPLICATIONS: ReadonlyMap<string, string> = new Map([
   ...SAME.map((slug) => [slug, slug] as const),
   ['atari2600', '2600'],
@@ -46,7 +46,7 @@ async function * toItems (feed: Feed, platform: Feed['platforms'][number], type:
   for await (const roms of readRoms(feed, [platform])) yield roms.map((rom) => toItem(rom, type, feed))
 }
 
-/** A category for each platform that webЯcade plays, also for one without games. */
+/** Writes a category for each platform that webЯcade plays, even if the platform has no games. */
 export async function * writeWebrcade (feed: Feed): AsyncGenerator<string> {
   yield `{"title":"${TITLE}","longTitle":"${TITLE}","description":"${DESCRIPTION}","categories":[`
   let separator = ''

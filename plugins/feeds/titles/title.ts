@@ -1,6 +1,6 @@
 import type { IndexEntry } from '@svc/plugin-sdk'
 
-/** A title of the Switch as Tinfoil reads it. */
+/** A Switch title as Tinfoil reads it. */
 export interface Title {
   id: string
   name: string
@@ -16,7 +16,7 @@ export interface Title {
   rank: number
 }
 
-/** The countries whose shops the database covers. */
+/** The countries whose shops are in the database. */
 const REGIONS: ReadonlySet<unknown> = new Set([
   'AR', 'AT', 'AU', 'BE', 'BG', 'BR', 'CA', 'CH', 'CL', 'CN', 'CO', 'CY', 'CZ', 'DE', 'DK', 'EE', 'ES', 'FI', 'FR', 'GB', 'GR',
   'HK', 'HR', 'HU', 'IE', 'IT', 'JP', 'KR', 'LT', 'LU', 'LV', 'MT', 'MX', 'NL', 'NO', 'NZ', 'PE', 'PL', 'PT', 'RO', 'RU', 'SE',
@@ -27,7 +27,7 @@ const RATING_MAX = 100
 
 const toText = (value: unknown) => typeof value === 'string' ? value : ''
 
-/** Numbers are written as text in places. */
+/** Converts a number, which the database sometimes stores as text. */
 function toWhole (value: unknown): number {
   const number = typeof value === 'string' && value !== '' ? Number(value) : value
   return typeof number === 'number' && Number.isFinite(number) ? Math.max(0, Math.trunc(number)) : 0
@@ -54,13 +54,13 @@ const IN_NAME = [/(?<!\d)70\d{12}(?!\d)/, /(?<![\da-f])0100[\da-f]{12}(?![\da-f]
 
 export const isShopId = (id: string): boolean => SHOP_ID.test(id)
 
-/** The shop's id in a name, else the product's; null when there is neither. */
+/** Returns the shop id in a name, else the product id; null if the name has neither. */
 export function titleIdIn (name: string): string | null {
   const found = IN_NAME.map((pattern) => pattern.exec(name)?.[0]).find((id) => id !== undefined)
   return found?.toUpperCase() ?? null
 }
 
-/** What is looked up of a record of the database: the title by the shop's id, and that id by the product's. */
+/** Returns the index entries of a database record: the title by its shop id, and the shop id by the product id. */
 export function toIndexEntries (record: unknown): IndexEntry[] {
   if (typeof record !== 'object' || record === null) return []
   const title = toTitle({ ...record })

@@ -12,17 +12,18 @@ import { USER_AGENT } from '../../../core/loader/services.ts'
 import type { TaskDefinition } from '../../tasks/definitions.ts'
 import { type Title, isShopId, toIndexEntries } from './title.ts'
 
-/** Some hundred megabytes: an object of all titles by the shop's id. */
+/** An object of all titles by shop id, with a size of some hundred megabytes. */
 const SOURCE = 'https://raw.githubusercontent.com/blawar/titledb/master/US.en.json'
 const SOURCE_MAX_BYTES = 1024 ** 3
 const TIMEOUT_SECONDS = 60 * 60
 const ArgumentsSchema = Type.Object({
   force: Type.Optional(Type.Boolean({
-    default: false, description: 'Clients may send it; a run by hand downloads the table in any case, also with the schedule off'
+    default: false, description:
+      'Clients may send it; a manual run always downloads the table, even with the schedule off'
   }))
 }, { additionalProperties: false })
 
-/** The entries of the database, which is never in memory as a whole. */
+/** Yields the entries of the database, which is never in memory as a whole. */
 async function * readEntries (chunks: AsyncIterable<Uint8Array>): AsyncGenerator<IndexEntry[]> {
   const parser = new JSONParser({ paths: ['$.*'], keepStack: false })
   let entries: IndexEntry[] = []
@@ -35,7 +36,7 @@ async function * readEntries (chunks: AsyncIterable<Uint8Array>): AsyncGenerator
   if (!parser.isEnded) throw new Error('The Switch title database ended in the middle')
 }
 
-/** What is known of the titles of the Switch, as it was last downloaded. */
+/** The last downloaded titles of the Switch. */
 export function createTitles (app: FastifyInstance, config: Config) {
   async function * download ({ signal }: CallScope): AsyncGenerator<IndexEntry[]> {
     const { log } = app
@@ -55,7 +56,7 @@ export function createTitles (app: FastifyInstance, config: Config) {
   const task: TaskDefinition = {
     name: 'update_switch_titledb',
     title: 'Scheduled Switch TitleDB update',
-    description: 'Downloads what is known of the titles of the Switch, which the feed for Tinfoil tells',
+    description: 'Downloads the Switch titles that the feed for Tinfoil contains',
     type: 'update',
     group: 'scheduled',
     enabled: config.tasks.update_switch_titledb,
@@ -76,7 +77,7 @@ export function createTitles (app: FastifyInstance, config: Config) {
   return {
     task,
 
-    /** The titles with these ids, of the shop or of the product, by that of the shop; none until the task has run. */
+    /** Returns the titles with these shop or product ids, by shop id; none until the task has run. */
     async find (ids: readonly string[]): Promise<Map<string, Title>> {
       if (ids.length === 0 || await index.builtAt() === undefined) return new Map()
       const shopIds = await index.getMany(ids.filter((id) => !isShopId(id)))
