@@ -1,12 +1,12 @@
 import type pg from 'pg'
 
-/** An account's last use is written at most this often. */
+/** Minimum interval between two writes of an account's last use. */
 const TOUCH_AFTER_MS = 5 * 60_000
 
 /** @property last_active milliseconds since 1970 */
 interface Account { id: number, last_active: number | null }
 
-/** Notes that an account was used just now. Not by way of the ORM, which would also move `updated_at`. */
+/** Records that an account was used just now. It bypasses the ORM, which would also change `updated_at`. */
 export async function noteActivity (pool: pg.Pool, user: Account): Promise<void> {
   if (Date.now() - (user.last_active ?? 0) < TOUCH_AFTER_MS) return
   await pool.query('update users set last_active = now() where id = $1', [user.id])

@@ -3,7 +3,7 @@ import { type Presented, isSecureRequest } from '../../core/access/auth.ts'
 import { type Config, basePath } from '../../core/config/config.ts'
 import { cookieNames, readCookies } from '../../core/access/names.ts'
 
-/** Where the cookie of a login goes: everything that is served. */
+/** Returns the path of the login cookie: everything that is served. */
 export const cookiePath = (config: Config) => `${basePath(config)}/`
 
 export const cookieOptions = (config: Config, request: FastifyRequest) => ({
@@ -14,7 +14,7 @@ export const cookieOptions = (config: Config, request: FastifyRequest) => ({
   maxAge: config.auth.session_max_age_seconds
 })
 
-/** The secret of the session that a request came with. */
+/** Returns the session secret of a request. */
 export const readSessionCookie = (config: Config, cookies: Presented['cookies']): string | undefined =>
   readCookies(cookies, cookieNames('session', config))[0]
 

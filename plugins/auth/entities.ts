@@ -6,7 +6,7 @@ import { User } from '../users/entities.ts'
 
 const SESSION_CHANGES = 'delete or update of "user_id", "device_id", "token_hash", "expires_at"'
 
-/** A browser's login. Only the SHA-256 of its cookie is kept. */
+/** A browser's login. Only the SHA-256 of its cookie is stored. */
 export const Session = defineEntity({
   name: 'Session',
   tableName: 'sessions',
@@ -19,7 +19,7 @@ export const Session = defineEntity({
     address: columns.text().default(''),
     /** The browser as a device. */
     device: () => p.manyToOne(Device).deleteRule('set null').joinColumn('device_id').nullable().index(),
-    /** What the OpenID provider wants to see when the session ends there too; sealed. */
+    /** The sealed proof that the OpenID provider expects when the session ends there too. */
     id_token: columns.text().nullable(),
     created_at: columns.createdAt(),
     seen_at: columns.createdAt(),
@@ -30,7 +30,7 @@ export type Session = InferEntity<typeof Session>
 
 export const TOKEN_PURPOSES = ['reset', 'invite', 'refresh', 'oidc'] as const
 
-/** Something that is good for one use: a link or a refresh. Only the SHA-256 of its secret is kept. */
+/** A token for one use: a link or a refresh. Only the SHA-256 of its secret is stored. */
 export const OneTimeToken = defineEntity({
   name: 'OneTimeToken',
   tableName: 'one_time_tokens',
@@ -45,7 +45,7 @@ export const OneTimeToken = defineEntity({
 })
 export type OneTimeToken = InferEntity<typeof OneTimeToken>
 
-/** How often something was tried lately, by address, account or both. */
+/** The number of recent tries, by address, account or both. */
 export const Throttle = defineEntity({
   name: 'Throttle',
   tableName: 'throttles',

@@ -22,7 +22,7 @@ declare module 'fastify' {
 
 const CLEAN_UP_MS = 60 * 60_000
 
-/** What a reset link opens. */
+/** The page of a reset link. */
 const PAGE = { path: RESET_PATH, folder: new URL('page/', import.meta.url), name: 'reset-password', script: LINK_FORM }
 
 export default fp<FeatureOptions>(async (app, { config, role }) => {

@@ -6,7 +6,7 @@ const ISSUER = 'svc:oauth'
 /** RFC 7518 section 3.2. */
 const ALGORITHM = 'HS256'
 
-/** What a token is good for; each kind has a key of its own. */
+/** The purpose of a token. Each purpose has a key of its own. */
 export type JwtType = 'access' | 'refresh' | 'reset' | 'invite'
 
 const ClaimsSchema = Type.Object({
@@ -15,11 +15,11 @@ const ClaimsSchema = Type.Object({
   type: Type.String(),
   /** Space-separated. */
   scopes: Type.Optional(Type.String()),
-  /** Of a token that is good for one use. */
+  /** Id of a token for one use. */
   jti: Type.Optional(Type.String()),
-  /** The sign-in it comes from. */
+  /** Id of the sign-in to which the token belongs. */
   sid: Type.Optional(Type.String()),
-  /** A mark of account and password: it differs once the password was changed, or the name is somebody else's. */
+  /** A mark of account and password. It changes with the password, and if another account takes the name. */
   pwd: Type.Optional(Type.String())
 })
 export type Claims = Static<typeof ClaimsSchema>
@@ -38,14 +38,14 @@ export function createJwts (secrets: Secrets) {
         .sign(keyFor(type))
     },
 
-    /** The claims of a token of ours of that type that has not run out, else null. */
+    /** Returns the claims of a valid token of this type, else null. */
     async read (type: JwtType, token: string): Promise<Claims | null> {
       const { errors, jwtVerify } = await import('jose')
       try {
         const { payload } = await jwtVerify(token, keyFor(type), { issuer: ISSUER, algorithms: [ALGORITHM] })
         return Value.Check(ClaimsSchema, payload) && payload.type === type ? payload : null
       } catch (err) {
-        // Whatever is wrong with it, it proves nothing.
+        // A token that fails verification proves nothing, whatever the reason.
         if (err instanceof errors.JOSEError) return null
         throw err
       }

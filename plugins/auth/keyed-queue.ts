@@ -2,14 +2,14 @@ import PQueue from 'p-queue'
 import { ApiError } from '../../core/errors.ts'
 
 /**
- * Runs work one after the other under each key, and different keys side by side.
+ * Runs work with the same key in sequence, and work with different keys concurrently.
  *
- * @param what the work, in the plural, for people
+ * @param what the work in the plural, for error messages
  */
 export function createKeyedQueue (waitingMax: number, what: string) {
   const lines = new Map<string, PQueue>()
 
-  /** @throws ApiError TOO_MANY_REQUESTS when too many wait under the key already. */
+  /** @throws ApiError TOO_MANY_REQUESTS if too many calls already wait under the key. */
   return async <T> (key: string, work: () => Promise<T>): Promise<T> => {
     const line = lines.get(key) ?? new PQueue({ concurrency: 1 })
     if (line.size >= waitingMax) {

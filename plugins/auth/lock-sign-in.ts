@@ -5,10 +5,10 @@ import { ApiError } from '../../core/errors.ts'
 import { lockEnabledUser } from './rows.ts'
 
 /**
- * Keeps others from changing the caller's account, or making tokens of it, until the transaction ends. Whoever was let
- * in by a former password makes nothing that would outlive it.
+ * Locks the caller's account until the transaction ends, so that nobody else changes it or creates tokens for it. A
+ * caller who signed in with a former password cannot create anything that outlives that password.
  *
- * @throws ApiError NOT_AUTHENTICATED when the account is no longer what the caller signed in to
+ * @throws ApiError NOT_AUTHENTICATED if the account changed since the caller signed in
  */
 export async function lockSignedIn (tx: EntityManager, caller: Pick<Caller, 'id' | 'password_mark'>): Promise<void> {
   const account = await lockEnabledUser(tx, caller.id)

@@ -5,16 +5,16 @@ import { User } from '../users/entities.ts'
 import { OneTimeToken } from './entities.ts'
 import { deleteSessions } from './rows.ts'
 
-/** What a new password leaves as it is. */
+/** The credentials that a new password does not revoke. */
 export interface KeptSignIns {
-  /** Client tokens, and with them the devices that are connected by one. */
+  /** Client tokens, and the devices that are connected by them. */
   keep_tokens?: boolean | null | undefined
 }
 
 /**
- * Gives an account a new password. All that was let in by the former one ends: sessions, OAuth2 sign-ins, reset links,
- * invites, and client tokens with the codes and device authorizations that stand for them; on all workers, whichever
- * process does this.
+ * Sets an account's password and revokes all credentials of the former one: sessions, OAuth2 sign-ins, reset links,
+ * invites, and client tokens with their codes and device authorizations. The change reaches all workers, whichever
+ * process makes it.
  */
 export async function replacePassword (
   tx: EntityManager, userId: number, passwordHash: string, kept: KeptSignIns = {}

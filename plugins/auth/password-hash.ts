@@ -4,7 +4,9 @@ import { ApiError, badRequest } from '../../core/errors.ts'
 
 /** OWASP's first choice for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes, one lane. */
 const OPTIONS = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const
-/** Hashing is the dearest thing a stranger can ask for: few at a time, and a bounded line. */
+/**
+ * Bounds on hashing, the most expensive work that an anonymous request can cause: few at a time, and a bounded queue.
+ */
 const CONCURRENCY = 2
 const WAITING_MAX = 64
 
@@ -25,13 +27,13 @@ const LENGTH_MAX = 255
 const normalize = (password: string) => password.normalize('NFC')
 
 /**
- * A new password that may be one: guidance of NIST SP 800-63B, 3.1.1.2.
+ * Checks a new password against NIST SP 800-63B, 3.1.1.2.
  *
- * @throws ApiError BAD_REQUEST when it breaks the rule
+ * @throws ApiError BAD_REQUEST if it breaks the rule
  */
 export async function checkPassword (password: string): Promise<void> {
   const { length } = [...normalize(password)]
-  // Half of a surrogate pair would be hashed as any other half.
+  // Half of a surrogate pair would hash like any other half.
   if (length < LENGTH_MIN || length > LENGTH_MAX || password.trim() === '' || !password.isWellFormed()) {
     throw badRequest(`The password must be ${LENGTH_MIN} to ${LENGTH_MAX} characters and not blank`)
   }
@@ -42,7 +44,7 @@ export async function checkPassword (password: string): Promise<void> {
 
 export const hashPassword = (password: string) => enqueue(() => hash(normalize(password), OPTIONS))
 
-/** Takes as long for an unknown account (`null`) as for a known one. */
+/** Verifies a password. It takes as long for an unknown account (`null`) as for a known one. */
 export async function verifyPassword (passwordHash: string | null, password: string): Promise<boolean> {
   dummy ??= hash('no account has this password', OPTIONS)
   const known = passwordHash ?? await dummy

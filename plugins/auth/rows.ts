@@ -10,7 +10,7 @@ export interface LiveSession extends Pick<User, 'username' | 'role'> {
   password_hash: string | null
   last_active: number | null
   seen_at: number
-  /** By lack of use, or by age. */
+  /** The earlier of the end by inactivity and the end by age. */
   expires_at: number
 }
 
@@ -20,7 +20,7 @@ const LIVE_SESSION = `select s.id, s.user_id, s.device_id, u.username, u.role, u
     date_part('epoch', ${END}) * 1000 as expires_at
   from sessions s join users u on u.id = s.user_id where s.token_hash = $1 and ${END} > now() and u.enabled`
 
-/** The session that a cookie stands for, of an account that may sign in. */
+/** Finds the session of a cookie, if its account may sign in. */
 export async function findLiveSession (
   pool: pg.Pool, tokenHash: string, absoluteSeconds: number
 ): Promise<LiveSession | null> {
@@ -30,21 +30,21 @@ export async function findLiveSession (
 const RENEW = `update sessions set seen_at = now(), expires_at = least(now() + make_interval(secs => $2),
   created_at + make_interval(secs => $3)) where id = $1`
 
-/** Moves a session's end on. @returns whether it was still there */
+/** Extends a session. @returns true if it still existed */
 export async function renewSession (
   pool: pg.Pool, id: number | null, idleSeconds: number, absoluteSeconds: number
 ): Promise<boolean> {
   return (await pool.query(RENEW, [id, idleSeconds, absoluteSeconds])).rowCount === 1
 }
 
-/** @returns what the OpenID provider gave for it, sealed, if one opened it */
+/** @returns the OpenID provider's sealed proof, if one opened the session */
 export async function deleteSession (pool: pg.Pool, id: number): Promise<string | null> {
   const { rows: [gone] } = await pool.query<{ id_token: string | null }>(
     'delete from sessions where id = $1 returning id_token', [id])
   return gone?.id_token ?? null
 }
 
-/** Ends a user's sessions, all or all but one. @returns those that ended */
+/** Deletes a user's sessions, all or all but one. @returns the deleted sessions */
 export async function deleteSessions (
   tx: EntityManager, userId: number, kept: number | null = null
 ): Promise<{ id: number }[]> {
@@ -52,12 +52,12 @@ export async function deleteSessions (
     'delete from sessions where user_id = ? and id is distinct from ? returning id', [userId, kept])
 }
 
-/** Until the transaction ends nobody signs in to the account, and nothing refers to it anew. */
+/** Locks an account until the transaction ends: nobody signs in to it, and no new row refers to it. */
 export async function lockUser (tx: EntityManager, userId: number): Promise<void> {
   await tx.execute('select 1 from users where id = ? for update', [userId])
 }
 
-/** Keeps others from changing an account that may sign in. */
+/** Locks an account that may sign in against changes by others. */
 export async function lockEnabledUser (
   tx: EntityManager, userId: number
 ): Promise<{ password_hash: string | null } | undefined> {
@@ -70,7 +70,7 @@ export async function noteSignIn (tx: EntityManager, userId: number): Promise<vo
   await tx.execute('update users set last_login = now(), last_active = now() where id = ?', [userId])
 }
 
-/** Uses a reset link up. @returns the address that it was mailed to */
+/** Deletes a reset link. @returns the address to which it was mailed */
 export async function deleteResetLink (
   tx: EntityManager, tokenHash: string, userId: number
 ): Promise<{ email: string | null } | undefined> {

@@ -4,13 +4,13 @@ import { DateTime, Nullable } from '../../core/typebox.ts'
 export const SignInFormSchema = Type.Object({ username: Type.String(), password: Type.String() }, { title: 'SignInForm' })
 
 export const LogoutSchema = Nullable(Type.Object({
-  oidc_logout_url: Nullable(Type.String({ description: 'Where to go to sign out at the OpenID provider too' }))
+  oidc_logout_url: Nullable(Type.String({ description: 'Address at which to sign out at the OpenID provider too' }))
 }))
 
-/** RFC 6749 sections 4.3.2 and 6. Programs also send keys that mean nothing here. */
+/** The form of RFC 6749 sections 4.3.2 and 6. Programs also send keys that have no effect here. */
 export const TokenFormSchema = Type.Object({
   grant_type: Type.Optional(Type.String({ default: 'password', description: '`password` or `refresh_token`' })),
-  scope: Type.Optional(Type.String({ description: 'Scopes with spaces between them; none give a token that may do nothing' })),
+  scope: Type.Optional(Type.String({ description: 'Scopes separated by spaces; without any, the token grants nothing' })),
   username: Type.Optional(Type.String()),
   password: Type.Optional(Type.String()),
   refresh_token: Type.Optional(Type.String()),
@@ -22,18 +22,19 @@ export type TokenForm = Static<typeof TokenFormSchema>
 export const TokenSchema = Type.Object({
   access_token: Type.String(),
   token_type: Type.Literal('bearer'),
-  expires: Type.Integer({ description: 'Seconds the access token lasts' }),
-  expires_in: Type.Integer({ description: 'The same, under the name of RFC 6749' }),
-  refresh_token: Type.String({ description: 'Good for one use' }),
-  refresh_expires: Type.Integer({ description: 'Seconds the refresh token lasts' }),
+  expires: Type.Integer({ description: 'Lifetime of the access token in seconds' }),
+  expires_in: Type.Integer({ description: 'The same value, under the name of RFC 6749' }),
+  refresh_token: Type.String({ description: 'Valid for one use' }),
+  refresh_expires: Type.Integer({ description: 'Lifetime of the refresh token in seconds' }),
   scope: Type.String()
 }, { title: 'Token' })
 export type TokenView = Static<typeof TokenSchema>
 
 export const ForgotPasswordSchema = Type.Object({ username: Type.String() }, { title: 'ForgotPassword' })
-/** Of a new password: what it leaves as it is. */
+/** Option of a new password: the credentials that it does not revoke. */
 export const KeepTokens = Type.Optional(Nullable(Type.Boolean({
-  description: 'Whether client tokens, and the devices that are connected by them, outlive the new password; default false'
+  description:
+    'True if client tokens, and the devices that are connected by them, outlive the new password; default false'
 })))
 export const ResetPasswordSchema = Type.Object({
   token: Type.String(), new_password: Type.String(), keep_tokens: KeepTokens
@@ -43,10 +44,10 @@ export type ResetPassword = Static<typeof ResetPasswordSchema>
 export const SessionSchema = Type.Object({
   id: Type.Integer(),
   user_agent: Type.String(),
-  address: Type.String({ description: 'Where it was opened from' }),
+  address: Type.String({ description: 'Address from which it was opened' }),
   created_at: DateTime,
   last_seen: DateTime,
   expires_at: DateTime,
-  is_current: Type.Boolean({ description: 'Whether this request came with it' }),
+  is_current: Type.Boolean({ description: 'True for the session of this request' }),
   device_id: Nullable(Type.String())
 }, { title: 'Session' })

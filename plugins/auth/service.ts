@@ -15,29 +15,29 @@ import { OneTimeToken, Session } from './entities.ts'
 import type { SignIn } from './sign-in/sign-in.ts'
 import { deleteSession, deleteSessions, findLiveSession, lockUser, noteSignIn, renewSession } from './rows.ts'
 
-/** So long after a sign-in the present password is not asked for again. */
+/** Time after a sign-in in which the present password is not asked again. */
 const FRESH_MS = 5 * 60_000
-/** A session's end is moved on at most this often. */
+/** Minimum interval between two extensions of a session. */
 const RENEW_AFTER_MS = 5 * 60_000
 const USER_AGENT_MAX = 500
 const ID_TOKEN_PURPOSE = 'oidc-id-token'
 
-/** What may be known of a sign-in beside who it was. */
+/** Optional facts about a sign-in, besides its account. */
 export interface SignInExtra {
-  /** The OpenID provider's proof, which it wants back when the session is to end there too. */
+  /** The OpenID provider's proof, which it expects when the session ends there too. */
   idToken?: string
-  /** By what, for the audit log. */
+  /** The method of the sign-in, for the audit log. */
   by?: string
 }
 
-/** What is answered to somebody who signed out of a session that an OpenID provider opened. */
+/** The response to a sign-out from a session that an OpenID provider opened. */
 export interface Farewell { oidc_logout_url: string | null }
 
-/** Browsers' logins: rows that their cookie's hash finds. */
+/** Browser sessions: rows that are found by the hash of their cookie. */
 export function createSessions (app: FastifyInstance, config: Config, kept: CallerCache, signIn: SignIn) {
   const { session_max_age_seconds: idleSeconds, session_absolute_max_age_seconds: absoluteSeconds } = config.auth
   const renewAfterMs = Math.min(RENEW_AFTER_MS, idleSeconds * 100)
-  /** Callers whose session's end moves on with the answer. */
+  /** Callers whose session is extended with the response. */
   const due = new WeakSet<Caller>()
   let sayFarewell: ((idToken: string) => Promise<Farewell | null>) | null = null
 
@@ -62,7 +62,7 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Call
 
   const scheme: AuthScheme = { name: 'session', order: 10, opensSockets: true, authenticate }
 
-  /** @throws ApiError BAD_CREDENTIALS when the account is no longer what its user proved to be the owner of. */
+  /** @throws ApiError BAD_CREDENTIALS if the account changed since its user proved their identity. */
   async function lockAccount (tx: EntityManager, { id, password_hash: hash }: User): Promise<void> {
     const user = await tx.findOne(User, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, disableIdentityMap: true })
     if (user === null || !user.enabled || user.password_hash !== hash) throw new ApiError('BAD_CREDENTIALS')
@@ -71,7 +71,7 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Call
   async function open (user: User, request: FastifyRequest, idToken: string | undefined) {
     const token = randomBytes(32).toString('base64url')
     const ids = await inTransaction(app.orm.em.fork(), async (tx) => {
-      // The password may have been changed while it was checked: no session outlives that.
+      // The password may have changed while it was checked. No session may outlive the former password.
       await lockAccount(tx, user)
       const device = await app.devices.findBrowser(tx, user.id, request)
       const session = await tx.insert(Session, {
@@ -89,7 +89,7 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Call
     return { token, caller: await app.permissions.toCaller(user, { credential: 'session', ...ids }) }
   }
 
-  /** Ends a session and disconnects its sockets. @returns what the OpenID provider gave for it, if one opened it */
+  /** Ends a session and disconnects its sockets. @returns the OpenID provider's proof, if one opened the session */
   async function end (id: number): Promise<string | null> {
     const sealed = await deleteSession(app.pg, id)
     kept.forget()
@@ -97,10 +97,10 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Call
     return sealed === null ? null : app.secrets.open(ID_TOKEN_PURPOSE, sealed)
   }
 
-  /** Ends a user's sessions, all or all but one, their sockets, and the OAuth2 logins with all their tokens. */
+  /** Ends a user's sessions, all or all but one, with their sockets, and the OAuth2 sign-ins with all their tokens. */
   async function endAll (userId: number, kept: number | null = null): Promise<void> {
     const ended = await inTransaction(app.orm.em.fork(), async (tx) => {
-      // A refresh that is under way ends first: what it makes would not be found.
+      // Wait for a refresh that is running, because its new token would not be found yet.
       await lockUser(tx, userId)
       await tx.nativeDelete(OneTimeToken, { user: userId, purpose: 'refresh' })
       return await deleteSessions(tx, userId, kept)
@@ -109,13 +109,13 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Call
     if (kept === null) app.sockets.end({ kind: 'user', id: userId })
   }
 
-  /** From here on the answer is nobody's, and its browser forgets the session. */
+  /** From here on the response belongs to no caller, and its browser deletes the session cookie. */
   function forget (request: FastifyRequest, reply: FastifyReply): void {
     request.caller = null
     clearSessionCookie(config, reply)
   }
 
-  /** Basic credentials came with this very request. */
+  /** This request itself carried Basic credentials. */
   async function hasJustSignedIn ({ credential, session_id: id }: Caller): Promise<boolean> {
     if (credential === 'basic') return true
     if (id === null) return false
@@ -127,9 +127,9 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Call
     endAll,
 
     /**
-     * Before changes that would let whoever found a browser signed in keep the account.
+     * Requires the password before a change with which the finder of a signed-in browser could take over the account.
      *
-     * @param password the present one; a sign-in within the last minutes does without
+     * @param password the present one; not needed if the sign-in is a few minutes old
      * @throws ApiError FORBIDDEN, or TOO_MANY_REQUESTS after wrong passwords
      */
     async requireOwner (caller: Caller, password: string | null | undefined, address: string): Promise<void> {
@@ -142,22 +142,25 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Call
     },
 
     /**
-     * Opens a session for a user whose identity is proven, in place of the browser's former one, and sets its cookie.
+     * Opens a session for an authenticated user, replaces the browser's former one, and sets its cookie.
      *
-     * @throws ApiError BAD_CREDENTIALS when the account was disabled or its password changed meanwhile
+     * @throws ApiError BAD_CREDENTIALS if the account was disabled or its password changed meanwhile
      */
     async signIn (request: FastifyRequest, reply: FastifyReply, user: User, extra: SignInExtra = {}): Promise<void> {
       const former = request.caller?.session_id ?? null
       const { token, caller } = await open(user, request, extra.idToken)
       if (former !== null) await end(former)
-      // From here on the answer is this caller's: a CSRF token of the new session goes out with it.
+      // From here on the response belongs to this caller and carries a CSRF token of the new session.
       request.caller = caller
       setSessionCookie(config, request, reply, token)
       const details = { by: extra.by ?? 'password' }
       await app.audit.record({ event: 'sign_in.succeeded', user, address: request.ip, details })
     },
 
-    /** Ends the caller's session. @returns where to sign out further, when an OpenID provider opened it */
+    /**
+     * Ends the caller's session. @returns the address at which to sign out too, if an OpenID provider opened the
+     * session
+     */
     async signOut (request: FastifyRequest, reply: FastifyReply): Promise<Farewell | null> {
       const { caller } = request
       const idToken = caller === null || caller.session_id === null ? null : await end(caller.session_id)
@@ -166,7 +169,7 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Call
       return idToken === null || sayFarewell === null ? null : await sayFarewell(idToken)
     },
 
-    /** What signing out answers when the session came with an OpenID provider's proof. */
+    /** Sets the function that answers a sign-out from a session with an OpenID provider's proof. */
     onSignOut (answer: (idToken: string) => Promise<Farewell | null>): void {
       sayFarewell = answer
     },
@@ -174,7 +177,7 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Call
     list: async (em: EntityManager, { id }: Caller): Promise<Session[]> => await em.find(Session,
       { user: id, expires_at: { $gt: new Date() } }, { populate: ['device'], orderBy: { seen_at: 'desc', id: 'desc' } }),
 
-    /** Ends one of the caller's own sessions. @throws ApiError NOT_FOUND when it is none of them. */
+    /** Ends one of the caller's own sessions. @throws ApiError NOT_FOUND if the session is not the caller's. */
     async revoke (request: FastifyRequest, reply: FastifyReply, id: number): Promise<void> {
       const caller = callerOf(request)
       const isOwn = await request.em.count(Session, { id, user: caller.id }) > 0
@@ -184,7 +187,7 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Call
       if (id === caller.session_id) forget(request, reply)
     },
 
-    /** Ends all of the caller's sessions, or all but the one that asks, and what it signed in to by OAuth2. */
+    /** Ends all of the caller's sessions, or all but the current one, and its OAuth2 sign-ins. */
     async revokeAll (request: FastifyRequest, reply: FastifyReply, withCurrent: boolean): Promise<void> {
       const caller = callerOf(request)
       const kept = withCurrent ? null : caller.session_id
@@ -196,8 +199,9 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Call
     },
 
     /**
-     * Moves the end of the session on that a request came with, and the cookie's with it. A session that was ended
-     * meanwhile stays ended: rows are only updated, never made.
+     * Extends the session of a request, and its cookie. A session that ended meanwhile stays ended, because rows are
+     * only
+     * updated and never inserted.
      */
     async renew (request: FastifyRequest, reply: FastifyReply): Promise<void> {
       const { caller } = request
@@ -208,7 +212,7 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Call
       if (isThere) setSessionCookie(config, request, reply, token)
     },
 
-    /** Deletes sessions and one-time tokens that have run out. */
+    /** Deletes expired sessions and one-time tokens. */
     async dropExpired (): Promise<void> {
       const em = app.orm.em.fork()
       const isOver = { expires_at: { $lt: new Date() } }

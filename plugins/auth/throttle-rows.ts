@@ -2,25 +2,25 @@ import type pg from 'pg'
 import { ApiError } from '../../core/errors.ts'
 import { transaction } from '../../core/database/transaction.ts'
 
-/** How often something may be tried under one key before it has to wait. */
+/** The number of tries under one key before a wait, and the wait. */
 export interface Limit {
   key: string
-  /** Tries that are free. */
+  /** Number of tries without a wait. */
   free: number
-  /** Seconds until a key without tries is forgotten. */
+  /** Seconds without a try after which a key is deleted. */
   forgetSeconds: number
-  /** Seconds to wait after the first try beyond the free ones; doubles with each further one. */
+  /** Seconds to wait after the first try beyond the free ones; each further try doubles them. */
   waitSeconds: number
   /** The longest wait, in seconds. */
   waitMaxSeconds: number
 }
 
-/** So many tries in a span of time, whatever comes of them. */
+/** A number of tries in a period, whatever their results. */
 export interface Quota {
   key: string
   max: number
   seconds: number
-  /** Whether every try begins the span anew; else it begins with the first. */
+  /** True if every try restarts the period; else the period starts with the first try. */
   restarts?: boolean
 }
 
@@ -31,7 +31,7 @@ const READ = `select key, count, extract(epoch from blocked_until - now())::floa
 const WRITE = `update throttles set count = $2, updated_at = now(),
   blocked_until = case when $3::float8 is null then null else now() + make_interval(secs => $3::float8) end where key = $1`
 
-/** Of a quota, `blocked_until` is the end of its span. */
+/** In the row of a quota, `blocked_until` is the end of its period. */
 const SPEND = `insert into throttles as t (key, count, blocked_until) values ($1, 1, now() + make_interval(secs => $2))
   on conflict (key) do update set updated_at = now(),
     count = case when t.blocked_until > now() then t.count + 1 else 1 end,
@@ -47,17 +47,17 @@ const waitAfter = (count: number, limit: Limit) =>
   count < limit.free ? null : Math.min(limit.waitMaxSeconds, limit.waitSeconds * 2 ** Math.min(count - limit.free, 20))
 
 export function tooMany (wait: number): ApiError {
-  // The column keeps milliseconds: what is less is rounding.
+  // The column stores milliseconds; a smaller rest is a rounding error.
   const seconds = Math.max(1, Math.ceil(Math.floor(wait * 1_000) / 1_000))
   return new ApiError('TOO_MANY_REQUESTS', `Too many attempts; try again in ${seconds} s`, { retryAfterSeconds: seconds })
 }
 
-/** What is known of a key: its tries, and the seconds it still has to wait. */
+/** The tries of a key, and the seconds that it still has to wait. */
 export interface Tries { count: number, wait_seconds: number }
 
-/** Counts tries by key, for all processes together. */
+/** Counts tries by key, across all processes. */
 export function createThrottle (pool: pg.Pool) {
-  /** The rows of some keys, kept from others until the transaction ends. */
+  /** Reads the rows of some keys and locks them until the transaction ends. */
   async function lock (client: pg.PoolClient, limits: readonly Limit[]): Promise<Row[]> {
     const keys = limits.map((limit) => limit.key)
     await client.query('insert into throttles (key) select unnest($1::text[]) on conflict do nothing', [keys.toSorted()])
@@ -80,8 +80,8 @@ export function createThrottle (pool: pg.Pool) {
 
   return {
     /**
-     * Counts a try before its outcome is known, so that a hundred at once are no more than a hundred in a row; one that
-     * succeeds is taken back with `forget`. @throws ApiError TOO_MANY_REQUESTS; nothing is counted then.
+     * Counts a try before its result is known, so that a hundred concurrent tries count as a hundred. `forget` undoes a
+     * successful try. @throws ApiError TOO_MANY_REQUESTS; then nothing is counted.
      */
     async take (limits: readonly Limit[]): Promise<void> {
       const wait = await transaction(pool, async (client) => {
@@ -93,34 +93,34 @@ export function createThrottle (pool: pg.Pool) {
       if (wait > 0) throw tooMany(wait)
     },
 
-    /** Counts a failure. @returns the seconds to wait from now on, 0 while tries are free */
+    /** Counts a failure. @returns the seconds to wait from now on; 0 while tries are free */
     async fail (limits: readonly Limit[]): Promise<number> {
       return await transaction(pool, async (client) => await add(client, limits, await lock(client, limits)))
     },
 
-    /** What is known of some keys; one without tries in the last `seconds` is left out. */
+    /** Returns the tries of some keys; skips those without a try in the last `seconds`. */
     async read (keys: readonly string[], seconds: number): Promise<Map<string, Tries>> {
       const { rows } = await pool.query<Tries & { key: string }>(KNOWN, [keys, seconds])
       return new Map(rows.map(({ key, ...tries }) => [key, tries]))
     },
 
-    /** Forgets the tries of one key and takes as many off another, of which they were a part. */
+    /** Deletes the tries of one key and subtracts them from another key, which counted them too. */
     async forgive (key: string, whole: string): Promise<void> {
       await pool.query(FORGIVE, [key, whole])
     },
 
-    /** Counts a try. @throws ApiError TOO_MANY_REQUESTS when there were as many as may be. */
+    /** Counts a try. @throws ApiError TOO_MANY_REQUESTS if the quota is used up. */
     async spend ({ key, max, seconds, restarts = false }: Quota): Promise<void> {
       const { rows: [row] } = await pool.query<{ count: number, wait_seconds: number }>(SPEND, [key, seconds, restarts])
       if (row !== undefined && row.count > max) throw tooMany(row.wait_seconds)
     },
 
-    /** Forgets the tries of some keys. */
+    /** Deletes the tries of some keys. */
     async forget (keys: readonly string[]): Promise<void> {
       await pool.query('delete from throttles where key = any($1)', [keys])
     },
 
-    /** Deletes what is a day old. */
+    /** Deletes rows that are older than a day. */
     async dropOld (): Promise<void> {
       await pool.query("delete from throttles where updated_at < now() - interval '1 day'")
     }

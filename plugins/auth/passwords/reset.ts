@@ -18,16 +18,16 @@ import { createThrottle } from '../throttle-rows.ts'
 
 export const RESET_PATH = '/reset-password'
 const LIFETIME_SECONDS = 600
-/** Whoever has so many links that are good needs no further one; else many addresses could flood a mailbox. */
+/** Most valid links of one account. Without it many addresses could flood a mailbox. */
 const LIVE_LINKS_MAX = 5
 
 const badLink = () => badRequest('The reset link is invalid, used or older than 10 minutes; ask for a new one')
 
-/** What to do about a forgotten password: a link that is good for one use. */
+/** Resets of forgotten passwords by a link for one use. */
 export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) {
   const throttle = createThrottle(app.pg)
   const mailedBase = shareableBaseUrl(config)
-  /** Links on their way to somebody. */
+  /** Links whose mails are being sent. */
   const underway = new Set<Promise<void>>()
 
   async function createLink (user: User, base: string): Promise<string> {
@@ -50,8 +50,9 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
 
   async function mailLink (user: User): Promise<void> {
     const { username, email } = user
-    // Without an address of ours that is certain, a link could lead to where a stranger wants it. It is not for the log
-    // either: whoever reads that would have the account.
+    // Without a base address that is certain, a link could lead to a stranger's server. It is not logged either,
+    // because
+    // every reader of the log could take over the account.
     if (!app.mail.isConfigured || mailedBase === null || email === null || email === undefined) {
       app.log.warn({ username }, 'a reset of the password was asked for, but no link can be mailed: svc user password sets a new one')
       return
@@ -80,14 +81,14 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
     await mailLink(user)
   }
 
-  /** Spends a link. @returns the id of its user */
+  /** Uses up a link. @returns the id of its user */
   async function spend (tx: EntityManager, jti: string, username: string): Promise<number> {
-    // Two links of one user are spent one after the other, since each deletes the other.
+    // Two links of one user are used in sequence, because each deletes the other.
     const user = await tx.findOne(User, { username }, { lockMode: LockMode.PESSIMISTIC_WRITE })
     if (user === null) throw notFound(`User '${username}' no longer exists`)
     const spent = await deleteResetLink(tx, sha256(jti), user.id)
     if (spent === undefined) throw badLink()
-    // Only whoever reads the mail of that address has the link; the account's may be another one by now.
+    // The link proves access to the address that it was mailed to. The account's address may have changed since.
     if (spent.email !== null && spent.email === user.email) {
       await tx.nativeUpdate(User, { id: user.id }, { email_confirmed: true })
     }
@@ -96,7 +97,7 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
 
   return {
     /**
-     * Sends a link if there is such a user. Nobody waits for it, so that the answer takes as long for an unknown name.
+     * Sends a link if the user exists. The caller does not wait for it, so unknown names take as long as known ones.
      *
      * @throws ApiError TOO_MANY_REQUESTS
      */
@@ -109,7 +110,7 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
     },
 
     /**
-     * Sets a new password and ends all that was let in by the former one.
+     * Sets a new password and revokes all credentials of the former one.
      *
      * @throws ApiError BAD_REQUEST, NOT_FOUND or TOO_MANY_REQUESTS
      */
@@ -131,7 +132,7 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
       await app.audit.record({ event: 'password.reset', user: { id: userId, username }, address })
     },
 
-    /** Until every link that was asked for is on its way. */
+    /** Waits until every requested link is sent. */
     settle: async (): Promise<void> => { await Promise.all(underway) }
   }
 }

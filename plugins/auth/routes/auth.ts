@@ -67,7 +67,7 @@ const createRoutes = ({ signIn, oauth, resets }: Entrances): Routes => async (ap
       body: TokenFormSchema,
       response: { 200: TokenSchema, 400: ErrorSchema, 401: ErrorSchema, 403: ErrorSchema, 429: ErrorSchema }
     },
-    // Programs send their own name and secret by Basic; that is no user.
+    // Programs send their own name and secret by Basic, which are not those of a user.
     config: { public: true, csrfExempt: true, readsAuthorization: true }
   }, async (request, reply) => {
     const tokens = await oauth.grant(request.em, request.body, request.ip)
@@ -78,7 +78,7 @@ const createRoutes = ({ signIn, oauth, resets }: Entrances): Routes => async (ap
     schema: {
       operationId: 'requestPasswordReset',
       tags,
-      summary: 'Have a reset link sent; the answer is the same whether or not there is such a user',
+      summary: 'Send a reset link; the response is the same whether or not the user exists',
       body: ForgotPasswordSchema,
       response: { 200: Type.Null(), 429: ErrorSchema }
     },

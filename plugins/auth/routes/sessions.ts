@@ -35,9 +35,9 @@ const sessionRoutes: Routes = async (app) => {
     schema: {
       operationId: 'revokeSessions',
       tags,
-      summary: "End the caller's other sessions and what it signed in to by OAuth2",
+      summary: "End the caller's other sessions and its OAuth2 sign-ins",
       querystring: Type.Object({
-        include_current: Type.Boolean({ default: false, description: 'Ends the session too that this request comes with' })
+        include_current: Type.Boolean({ default: false, description: 'Also ends the session of this request' })
       }),
       response: { 200: Type.Null() }
     },

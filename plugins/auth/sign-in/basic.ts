@@ -5,11 +5,11 @@ import { noteActivity } from '../activity-rows.ts'
 import { signInKeys } from '../throttle/limits.ts'
 import type { SignIn, Verdict } from './sign-in.ts'
 
-/** A checked password is believed this long, so that scripts do not pay for argon2 at every call. */
+/** Time for which a checked password is cached, because argon2 at every call is too slow for scripts. */
 const TRUST_MS = 60_000
 const TRUSTED_MAX = 500
 
-/** Username and password of a Basic header, or null when it is none. */
+/** Reads username and password from a Basic header; null for other headers. */
 export function readBasic (authorization: string | undefined): { username: string, password: string } | null {
   const encoded = /^basic +([A-Za-z0-9+/=_-]+)$/i.exec(authorization ?? '')?.[1]
   if (encoded === undefined) return null
@@ -18,17 +18,17 @@ export function readBasic (authorization: string | undefined): { username: strin
 }
 
 interface Trust {
-  /** What the password looks like without being it. */
+  /** A keyed hash of the password. */
   mark: string
   userId: number
-  /** The stored hash then: it changes with the password. */
+  /** The stored hash at that time; it changes with the password. */
   hash: string
   until: number
 }
 
-/** Usernames and passwords at every call, as scripts and simple apps send them. */
+/** Authenticates by username and password at every call, as scripts and simple apps do. */
 export function createBasicScheme (app: FastifyInstance, signIn: SignIn): AuthScheme {
-  /** By address and name together. */
+  /** Keys combine address and name. */
   const trusted = new Map<string, Trust>()
   const running = new Map<string, Promise<Verdict>>()
 
@@ -42,7 +42,7 @@ export function createBasicScheme (app: FastifyInstance, signIn: SignIn): AuthSc
     const known = trusted.get(pair)
     if (known === undefined) return null
     if (known.until < Date.now() || known.mark !== mark) {
-      // Another password: while it lasted, the trust would tell right guesses without counting wrong ones.
+      // Delete the entry at a wrong password. Otherwise it would confirm right guesses without counting wrong ones.
       trusted.delete(pair)
       return null
     }
@@ -51,7 +51,11 @@ export function createBasicScheme (app: FastifyInstance, signIn: SignIn): AuthSc
     return user.username === username.toLowerCase() ? user : null
   }
 
-  /** An app that opens with twenty calls at once is checked once, and a wrong password of its counts once. */
+  /**
+   * Concurrent calls with the same credentials share one check. So a wrong password of an app that opens with twenty
+   * calls
+   * counts once.
+   */
   function checkOnce (key: string, check: () => Promise<Verdict>): Promise<Verdict> {
     const former = running.get(key)
     if (former !== undefined) return former

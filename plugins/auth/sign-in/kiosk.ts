@@ -6,11 +6,11 @@ import { loadGuestAccess } from '../../permissions/access-rows.ts'
 
 /** No account has this id. */
 const KIOSK_ID = -1
-/** What a guest may hold at most; of these it holds what the default group grants. */
+/** The most scopes a guest may have. A guest gets those of them that the default group grants. */
 const KIOSK_SCOPES: ReadonlySet<Scope> = new Set<Scope>(['me.read', 'roms.read', 'platforms.read', 'assets.read',
   'devices.read', 'firmware.read', 'roms.user.read', 'collections.read', 'playlists.read'])
 
-/** In kiosk mode whoever comes without credentials is a guest who may read. Wrong credentials are still refused. */
+/** In kiosk mode a request without credentials belongs to a guest who may read. Wrong credentials are still refused. */
 export function createKioskScheme (app: FastifyInstance): AuthScheme {
   async function authenticate ({ authorization }: Presented): Promise<Caller | null> {
     if (authorization !== undefined) return null

@@ -18,10 +18,13 @@ import type { SignIn } from './sign-in.ts'
 const JWT = /^bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i
 const badRefresh = () => new ApiError('NOT_AUTHENTICATED', 'The refresh token is invalid, expired or used; sign in again')
 
-/** A sign-in by OAuth2. While it lasts one refresh token of it is unspent; without that its access tokens are void. */
+/**
+ * A sign-in by OAuth2. It has one unused refresh token as long as it lasts. Without that token its access tokens are
+ * void.
+ */
 interface Grant { user: User, scopes: string, sid: string }
 
-/** Sign-in for programs: short-lived access tokens, and refresh tokens that are good for one use. */
+/** Sign-in for programs: short-lived access tokens, and refresh tokens for one use. */
 export function createOauth (app: FastifyInstance, config: Config, jwts: Jwts, signIn: SignIn) {
   const {
     oauth_access_token_expire_seconds: accessSeconds, oauth_refresh_token_expire_seconds: refreshSeconds
@@ -37,7 +40,7 @@ export function createOauth (app: FastifyInstance, config: Config, jwts: Jwts, s
       purpose: 'refresh',
       user: user.id,
       data: { sid },
-      // The row also stands for the access token, however the two lifetimes are set.
+      // The row also represents the access token, so it lasts as long as the longer of the two.
       expires_at: new Date(Date.now() + Math.max(accessSeconds, refreshSeconds) * 1_000)
     })
     return {
@@ -71,7 +74,7 @@ export function createOauth (app: FastifyInstance, config: Config, jwts: Jwts, s
     return view
   }
 
-  /** A refresh token that comes again was stolen, then or now: the whole sign-in ends. */
+  /** A refresh token that is used twice was stolen at one of the two times, so the whole sign-in ends. */
   async function endStolen (em: EntityManager, { sub, sid = '' }: Claims, address: string): Promise<void> {
     const user = await em.findOne(User, { username: sub })
     if (user === null) return
@@ -86,10 +89,10 @@ export function createOauth (app: FastifyInstance, config: Config, jwts: Jwts, s
     const { jti, sid } = claims ?? {}
     if (claims === null || jti === undefined || sid === undefined) throw badRefresh()
     const view = await inTransaction(em, async (tx) => {
-      // Until this ends nobody can sign the user out everywhere, and so miss the token that is about to be made.
+      // The lock delays a sign-out everywhere, which would otherwise miss the token that is created here.
       const user = await tx.findOne(User, { username: claims.sub }, { lockMode: LockMode.PESSIMISTIC_WRITE })
       if (user === null || !user.enabled || !isMarked(claims, user)) return null
-      // Of several processes that try, one deletes the row.
+      // If several processes try, only one deletes the row.
       const isUnspent = await tx.nativeDelete(OneTimeToken, { token_hash: sha256(jti), purpose: 'refresh' }) === 1
       if (!isUnspent) return 'spent'
       return await issue(tx, { user, scopes: claims.scopes ?? '', sid })

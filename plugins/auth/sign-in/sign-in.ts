@@ -7,29 +7,29 @@ import { HOUR_SECONDS, type SignInKeys, signInKeys, signInLimits } from '../thro
 import { createThrottle, tooMany } from '../throttle-rows.ts'
 import { createKeyedQueue } from '../keyed-queue.ts'
 
-/** Sign-ins that wait for their turn at one address: more than a household, less than what would fill the memory. */
+/** Most sign-ins that wait at one address: more than a household needs, and few enough for the memory. */
 const WAITING_MAX = 32
 const USERNAME_MAX = 255
 
-/** What somebody claims to be. */
+/** Credentials that a request presents. */
 export interface Claim { username: string, password: string, address: string }
-/** A disabled account with the right password is told apart by those who may say so. */
+/** A disabled account with the right password has a status of its own, for callers that may reveal it. */
 export type Verdict = { status: 'right', user: User } | { status: 'disabled' } | { status: 'wrong' }
 
-/** Checks usernames and passwords, and makes those wait who guess. */
+/** Checks usernames and passwords, and delays those who guess. */
 export function createSignIn (app: FastifyInstance) {
   const throttle = createThrottle(app.pg)
   const inTurn = createKeyedQueue(WAITING_MAX, 'sign-ins')
 
   async function findUser (username: string): Promise<User | null> {
-    // No account has such a name, and the database refuses to look for it.
+    // No account has such a name, and the database rejects a query with it.
     if (username.includes('\0')) return null
     return await app.orm.em.fork().findOne(User, { username: username.toLowerCase() })
   }
 
   async function noteFailure ({ username, address }: Claim, keys: SignInKeys, accountFailures: number): Promise<void> {
     const name = username.replaceAll('\0', '').slice(0, USERNAME_MAX)
-    // Programs that ban addresses look for exactly this line.
+    // Programs that ban addresses search the log for exactly this line.
     app.log.warn({ username: name, address }, 'sign-in failed')
     const wait = await throttle.fail(signInLimits(keys, accountFailures))
     await app.audit.record({ event: 'sign_in.failed', username: name, address })
@@ -48,14 +48,14 @@ export function createSignIn (app: FastifyInstance) {
       await noteFailure(claim, keys, tries.get(keys.account)?.count ?? 0)
       return { status: isRight ? 'disabled' : 'wrong' }
     }
-    // Their own typing errors, but not what the address tried on others.
+    // Forgive the typing errors for this account, but not the tries of the address on other accounts.
     if (tries.has(keys.pair)) await throttle.forgive(keys.pair, keys.address)
     return { status: 'right', user }
   }
 
   /**
-   * One after the other from each address: what came of a try is known before the next, so that many right ones at once
-   * are never taken for guessing, and many wrong ones are not checked all together.
+   * Checks run in sequence for each address, so that the result of a try is known before the next one. Many right tries
+   * at once never count as guessing, and many wrong ones are not checked concurrently.
    *
    * @throws ApiError TOO_MANY_REQUESTS while the address has to wait.
    */

@@ -4,12 +4,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
 
 /**
- * Warns once when a proxy that is not trusted names its visitors. They all share the proxy's address, and so all wait
- * when one of them guesses passwords.
+ * Warns once if an untrusted proxy sends the addresses of its visitors. All visitors share the proxy's address then, so
+ * all wait if one of them guesses passwords.
  */
 export function warnOfUntrustedProxies (app: FastifyInstance): void {
   let isTold = false
-  // Beside its own address a trusted peer brings that of its visitor.
+  // `ips` contains the visitor's address besides the peer's own only if the peer is trusted.
   const isUntrusted = (request: FastifyRequest) =>
     request.headers['x-forwarded-for'] !== undefined && (request.ips?.length ?? 1) <= 1
   app.addHook('onRequest', (request, _reply, done) => {
@@ -25,8 +25,9 @@ export function warnOfUntrustedProxies (app: FastifyInstance): void {
 const isOneAddress = (entry: string) => isIP(entry.replace(/\/(?:32|128)$/, '')) !== 0
 
 /**
- * Warns once of each visitor whose address lies in a network of trusted proxies: nothing tells it from a proxy then,
- * and the address that it makes up for itself counts.
+ * Warns once of each visitor whose address lies in a network of trusted proxies. Such a visitor is indistinguishable
+ * from
+ * a proxy, so the server believes any address that it invents.
  */
 export function warnOfTrustedVisitors (app: FastifyInstance, { server: { trusted_proxies: trusted } }: Config): void {
   if (trusted.every(isOneAddress)) return
