@@ -7,16 +7,16 @@ const USERNAME = /^[A-Za-z0-9_-]{3,255}$/
 const EMAIL = /^[\x21-\x3f\x41-\x7e]{1,64}@[A-Za-z0-9.-]{1,190}\.[A-Za-z]{2,}$/
 const QUOTED_MAX = 50
 const SETTINGS_MAX_BYTES = 64 * 1024
-/** What JSON may say and PostgreSQL cannot hold: NUL, and half a surrogate pair. */
+/** Characters that JSON allows and PostgreSQL cannot store: NUL, and half a surrogate pair. */
 const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
 
-/** @returns the name as it is stored. @throws ApiError BAD_REQUEST */
+/** @returns the name in its stored form. @throws ApiError BAD_REQUEST */
 export function readUsername (username: string): string {
   if (USERNAME.test(username)) return username.toLowerCase()
   throw badRequest(`Username '${username.slice(0, QUOTED_MAX)}' must be 3 to 255 letters, digits, '_' or '-'`)
 }
 
-/** @returns the address as it is stored; null for none. @throws ApiError BAD_REQUEST */
+/** @returns the address in its stored form; null for none. @throws ApiError BAD_REQUEST */
 export function readEmail (email: string): string | null {
   if (email === '') return null
   if (EMAIL.test(email)) return email.toLowerCase()
@@ -33,13 +33,13 @@ function parse (text: string): unknown {
   }
 }
 
-/** A client's own settings: an object, or its JSON text. @throws ApiError BAD_REQUEST */
+/** Reads a client's own settings: an object, or its JSON text. @throws ApiError BAD_REQUEST */
 export function readSettings (given: unknown): Record<string, unknown> {
   const value = typeof given === 'string' ? parse(given) : given
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw badRequest('ui_settings must be a JSON object')
   }
-  // Text was no part of the body's depth.
+  // The check of the body's depth does not cover JSON in text.
   if (!isShallow(value)) throw badRequest(`ui_settings is nested deeper than ${JSON_DEPTH_MAX} levels; flatten it`)
   const text = JSON.stringify(value)
   if (Buffer.byteLength(text) > SETTINGS_MAX_BYTES) throw badRequest('ui_settings is larger than 64 KiB')
@@ -49,7 +49,7 @@ export function readSettings (given: unknown): Record<string, unknown> {
 
 interface Names { username?: string | undefined, email?: string | null | undefined }
 
-/** @throws ApiError BAD_REQUEST naming what is taken, when `work` meets an account that has it. */
+/** @throws ApiError BAD_REQUEST naming the value, if `work` collides with an account that already has it. */
 export async function refuseTaken<T> ({ username, email }: Names, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -15,7 +15,7 @@ interface PasswordSource { passwordStdin?: boolean }
 export interface UserOptions extends PasswordSource { admin?: boolean, email: string }
 export interface PasswordOptions extends PasswordSource { keepTokens?: boolean }
 
-/** Asks twice without showing what is typed. */
+/** Asks for the password twice and hides the input. */
 async function askPassword (): Promise<string> {
   const nowhere = new Writable({ write (_chunk, _encoding, done) { done() } })
   const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true })
@@ -48,7 +48,7 @@ async function readPassword (options: PasswordSource): Promise<string> {
   return await askPassword()
 }
 
-/** `svc user add`. */
+/** Runs `svc user add`. */
 export async function addUser (name: string, options: UserOptions): Promise<void> {
   const url = await findDatabaseUrl(loadConfig().config)
   const password = await readPassword(options)
@@ -60,7 +60,7 @@ export async function addUser (name: string, options: UserOptions): Promise<void
   })
 }
 
-/** `svc user password`: the way back in for an administrator who is locked out. */
+/** Runs `svc user password`, which lets a locked-out administrator in again. */
 export async function setPassword (name: string, options: PasswordOptions): Promise<void> {
   const url = await findDatabaseUrl(loadConfig().config)
   const password = await readPassword(options)

@@ -4,7 +4,7 @@ import type { PasswordOptions, UserOptions } from './cli.ts'
 const PASSWORD_HELP = `
 The password is asked for, or read from standard input or from SVC_NEW_PASSWORD: others could see an argument.`
 
-/** `svc user`, to which other features add what they do for accounts. */
+/** Returns the command `svc user`, to which other features add subcommands for accounts. */
 export const findUserCommand = (program: Command): Command => program.commands.find((command) => command.name() === 'user') ??
   program.command('user').description('make users, set passwords, restore saves')
 

@@ -5,7 +5,7 @@ import { PermissionGroup } from '../permissions/group-entities.ts'
 
 export const ROLES = ['admin', 'user'] as const
 
-/** What makes a caller of an account. */
+/** The changes of an account that change its callers. */
 const CALLER_CHANGES = 'delete or update of "username", "role", "enabled", "password_hash", "permission_group_id", "age_limit", ' +
   '"hide_unrated_roms"'
 
@@ -18,20 +18,20 @@ export const User = defineEntity({
     id: columns.id(),
     username: columns.text().unique(),
     email: columns.text().unique().nullable(),
-    /** Whether it is known to be this user's; who changes the own address has said so alone. */
+    /** True if the address is known to be this user's. A user who changes the own address does not confirm it. */
     email_confirmed: columns.flag(false),
     password_hash: columns.text().nullable(),
     role: p.enum(ROLES).default('user'),
     enabled: columns.flag(true),
-    /** The group's rules apply; null for those of the default group. */
+    /** The group whose rules apply; null for the default group. */
     permission_group: () => p.manyToOne(PermissionGroup).deleteRule('set null').joinColumn('permission_group_id').nullable().index(),
-    /** In place of the group's; null for the group's. */
+    /** Overrides the group's limit; null for the group's. */
     age_limit: p.integer().nullable(),
     hide_unrated_roms: p.boolean().nullable(),
-    /** Who this is at the OpenID provider. */
+    /** The user's identity at the OpenID provider. */
     oidc_issuer: columns.text().nullable(),
     oidc_subject: columns.text().nullable(),
-    /** Where its files lie: named at random, so that the users of no other database own them. */
+    /** The folder of the user's files. Its name is random, so that users of another database never own its files. */
     folder: columns.text().unique().defaultRaw('(gen_random_uuid())::text'),
     avatar_path: columns.text().default(''),
     ui_settings: p.json<Record<string, unknown> | null>().nullable(),
@@ -43,7 +43,9 @@ export const User = defineEntity({
 })
 export type User = InferEntity<typeof User>
 
-/** What a user set for a provider, under the names on the wire, and how they fare there as it told last. */
+/**
+ * A user's settings for a provider, under their names on the wire, and the last progress that the provider reported.
+ */
 export const ProviderAccount = defineEntity({
   name: 'ProviderAccount',
   tableName: 'provider_accounts',

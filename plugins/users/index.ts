@@ -20,7 +20,7 @@ declare module 'fastify' {
   }
 }
 
-/** What an invite opens. */
+/** The page of an invite. */
 const PAGE = { path: REGISTER_PATH, folder: new URL('page/', import.meta.url), name: 'register', script: LINK_FORM }
 
 export default fp<FeatureOptions>(async (app, { config, role }) => {

@@ -3,19 +3,19 @@ import { PLAY_STATUSES } from '@svc/plugin-sdk'
 import type pg from 'pg'
 import { ApiError } from '../../core/errors.ts'
 
-/** First administrators are made one at a time: any number that is ours alone. */
+/** The key of the advisory lock on creating the first administrator: a number that nothing else uses. */
 const FIRST_ADMIN_LOCK = 7_364_121
 
-/** Until the end of the transaction no other one makes a first administrator. */
+/** Locks the creation of a first administrator until the transaction ends. */
 export async function lockFirstAdmin (tx: EntityManager): Promise<void> {
   await tx.execute('select pg_advisory_xact_lock(?)', [FIRST_ADMIN_LOCK])
 }
 
 /**
- * Until the end of the transaction nobody else changes this user, nor any administrator who can sign in: of two who
- * would remove the last one at once, the second sees what the first did.
+ * Locks this user and all administrators who can sign in until the transaction ends. If two callers remove the last two
+ * administrators at once, the second sees the change of the first.
  *
- * @returns whether the user is the only one left
+ * @returns true if the user is the last administrator
  */
 export async function isLastAdmin (tx: EntityManager, userId: number): Promise<boolean> {
   const rows = await tx.execute<{ id: number, is_admin: boolean }[]>(`select id, role = 'admin' and enabled as is_admin
@@ -24,7 +24,7 @@ export async function isLastAdmin (tx: EntityManager, userId: number): Promise<b
   return admins.length === 1 && admins[0]?.id === userId
 }
 
-/** Takes settings of an account at a provider; progress that other settings had stays no longer. */
+/** Stores a user's settings for a provider. A change deletes the progress of the former settings. */
 export async function upsertProviderAccount (
   tx: EntityManager, userId: number, provider: string, settings: Record<string, unknown>
 ): Promise<void> {
@@ -34,7 +34,7 @@ export async function upsertProviderAccount (
   [userId, provider, JSON.stringify(settings)])
 }
 
-/** Not for an account that has other settings meanwhile. */
+/** Stores progress, unless the settings of the account changed meanwhile. */
 export async function updateProgress (
   pool: pg.Pool, userId: number, provider: string, progress: unknown, settings: unknown
 ): Promise<void> {
@@ -43,7 +43,7 @@ export async function updateProgress (
   [userId, provider, JSON.stringify(progress), JSON.stringify(settings)])
 }
 
-/** Each is further than the one before. Marks beside them, such as that somebody gave up, stay. */
+/** The statuses in order of progress. Marks outside this order stay, such as a game that the user gave up. */
 const STEPS = `'{${PLAY_STATUSES.join()}}'::text[]`
 const MARK_STATUSES = `insert into rom_users (rom_id, user_id, status)
   select distinct on (r.id) r.id, a.user_id, g.status
@@ -57,12 +57,12 @@ const MARK_STATUSES = `insert into rom_users (rom_id, user_id, status)
     where rom_users.status is null
       or rom_users.status <> excluded.status and rom_users.status = any(${STEPS})`
 
-/** Marks the ROMs that a provider knows by how far their games are. */
+/** Sets the status of a user's ROMs from the progress that the provider reported. */
 export async function markStatuses (pool: pg.Pool, userId: number, provider: string): Promise<void> {
   await pool.query(MARK_STATUSES, [userId, provider])
 }
 
-/** Uses an invite up, with the transaction. @returns who made it, and what it is good for */
+/** Deletes an invite within the transaction. @returns its maker and its data */
 export async function deleteInvite (
   tx: EntityManager, tokenHash: string
 ): Promise<{ user_id: number | null, data: unknown } | undefined> {
@@ -71,7 +71,7 @@ export async function deleteInvite (
   return row
 }
 
-/** Keeps others from making devices, tokens or channels of the same user until the transaction ends. */
+/** Locks a user until the transaction ends, so that nobody else creates devices, tokens or channels for it. */
 export async function lockUser (tx: EntityManager, userId: number): Promise<void> {
   const rows = await tx.execute<unknown[]>('select 1 from users where id = ? for no key update', [userId])
   if (rows.length === 0) throw new ApiError('NOT_AUTHENTICATED', 'Your account was deleted')

@@ -20,15 +20,19 @@ export const UserSchema = Type.Object({
   created_at: DateTime,
   updated_at: DateTime
 }, { title: 'User' })
-/** What users have at providers comes on top, as the document shows: their settings there and `<key>_progression`. */
+/**
+ * A user on the wire. The accounts at providers add fields, as the API document shows: settings and
+ * `<key>_progression`.
+ */
 export type UserView = Static<typeof UserSchema> & Readonly<Record<string, unknown>>
 
-/** What the first administrator needs who does not sit at the server. */
+/** The setup code, which the first administrator needs on any other machine than the server. */
 export const SetupCodeSchema = Type.Optional(Type.String({
-  description: 'While there is no administrator, and over the network: the code that the server printed when it started'
+  description:
+    'Needed over the network while there is no administrator: the code that the server printed when it started'
 }))
 
-/** Lengths and characters are checked by the service, which says which rule was broken. */
+/** The service checks lengths and characters, because its errors name the broken rule. */
 export const CreateUserSchema = Type.Object({
   username: Type.String(),
   email: Type.String({ description: 'Empty for none' }),
@@ -40,14 +44,14 @@ export type CreateUser = Static<typeof CreateUserSchema>
 
 export const InviteQuery = Type.Object({
   role: Type.String({ description: '`user` or `admin`' }),
-  expiration: Type.Optional(Type.Integer({ description: 'Seconds it is good for; else as configured' })),
+  expiration: Type.Optional(Type.Integer({ description: 'Seconds until it expires; the default is configured' })),
   setup_code: SetupCodeSchema
 })
 export type InviteQuery = Static<typeof InviteQuery>
 
 export const InviteLinkSchema = Type.Object({
   token: Type.String(),
-  url: Nullable(Type.String({ description: 'Null unless the base URL of the server names a host others can reach' }))
+  url: Nullable(Type.String({ description: 'Null unless the base URL of the server names a host that others can reach' }))
 }, { title: 'InviteLink' })
 export type InviteLink = Static<typeof InviteLinkSchema>
 
@@ -55,16 +59,21 @@ export const RegisterSchema = Type.Object({
   username: Type.String(),
   email: Type.String({ description: 'Empty for none' }),
   password: Type.String(),
-  token: Type.String({ description: 'Of the invite, which also says the role' })
+  token: Type.String({ description: 'Token of the invite, which also decides the role' })
 }, { title: 'Register' })
 export type Register = Static<typeof RegisterSchema>
 
-/** What is absent or null stays as it is. The same as a form, where `ui_settings` is text and `avatar` a file. */
+/**
+ * The fields of an update; absent or null fields do not change. A form has the same fields, with `ui_settings` as text
+ * and `avatar` as a file.
+ */
 export const UpdateUserSchema = Type.Object({
   username: Type.Optional(Nullable(Type.String())),
-  password: Type.Optional(Nullable(Type.String({ description: 'Ends sessions and client tokens' }))),
+  password: Type.Optional(Nullable(Type.String({ description: 'Revokes sessions and client tokens' }))),
   current_password: Type.Optional(Nullable(Type.String({
-    description: 'With a new password or e-mail address of your own, unless you signed in within the last five minutes or send HTTP Basic'
+    description:
+      'Needed with a new password or e-mail address of your own, unless you signed in within the last five ' +
+      'minutes or send HTTP Basic'
   }))),
   keep_tokens: KeepTokens,
   email: Type.Optional(Nullable(Type.String({ description: 'Empty clears it' }))),
@@ -72,19 +81,19 @@ export const UpdateUserSchema = Type.Object({
   enabled: Type.Optional(Nullable(Type.Boolean({ description: 'Without effect on your own account' }))),
   ui_settings: Type.Optional(Type.Union([
     Type.Object({}, { additionalProperties: true }), Type.String(), Type.Null()
-  ], { description: 'An object or its JSON text, in place of the former one' })),
+  ], { description: 'An object or its JSON text; replaces the former one' })),
   avatar: Type.Optional(Type.Unsafe<unknown>({
     contentMediaType: 'application/octet-stream', description: 'A file: PNG, JPEG, WebP or GIF, at most 10 MiB and 50 megapixels'
   }))
 }, { title: 'UpdateUser' })
 export type UpdateUser = Static<typeof UpdateUserSchema> & Readonly<Record<string, unknown>>
 
-/** @param fields what users have at providers */
+/** @param fields of the users' accounts at providers */
 export const createUserSchema = (fields: Record<string, TSchema>) =>
   Type.Unsafe<UserView>(Type.Object({ ...UserSchema.properties, ...fields }, { title: 'User' }))
 export const createUpdateUserSchema = (fields: Record<string, TSchema>) =>
   Type.Unsafe<UpdateUser>(Type.Object({ ...UpdateUserSchema.properties, ...fields }, { title: 'UpdateUser' }))
 
 export const RefreshSchema = Nullable(Type.Object({
-  incremental: Type.Optional(Type.Boolean({ default: false, description: 'Only what is new since the last time' }))
+  incremental: Type.Optional(Type.Boolean({ default: false, description: 'Read only changes since the last time' }))
 }))

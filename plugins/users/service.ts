@@ -13,7 +13,7 @@ import { toGuestView, toUserView } from './views.ts'
 
 const hasAdminIn = async (em: EntityManager): Promise<boolean> => await em.count(User, { role: 'admin' }) > 0
 
-/** The columns of a new account. @throws ApiError BAD_REQUEST naming the rule that is broken. */
+/** Returns the columns of a new account. @throws ApiError BAD_REQUEST naming the rule that is broken. */
 export async function readNewUser (input: CreateUser) {
   const fields = { username: readUsername(input.username), email: readEmail(input.email), role: readRole(input.role) }
   await checkPassword(input.password)
@@ -21,14 +21,16 @@ export async function readNewUser (input: CreateUser) {
 }
 type NewUser = Awaited<ReturnType<typeof readNewUser>> & Partial<Pick<User, 'email_confirmed'>>
 
-/** @throws ApiError BAD_REQUEST naming what is taken. */
+/** @throws ApiError BAD_REQUEST naming the value that another account already has. */
 export async function insertUser (em: EntityManager, fields: NewUser): Promise<User> {
   const user = em.create(User, fields)
   await refuseTaken(fields, () => em.persist(user).flush())
   return user
 }
 
-/** Anyone may while there is no administrator. @throws ApiError unless the caller may make somebody with this role. */
+/**
+ * Checks if the caller may create a user with this role. Anyone may while there is no administrator. @throws ApiError
+ */
 export async function checkMayAdd (em: EntityManager, caller: Caller | null, role: User['role']): Promise<void> {
   if (!await hasAdminIn(em)) return
   if (caller === null) throw new ApiError('NOT_AUTHENTICATED')
@@ -62,7 +64,7 @@ export function createUsers (app: FastifyInstance, accounts: Accounts) {
   return {
     hasAdmin: () => hasAdminIn(app.orm.em.fork()),
 
-    /** Makes a user on the authority of whoever runs the server, such as by its command line. */
+    /** Creates a user on the authority of the operator, such as by the command line. */
     async create (input: CreateUser, by = 'svc'): Promise<User> {
       const user = await insertUser(app.orm.em.fork(), { ...await readNewUser(input), email_confirmed: true })
       const { id, username, role } = user
@@ -70,11 +72,11 @@ export function createUsers (app: FastifyInstance, accounts: Accounts) {
       return user
     },
 
-    /** Makes a user on behalf of `caller`; while no administrator exists anyone may make the first. */
+    /** Creates a user on behalf of `caller`. While there is no administrator, anyone may create the first. */
     async add (em: EntityManager, caller: Caller | null, input: CreateUser, address: string): Promise<User> {
       const role = readRole(input.role)
       await checkMayAdd(em, caller, role)
-      // Without a caller it is whoever sets the server up.
+      // A request without a caller comes from the person who sets up the server.
       const fields = { ...await readNewUser(input), email_confirmed: caller === null || isAdministrator(caller) }
       const user = await inTransaction(em, async (tx) => {
         await lockFirstAdmin(tx)
@@ -88,11 +90,11 @@ export function createUsers (app: FastifyInstance, accounts: Accounts) {
     },
 
     views,
-    /** The user as the API shows it. */
+    /** Returns the wire form of a user. */
     view,
     get,
 
-    /** The caller as it sees itself, with the device it calls from. */
+    /** Returns the wire form of the caller, with its current device. */
     async viewOwn (em: EntityManager, caller: Caller): Promise<UserView> {
       if (caller.credential === 'kiosk') return toGuestView(caller, accounts.noView())
       const [user, deviceId] = [await get(em, caller.id), await app.devices.findUuid(em, caller.device_id)]

@@ -5,7 +5,7 @@ import { SCOPES } from '../../core/access/scopes.ts'
 import type { User } from './entities.ts'
 import type { UserView } from './schemas.ts'
 
-/** @param accounts what the user has at providers */
+/** @param accounts the fields of the user's accounts at providers */
 export function toUserView (user: User, access: Access, accounts: Record<string, unknown>): UserView {
   return {
     ...accounts,
@@ -28,7 +28,7 @@ export function toUserView (user: User, access: Access, accounts: Record<string,
 
 const NEVER = formatDate(0)
 
-/** Whoever looks without an account, in kiosk mode. */
+/** Returns the wire form of a guest in kiosk mode. */
 export function toGuestView ({ id, username, role, scopes }: Caller, accounts: Record<string, unknown>): UserView {
   return {
     ...accounts,

@@ -6,7 +6,7 @@ import { StartError } from '../../core/errors.ts'
 import { createAudit } from '../audit/log.ts'
 import { User } from './entities.ts'
 
-/** Works on the database without the rest of the server. */
+/** Runs work on the database without the rest of the server. */
 export async function withDatabase (url: string, work: (app: FastifyInstance) => Promise<void>): Promise<void> {
   const app = fastify()
   try {
@@ -18,7 +18,7 @@ export async function withDatabase (url: string, work: (app: FastifyInstance) =>
   }
 }
 
-/** The account that a command names. @throws StartError */
+/** Finds the account that a command names. @throws StartError */
 export async function findUser (em: EntityManager, name: string): Promise<User> {
   const user = await em.findOne(User, { username: name.toLowerCase() })
   if (user === null) throw new StartError(`There is no user '${name}'. Check the name, or make one with svc user add.`)

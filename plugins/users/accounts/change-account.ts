@@ -18,12 +18,12 @@ import type { UpdateUser } from '../schemas.ts'
 
 type Columns = Partial<Pick<User, 'username' | 'email' | 'role' | 'enabled' | 'ui_settings'>>
 
-/** What an update writes; read and checked before anything is touched. */
+/** The values that an update writes. All are read and checked before the first change. */
 interface Update {
   columns: Columns
-  /** Whether it says who gets in, or as what. */
+  /** True if the update changes who may sign in, or the role. */
   decidesAccess: boolean
-  /** What it sets for providers. */
+  /** Settings for providers. */
   accounts: ReadonlyMap<string, Record<string, unknown>>
   passwordHash: string | null
   kept: KeptSignIns
@@ -39,7 +39,7 @@ interface UserChange {
 
 const isGiven = <T>(value: T | null | undefined): value is T => value !== undefined && value !== null
 
-/** Role and state are for others to set: nobody makes an administrator of itself, or locks itself out. */
+/** Users cannot set their own role and state: nobody makes themselves an administrator or locks themselves out. */
 function readColumns (input: UpdateUser, isOwn: boolean): Columns {
   const { username, email, role, enabled, ui_settings: settings } = input
   return {
@@ -51,13 +51,16 @@ function readColumns (input: UpdateUser, isOwn: boolean): Columns {
   }
 }
 
-/** What decides who gets in, and as what. */
+/** Columns that decide who may sign in, and with which role. */
 const ACCESS_COLUMNS = ['username', 'email', 'role', 'enabled'] as const
 
 const changesAccess = (columns: Columns, user: User) =>
   ACCESS_COLUMNS.some((name) => columns[name] !== undefined && columns[name] !== user[name])
 
-/** An address that an administrator saves, also once more, is confirmed by that; one that its user changes is not. */
+/**
+ * True if the address counts as confirmed. Saving it as an administrator confirms it, even unchanged; a change by the
+ * user does not.
+ */
 function isConfirmedBy (caller: Caller, columns: Columns, user: User): boolean {
   if (columns.email === undefined) return user.email_confirmed
   return isAdministrator(caller) || (user.email_confirmed && columns.email === user.email)
@@ -77,7 +80,7 @@ async function readPassword (password: string | null | undefined): Promise<strin
 
 export type DeletionListener = (tx: EntityManager, userId: number) => Promise<void>
 
-/** Changes and ends of accounts, with all that hangs on them. */
+/** Changes and deletes accounts, with everything that depends on them. */
 export function createAccountChanges (app: FastifyInstance, avatars: Avatars, roles: Roles, accounts: Accounts) {
   const deletions: DeletionListener[] = []
 
@@ -87,7 +90,7 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
     return user
   }
 
-  /** Whatever is wrong is known before the picture is written. */
+  /** All errors are detected before the picture is written. */
   async function read (input: UpdateUser, user: User, caller: Caller, address: string): Promise<Update> {
     const isOwn = user.id === caller.id
     const columns = readColumns(input, isOwn)
@@ -95,7 +98,7 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
     const decidesAccess = isGiven(input.password) || confirms || changesAccess(columns, user)
     if (decidesAccess) requireSignIn(caller)
     const changesEmail = columns.email !== undefined && columns.email !== user.email
-    // Both lead to the account: a reset link goes to the e-mail address.
+    // Both changes give access to the account, because reset links go to the e-mail address.
     if (isOwn && (isGiven(input.password) || changesEmail)) {
       await app.sessions.requireOwner(caller, input.current_password, address)
     }
@@ -151,7 +154,7 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
 
   return {
     /**
-     * @returns the user, and whether the caller's own session came to its end with it
+     * @returns the user, and if the update ended the caller's own session
      * @throws ApiError FORBIDDEN, NOT_FOUND, BAD_REQUEST, INVALID
      */
     async update (em: EntityManager, caller: Caller, id: number, input: UpdateUser, address: string) {
@@ -172,10 +175,10 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
       }
     },
 
-    /** Adds something that happens before an account is deleted, in the same transaction. */
+    /** Adds a listener that runs before an account is deleted, in the same transaction. */
     onDelete (listener: DeletionListener): void { deletions.push(listener) },
 
-    /** Takes the account and all its rows away, with its picture; its uploads are the business of those who listen. */
+    /** Deletes the account with all its rows and its picture. The listeners handle its uploads. */
     async delete (em: EntityManager, caller: Caller, id: number, address: string): Promise<void> {
       if (caller.id === id) throw badRequest('You cannot delete your own account; ask another administrator')
       const gone = await inTransaction(em, async (tx) => {

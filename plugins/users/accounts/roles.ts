@@ -3,12 +3,12 @@ import type { User } from '../entities.ts'
 
 type Role = User['role']
 
-/** An account that became an administrator's, or ceased to be one. */
+/** A change of role from or to administrator. */
 export interface RoleChange {
   user: { id: number, username: string }
   from: Role
   to: Role
-  /** Who did it; null when nobody here did. */
+  /** The user who made the change; null if no user of this server did. */
   by: { id: number, username: string } | null
 }
 type Listener = (change: RoleChange) => void | Promise<void>
@@ -30,7 +30,7 @@ export function createRoles (app: FastifyInstance) {
       listeners.push(listener)
     },
 
-    /** Makes a stored change of a role known: to clients, open sockets, the audit log and the listeners. */
+    /** Announces a stored change of a role to clients, open sockets, the audit log and the listeners. */
     async announceRole (change: RoleChange, address: string, details: Record<string, string> = {}): Promise<void> {
       const { user, from, to, by } = change
       app.permissions.announce([user.id])

@@ -26,7 +26,7 @@ type InviteData = Static<typeof DataSchema>
 
 const badToken = () => badRequest('The invite is invalid, used or has run out; ask for a new one')
 
-/** Links that let somebody make an account; each is good for one. */
+/** Links to create an account, each for one use. */
 export function createInvites (app: FastifyInstance, config: Config) {
   const jwts = createJwts(app.secrets)
   const base = shareableBaseUrl(config)
@@ -39,7 +39,7 @@ export function createInvites (app: FastifyInstance, config: Config) {
     throw badRequest(`The expiration must be 1 to ${LIFETIME_MAX_SECONDS} seconds, not ${seconds}`)
   }
 
-  /** Whoever invited still may: an invite is worth no more than its maker. */
+  /** True if the inviter may still invite, because an invite grants no more than its maker may. */
   async function isVouchedFor (tx: EntityManager, inviterId: number | null, role: User['role']): Promise<boolean> {
     if (inviterId === null) return await tx.count(User, { role: 'admin' }) === 0
     const inviter = await tx.findOne(User, { id: inviterId, enabled: true })
@@ -48,7 +48,7 @@ export function createInvites (app: FastifyInstance, config: Config) {
     return role === 'user' && scopesOf(await app.permissions.accessOf(inviter)).includes('users.write')
   }
 
-  /** @returns the role; the row goes with the transaction, so that a failure leaves the invite as it was. */
+  /** @returns the role. The row is deleted in the transaction, so the invite stays valid after a failure. */
   async function spend (tx: EntityManager, jti: string): Promise<InviteData & { inviterId: number | null }> {
     const row = await deleteInvite(tx, sha256(jti))
     if (row === undefined || !Value.Check(DataSchema, row.data)) throw badToken()
@@ -58,7 +58,7 @@ export function createInvites (app: FastifyInstance, config: Config) {
   }
 
   return {
-    /** @throws ApiError BAD_REQUEST, or FORBIDDEN for who may not invite with this role. */
+    /** @throws ApiError BAD_REQUEST, or FORBIDDEN if the caller may not invite with this role. */
     async create (em: EntityManager, caller: Caller | null, query: InviteQuery, address: string): Promise<InviteLink> {
       const { role, seconds } = readQuery(query)
       await checkMayAdd(em, caller, role)
@@ -75,17 +75,18 @@ export function createInvites (app: FastifyInstance, config: Config) {
       })
       await app.audit.record({ event: 'user.invited', user: caller, address, details: { role, seconds } })
       const token = await jwts.sign('invite', { sub: caller?.username ?? '', jti }, seconds)
-      // Only our own address: one taken from the request could lead the invited to a stranger's server.
+      // Only the configured address is used. An address from the request could lead the invited person to a stranger's
+      // server.
       return { token, url: base === null ? null : `${base}${REGISTER_PATH}?token=${token}` }
     },
 
-    /** Makes the account that an invite promises. @throws ApiError BAD_REQUEST; the invite stays good then. */
+    /** Creates the account of an invite. @throws ApiError BAD_REQUEST; then the invite stays valid. */
     async register (em: EntityManager, { token, ...given }: Register, address: string): Promise<User> {
       const jti = (await jwts.read('invite', token))?.jti
       readUsername(given.username)
       readEmail(given.email)
       await checkPassword(given.password)
-      // Hashing is dear: only for somebody who holds a link.
+      // Hashing is expensive, so the link is checked first.
       if (jti === undefined || await em.count(OneTimeToken, { token_hash: sha256(jti), purpose: 'invite' }) === 0) throw badToken()
       const fields = await readNewUser({ ...given, role: 'user' })
       const { user, role, inviterId } = await inTransaction(em, async (tx) => {

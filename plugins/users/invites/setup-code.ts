@@ -4,12 +4,15 @@ import { isLoopback, networkOf } from '../../../core/config/networks.ts'
 import { isEqualSecret } from '../../../core/access/secrets.ts'
 import { createThrottle } from '../../auth/throttle-rows.ts'
 
-/** What proxies add to a request that they hand on. */
+/** Headers that proxies add to forwarded requests. */
 const FORWARDING = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip']
 const LOCAL_NAMES = new Set(['localhost', '127.0.0.1', '[::1]'])
 const CODE_LENGTH = 12
 
-/** A name of this machine alone, too: a proxy here, or a page elsewhere that had it looked up, calls another one. */
+/**
+ * True for a request from this machine under a local name. A proxy on this machine, or a foreign page whose name
+ * resolves here, uses another name.
+ */
 const isLocal = ({ socket, headers, hostname }: FastifyRequest) =>
   isLoopback(socket.remoteAddress ?? '') && LOCAL_NAMES.has(hostname) && FORWARDING.every((name) => headers[name] === undefined)
 
@@ -21,21 +24,21 @@ const refused = () => forbidden('A server is set up on its own machine, or with 
   'started; send the code as setup_code')
 
 /**
- * What proves to a server without an administrator that somebody owns it: the server prints it when it starts. It is
- * made from the server's key, so that all processes know it.
+ * The code that proves the right to set up a server without an administrator. The server prints it at its start. It
+ * derives from the server's key, so all processes know it.
  */
 export function createSetupCode (app: FastifyInstance) {
   const throttle = createThrottle(app.pg)
   const code = app.secrets.sign('setup-code', 'first administrator').replaceAll(/[-_]/g, '').slice(0, CODE_LENGTH)
 
   return {
-    /** The code as long as somebody may need it; null once there is an administrator. */
+    /** Returns the code while it is valid; null once there is an administrator. */
     findSetupCode: async (): Promise<string | null> => await app.users.hasAdmin() ? null : code,
 
-    /** @throws ApiError FORBIDDEN for somebody who comes over the network without the code, TOO_MANY_REQUESTS */
+    /** @throws ApiError FORBIDDEN for a request over the network without the code, TOO_MANY_REQUESTS */
     async checkSetup (request: FastifyRequest, given: string | undefined): Promise<void> {
       if (isLocal(request) || await app.users.hasAdmin()) return
-      // A request without a code is no guess.
+      // A request without a code does not count as a guess.
       if (given === undefined) throw refused()
       const limit = limitFor(request.ip)
       await throttle.take([limit])

@@ -13,10 +13,10 @@ import type { User } from '../entities.ts'
 import { userFolder } from '../user-folder.ts'
 
 const STEM = 'avatar'
-/** Kinds that a browser shows; whatever else may lie there is only saved. */
+/** Types that a browser shows; files of all other types can only be saved. */
 const SHOWN = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif'])
 
-/** How each kind begins. Nothing else is even shown to the decoder, which knows far more formats. */
+/** The first bytes of each type. The decoder supports many more formats and receives only these. */
 const KINDS = [
   { format: 'png', extension: 'png', offset: 0, mark: '\x89PNG\r\n\x1a\n' },
   { format: 'jpeg', extension: 'jpg', offset: 0, mark: '\xff\xd8\xff' },
@@ -26,7 +26,7 @@ const KINDS = [
 
 const refused = (reason: string) => badRequest(`The avatar ${reason}; send a PNG, JPEG, WebP or GIF picture`)
 
-/** The extension that fits a picture's content, whatever its name says. @throws ApiError BAD_REQUEST */
+/** Returns the extension that fits a picture's content, whatever its name. @throws ApiError BAD_REQUEST */
 export async function readExtension (content: Buffer): Promise<string> {
   const kind = KINDS.find(({ mark, offset }) => content.toString('latin1', offset, offset + mark.length) === mark)
   if (kind === undefined) throw refused('is no picture')
@@ -38,13 +38,13 @@ export async function readExtension (content: Buffer): Promise<string> {
   return kind.extension
 }
 
-/** A picture that lies beside its final place. */
+/** A picture in staging, in the folder of its final path. */
 export interface StagedAvatar {
   /** Relative to the assets folder. */
   path: string
-  /** Puts it in the place of the former one, in one step. */
+  /** Replaces the former picture in one step. */
   publish (): Promise<void>
-  /** Removes it, unless it was settled. */
+  /** Deletes the picture unless it was published. */
   discard (): Promise<void>
 }
 
@@ -62,14 +62,14 @@ export function createAvatars (config: Config) {
   const assetsDir = join(config.data_dir, 'assets')
   const folderOf = (user: Pick<User, 'folder'>) => `${userFolder(user)}/profile`
 
-  /** Former pictures of another kind. */
+  /** Deletes former pictures with another extension. */
   async function dropTwins (folder: string, kept: string): Promise<void> {
     const twins = (await readdir(folder)).filter((name) => name.startsWith(`${STEM}.`) && name !== kept)
     for (const name of twins) await rm(join(folder, name), { force: true })
   }
 
   return {
-    /** @throws ApiError BAD_REQUEST for what is no picture that is accepted, NO_FREE_SPACE. */
+    /** @throws ApiError BAD_REQUEST if the content is no accepted picture, NO_FREE_SPACE. */
     async stage (user: Pick<User, 'folder'>, content: Buffer): Promise<StagedAvatar> {
       const extension = await readExtension(content)
       const folder = join(assetsDir, folderOf(user))
@@ -88,7 +88,7 @@ export function createAvatars (config: Config) {
       }
     },
 
-    /** Opens a picture to answer with. @throws ApiError NOT_FOUND when there is none. */
+    /** Opens a picture to send. @throws ApiError NOT_FOUND if there is none. */
     async open (path: string): Promise<FileReply> {
       try {
         if (path === '') throw notFound('This user has no avatar')
@@ -106,7 +106,7 @@ export function createAvatars (config: Config) {
       }
     },
 
-    /** Removes the picture of a user, and its folder if it uploaded nothing else. */
+    /** Deletes a user's picture, and the user's folder if no other upload is in it. */
     async delete (user: Pick<User, 'folder'>): Promise<void> {
       await rm(join(assetsDir, folderOf(user)), { recursive: true, force: true })
       await rmdir(join(assetsDir, userFolder(user))).catch((err: unknown) => {

@@ -9,13 +9,13 @@ const LIMITS = {
 }
 const FORM_MAX_BYTES = AVATAR_MAX_BYTES + FIELDS_MAX * FIELD_MAX_BYTES
 const BOOLEANS = new Map([['true', true], ['1', true], ['on', true], ['false', false], ['0', false], ['off', false]])
-/** Fields that a form sends empty when nobody filled them in. */
+/** Fields that a form sends empty if nobody filled them in. */
 const SWITCHES = new Set(['enabled', 'keep_tokens'])
 const BLANK_MEANS_UNCHANGED = new Set(['password', 'current_password', 'keep_tokens', 'role', 'enabled', 'ra_username', 'ui_settings', 'avatar'])
 
 type Entry = [name: string, value: unknown]
 
-/** Text of a form as the JSON body would have it. */
+/** Converts the text of a form to a value of the JSON body. */
 function toValue (name: string, text: unknown): unknown {
   return SWITCHES.has(name) && typeof text === 'string' ? BOOLEANS.get(text.toLowerCase()) ?? text : text
 }
@@ -31,7 +31,7 @@ async function readParts (request: FastifyRequest): Promise<Entry[]> {
   for await (const part of request.parts({ limits: LIMITS })) {
     if (part.type === 'file') {
       const content = await part.toBuffer()
-      // A browser sends a file without content for a field that was left alone.
+      // For an untouched field, a browser sends a file without content.
       if (content.length > 0) entries.push([part.fieldname, content])
     } else {
       if (part.valueTruncated) throw new ApiError('TOO_LARGE', `The field '${part.fieldname}' is larger than 64 KiB`)
@@ -48,13 +48,13 @@ async function readMultipart (request: FastifyRequest): Promise<Record<string, u
   try {
     return toBody(await readParts(request))
   } catch (err) {
-    // The parser's own complaints have a status where they are limits; the rest is about a form that is none.
+    // The parser's own errors have a status if a limit is exceeded. All other errors mean that the form is malformed.
     if (err instanceof Error && 'statusCode' in err) throw err
     throw badRequest(`The form cannot be read: ${err instanceof Error ? err.message : String(err)}`)
   }
 }
 
-/** Brings a multipart or urlencoded form into the shape of the JSON body. */
+/** Converts a multipart or urlencoded form to the shape of the JSON body. */
 export async function readUpdateForm (request: FastifyRequest): Promise<void> {
   const isForm = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true
   if (request.isMultipart()) request.body = await readMultipart(request)

@@ -8,15 +8,15 @@ import { Nullable } from '../../../core/typebox.ts'
 import { ProviderAccount } from '../entities.ts'
 import { upsertProviderAccount } from '../rows.ts'
 
-/** What users may set for one provider, and what is read of how they fare there. */
+/** The settings that users may make for one provider, and the progress that is read from it. */
 interface AccountKind {
   key: string
-  /** The name of each setting is that on the wire. */
+  /** Each setting has the same name here and on the wire. */
   settings: TObject
   progress: TSchema | null
 }
 
-/** Every answer has these, with or without the provider's plugin. */
+/** Every response has these fields, with or without the provider's plugin. */
 const KNOWN: readonly AccountKind[] = [{
   key: 'ra',
   settings: Type.Object({ ra_username: Type.String({ maxLength: 255 }) }),
@@ -27,13 +27,13 @@ const Progression = Nullable(Type.Object({}, { additionalProperties: true }))
 
 export type StoredProgress = readonly GameProgress<object>[]
 
-/** What a provider told of all games of a user, as clients read it. */
+/** Returns the wire form of a user's progress in all games at one provider. */
 function toProgression (key: string, progress: StoredProgress) {
   const results = progress.map(({ id, ...one }) => ({ [`rom_${key}_id`]: id, ...one }))
   return { total: results.length, results }
 }
 
-/** The accounts that users have at providers: what the providers ask for, and the fields that clients see. */
+/** The accounts of users at providers: the settings that providers need, and the fields that clients see. */
 export function createAccounts ({ definitions }: Pick<Registry, 'definitions'>) {
   const kinds = new Map(KNOWN.map((kind) => [kind.key, kind]))
   for (const { kind, definition } of definitions) {
@@ -54,19 +54,19 @@ export function createAccounts ({ definitions }: Pick<Registry, 'definitions'>) 
   }
 
   return {
-    /** Fields that a user has on the wire besides its own. */
+    /** Fields that accounts add to the wire form of a user. */
     viewFields: Object.fromEntries(all.flatMap(({ key, settings, progress }): [string, TSchema][] => [
       ...Object.entries(settings.properties).map(([name, schema]): [string, TSchema] => [name, Nullable(schema)]),
       ...(progress === null ? [] : [[`${key}_progression`, Progression] satisfies [string, TSchema]])
     ])),
 
-    /** Fields of an update. */
+    /** Fields that accounts add to an update. */
     updateFields: Object.fromEntries(all.flatMap(({ settings }) => Object.entries(settings.properties)
       .map(([name, schema]): [string, TSchema] =>
         [name, Type.Optional(Nullable({ ...schema, pattern: '^[^\\u0000]*$', description: 'Empty leaves it as it is' }))]))),
 
     /**
-     * What an update sets, by provider; empty values change nothing.
+     * Returns the settings of an update, by provider. Empty values change nothing.
      *
      * @throws ApiError INVALID
      */
@@ -74,7 +74,7 @@ export function createAccounts ({ definitions }: Pick<Registry, 'definitions'>) 
       new Map(all.map((kind) => [kind.key, read(kind, input)] as const)
         .filter(([, given]) => Object.keys(given).length > 0)),
 
-    /** Of another account at the provider nothing is known yet. */
+    /** Stores settings. A change deletes the progress, because it belongs to the former account at the provider. */
     async write (
       tx: EntityManager, userId: number, updates: ReadonlyMap<string, Record<string, unknown>>
     ): Promise<void> {
@@ -83,7 +83,7 @@ export function createAccounts ({ definitions }: Pick<Registry, 'definitions'>) 
       }
     },
 
-    /** The fields of many users at once. */
+    /** Returns the account fields of many users. */
     async views (em: EntityManager, userIds: readonly number[]): Promise<Map<number, Record<string, unknown>>> {
       const rows = await em.find(ProviderAccount, { user: { $in: [...userIds] } }, { disableIdentityMap: true })
       const byUser = Map.groupBy(rows, (row) => row.user.id)
@@ -100,7 +100,7 @@ export function createAccounts ({ definitions }: Pick<Registry, 'definitions'>) 
       }))
     },
 
-    /** Of nobody. */
+    /** Returns the account fields of a guest. */
     noView: (): Record<string, null> => Object.fromEntries(all.flatMap(({ key, settings, progress }) =>
       [...Object.keys(settings.properties), ...(progress === null ? [] : [`${key}_progression`])].map((name) => [name, null])))
   }

@@ -24,11 +24,11 @@ interface Call { user_id: number, provider: string, incremental: boolean }
 type Answer = { ok: true } | { ok: false, message: string, is_invalid: boolean }
 
 const QUEUE = 'user-progress'
-/** A provider may have to be asked about each game. */
+/** Some providers need a request for each game. */
 const TIMEOUT_SECONDS = 10 * 60
 const CONCURRENCY = 2
 const DEFAULT_CRON = '0 4 * * *'
-/** What every provider says of a game. */
+/** The part of a game's progress that all providers share. */
 const GameSchema = Type.Object({
   id: Type.Union([Type.Integer(), Type.String({ minLength: 1 })]),
   status: Type.Optional(StringEnum(PLAY_STATUSES))
@@ -39,7 +39,7 @@ function describe (err: unknown, provider: string): string {
   return err instanceof Error ? err.message : String(err)
 }
 
-/** Reads how users fare at providers. The code of plugins runs in the scan worker, which stores what it answers. */
+/** Reads the progress of users at providers. Plugins run in the scan worker, which stores their results. */
 export function createAchievements (app: FastifyInstance, config: Config) {
   function check (progress: unknown, { key, definition }: Loaded<ProviderDefinition>): StoredProgress {
     const schema = Type.Array(Type.Intersect([definition.progress ?? Type.Object({}), GameSchema]))
@@ -48,7 +48,7 @@ export function createAchievements (app: FastifyInstance, config: Config) {
     throw new Error(`Provider '${key}' returned progress whose ${problem.path.slice(1) || 'shape'} is wrong: ${problem.message}`)
   }
 
-  /** @throws what the provider throws */
+  /** @throws any error of the provider */
   async function read (call: Call, signal: AbortSignal): Promise<void> {
     const provider = app.registry.providers.get(call.provider)
     const account = await app.orm.em.fork().findOne(ProviderAccount, { user: call.user_id, provider: call.provider })
@@ -77,13 +77,13 @@ export function createAchievements (app: FastifyInstance, config: Config) {
     }
   })
 
-  /** @throws what the provider throws */
+  /** @throws any error of the provider */
   async function readAndMark (call: Call, signal: AbortSignal): Promise<void> {
     await read(call, signal)
     await markStatuses(app.pg, call.user_id, call.provider)
   }
 
-  /** From the plugin's section, or the variables that its schema names. */
+  /** Reads the schedule from the plugin's section, or from the variables that its schema names. */
   function readSchedule (definition: ProviderDefinition): { isOn: boolean, cron: string } {
     const settings = readPluginConfig('provider', definition, config)
     const { progress_sync: isOn, progress_cron: cron } = settings.status === 'ready' ? settings.value : {}
@@ -113,10 +113,10 @@ export function createAchievements (app: FastifyInstance, config: Config) {
 
   return {
     /**
-     * Brings a user's progress at a provider up to date.
+     * Updates a user's progress at a provider.
      *
      * @throws ApiError FORBIDDEN · NOT_FOUND without an account there, or with one the provider does not know ·
-     * UNAVAILABLE while no provider can ask for it
+     * UNAVAILABLE while no provider can be asked
      */
     async refresh (em: EntityManager, caller: Caller, id: number, key: string, incremental: boolean): Promise<null> {
       checkOwnOrAdmin(caller, id)
@@ -138,8 +138,9 @@ export function createAchievements (app: FastifyInstance, config: Config) {
     },
 
     /**
-     * A task for each provider that tells how users fare; on when `plugins.<key>.progress_cron` says when, unless
-     * `progress_sync` says otherwise.
+     * Returns a task for each provider that reports progress. Its schedule is on if `plugins.<key>.progress_cron` is
+     * set,
+     * unless `progress_sync` says otherwise.
      */
     tasks: (): TaskDefinition[] => [...app.registry.providers.values()].flatMap(({ key, definition }) => {
       if (definition.readProgress === undefined) return []

@@ -21,7 +21,7 @@ interface Services {
   achievements: Achievements
 }
 
-/** What users change of their own account, and administrators of every one. */
+/** Routes with which users change their own account, and administrators every account. */
 const createProfileRoutes = ({ config, avatars, changes, accounts, achievements }: Services): Routes => async (app) => {
   const UserSchema = createUserSchema(accounts.viewFields)
   const body = createUpdateUserSchema(accounts.updateFields)
@@ -52,7 +52,7 @@ const createProfileRoutes = ({ config, avatars, changes, accounts, achievements 
     const { params: { id }, body, ip } = request
     const { user, endsOwnSession } = await changes.update(request.em, callerOf(request), id, body, ip)
     if (endsOwnSession) {
-      // The answer is nobody's any more: it neither renews the session nor carries its CSRF token.
+      // The response belongs to no caller, so it neither extends the session nor carries its CSRF token.
       request.caller = null
       clearSessionCookie(config, reply)
     }
