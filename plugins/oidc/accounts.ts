@@ -11,7 +11,7 @@ import type { OidcSettings } from './settings.ts'
 const EDITORS_GROUP = 'Editors'
 const NUMBERED_NAMES_MAX = 9
 
-/** Names for a new account, the wished one first. */
+/** Yields names for a new account, the wished one first. */
 function * listNames (wished: string): Generator<string> {
   const name = cleanUsername(wished)
   yield name
@@ -22,28 +22,28 @@ function * listNames (wished: string): Generator<string> {
 const isLinked = (user: User, { issuer, subject }: Identity) =>
   user.oidc_issuer === issuer && user.oidc_subject === subject
 
-/** The accounts of people who sign in at the provider. */
+/** Accounts of users who sign in at the provider. */
 export function createAccounts (app: FastifyInstance, settings: OidcSettings) {
   const findLinked = (em: EntityManager, { issuer, subject }: Identity) =>
     em.findOne(User, { oidc_issuer: issuer, oidc_subject: subject })
 
-  /** The account with the same address, if the provider vouches for it. @throws ApiError when it may not be theirs. */
+  /** Finds the account with the same verified address. @throws ApiError if the account may belong to somebody else. */
   async function findByEmail (em: EntityManager, identity: Identity): Promise<User | null> {
     if (!identity.hasVerifiedEmail) return null
     const user = await em.findOne(User, { email: identity.email })
-    // The same person may have signed in for the first time this very moment.
+    // The same person may have signed in for the first time at this moment.
     if (user === null || !user.enabled || isLinked(user, identity)) return user
-    // Addresses are given to others in time; subjects never are. Those of another provider end with it.
+    // An address may pass to another person in time, a subject never does. A link to another provider is replaced.
     if (user.oidc_issuer === identity.issuer) {
       throw forbidden(`The account with the address '${identity.email}' belongs to somebody else at the provider; ask an ` +
         'administrator to change its address')
     }
-    // Whoever chose the address of an account may wait there for its owner.
+    // An attacker may have created an account with this address and may wait for its owner.
     if (!user.email_confirmed) {
       throw forbidden(`The account '${user.username}' has your e-mail address, but nobody has confirmed it; if the account ` +
         'is yours, ask an administrator to save its address once more, or reset its password by e-mail, then sign in again')
     }
-    // What the account's own password opens must not become an administrator's by an address.
+    // An address must not turn an account with its own password into an administrator's.
     if (identity.role === 'admin' && user.role !== 'admin') {
       throw forbidden(`The account '${user.username}' has your e-mail address, but is no administrator's; ask an ` +
         'administrator to make it one, or to change its address')
@@ -63,7 +63,7 @@ export function createAccounts (app: FastifyInstance, settings: OidcSettings) {
     const group = identity.role === 'editor' ? await em.findOne(PermissionGroup, { name: EDITORS_GROUP }) : null
     const user = em.create(User, {
       username,
-      // What the provider does not vouch for is not kept: it would bar its owner.
+      // An unverified address is not stored, because it would lock out its real owner.
       email: identity.hasVerifiedEmail ? identity.email : null,
       email_confirmed: identity.hasVerifiedEmail,
       password_hash: null,
@@ -76,7 +76,7 @@ export function createAccounts (app: FastifyInstance, settings: OidcSettings) {
     return user
   }
 
-  /** An account for somebody new, under the first name that is free. */
+  /** Creates an account for a new person, under the first free name. */
   async function create (em: EntityManager, identity: Identity, address: string): Promise<User> {
     if (!settings.allow_registration) {
       throw forbidden('You have no account here, and signing in does not make one; ask an administrator')
@@ -88,7 +88,7 @@ export function createAccounts (app: FastifyInstance, settings: OidcSettings) {
         return user
       } catch (err) {
         if (!(err instanceof UniqueConstraintViolationException)) throw err
-        // The same person may be signing in twice at once.
+        // The same person may sign in twice at once.
         const twin = await findLinked(em, identity)
         if (twin !== null) return twin
       }

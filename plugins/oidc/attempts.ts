@@ -10,7 +10,7 @@ export const ATTEMPT_COOKIE = 'svc_oidc'
 export const ATTEMPT_SECONDS = 10 * 60
 const PURPOSE = 'oidc-attempt'
 
-/** One way to the provider and back; only the browser that began it can end it. */
+/** One sign-in at the provider. Only the browser that began it can finish it. */
 const AttemptSchema = Type.Object({
   state: Type.String(), nonce: Type.String(), code_verifier: Type.String(), ends_at: Type.Integer()
 })
@@ -19,8 +19,8 @@ export type Attempt = Static<typeof AttemptSchema>
 const random = () => randomBytes(32).toString('base64url')
 
 /**
- * Attempts travel sealed in a cookie, so that any worker can take them up. That one is used up is remembered in the
- * database, for as long as its cookie could still be read.
+ * Attempts travel sealed in a cookie, so that any worker can finish them. The database stores used attempts for as long
+ * as their cookies are valid.
  */
 export function createAttempts (app: FastifyInstance) {
   return {
@@ -30,14 +30,14 @@ export function createAttempts (app: FastifyInstance) {
 
     seal: (attempt: Attempt): string => app.secrets.seal(PURPOSE, JSON.stringify(attempt)),
 
-    /** Null for a cookie that is not ours, was changed or is too old. */
+    /** Opens a cookie; null if it is not ours, was changed, or has expired. */
     open (cookie: string): Attempt | null {
       const text = app.secrets.open(PURPOSE, cookie)
       const attempt: unknown = text === null ? null : JSON.parse(text)
       return Value.Check(AttemptSchema, attempt) && attempt.ends_at > Date.now() ? attempt : null
     },
 
-    /** Uses an attempt up. @returns whether it was not yet. */
+    /** Uses up an attempt. @returns true if it was unused */
     async spend ({ state, ends_at: endsAt }: Attempt): Promise<boolean> {
       return await insertSpentAttempt(app.pg, sha256(`${PURPOSE}.${state}`), new Date(endsAt))
     }

@@ -7,25 +7,28 @@ import type { Claims } from './identity.ts'
 import { type OidcSettings, isPrivateLine } from './settings.ts'
 
 const SCOPES = ['openid', 'profile', 'email']
-/** Of an authorization code answer; what else a browser sends along is not the provider's. */
+/** Parameters of an authorization code response. Any others in the browser's request do not come from the provider. */
 const ANSWER_PARAMETERS: ReadonlySet<string> = new Set(['code', 'state', 'iss', 'error', 'error_description'])
 
-/** What the provider says of somebody who signed in. */
+/** The provider's facts about a person who signed in. */
 export interface Proof {
   claims: Claims
   issuer: string
   idToken: string
-  /** Whether the provider says that it tells which e-mail addresses are verified. */
+  /** True if the provider promises to say which e-mail addresses are verified. */
   isVerificationPromised: boolean
 }
 
-/** One of the provider's addresses that browsers are sent to. */
+/** Checks an address of the provider to which browsers are sent. */
 function toSafeUrl (url: URL): URL {
   if (!isPrivateLine(url)) throw new TypeError(`The provider's address '${url.origin}' must be https`)
   return url
 }
 
-/** The scopes to ask for. Providers refuse what they do not know: one for roles is asked for where it is listed. */
+/**
+ * Lists the scopes to request. Providers refuse unknown scopes, so the scope for roles is requested only where it is
+ * offered.
+ */
 function listScopes (configuration: Configuration, { claim_roles: roles }: OidcSettings): string {
   const offered = configuration.serverMetadata().scopes_supported
   if (roles === undefined || SCOPES.includes(roles)) return SCOPES.join(' ')
@@ -33,7 +36,7 @@ function listScopes (configuration: Configuration, { claim_roles: roles }: OidcS
   return (hasScope ? [...SCOPES, roles] : SCOPES).join(' ')
 }
 
-/** Where to send a browser so that it signs in. */
+/** Returns the address at the provider to which a browser goes to sign in. */
 export async function toAuthorizationUrl (configuration: Configuration, settings: OidcSettings, attempt: Attempt) {
   return toSafeUrl(buildAuthorizationUrl(configuration, {
     redirect_uri: settings.redirect_uri.href,
@@ -45,7 +48,7 @@ export async function toAuthorizationUrl (configuration: Configuration, settings
   })).href
 }
 
-/** Trades the code in the provider's answer for what it says of the person. */
+/** Exchanges the code in the provider's response for the facts about the person. */
 export async function readProof (
   configuration: Configuration, settings: OidcSettings, attempt: Attempt, answer: URLSearchParams
 ): Promise<Proof> {
@@ -70,7 +73,7 @@ export async function readProof (
   }
 }
 
-/** Where a session ends at the provider; null when it ends nowhere. */
+/** Returns the address at which a session ends at the provider; null if there is none. */
 export function toLogoutUrl (endpoint: string | undefined, idToken: string): string | null {
   if (endpoint === undefined) return null
   const url = toSafeUrl(new URL(endpoint))

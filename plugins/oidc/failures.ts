@@ -1,7 +1,7 @@
 import { AuthorizationResponseError, ClientError, ResponseBodyError, WWWAuthenticateChallengeError } from 'openid-client'
 import { ApiError, badRequest } from '../../core/errors.ts'
 
-/** What an answer of the provider shows that does not belong to this sign-in, by openid-client's codes. */
+/** Codes of openid-client for responses of the provider that do not belong to this sign-in. */
 const MISMATCHES: ReadonlySet<string> = new Set([
   'OAUTH_INVALID_RESPONSE', 'OAUTH_JWT_CLAIM_COMPARISON_FAILED', 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED',
   'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED'
@@ -9,12 +9,13 @@ const MISMATCHES: ReadonlySet<string> = new Set([
 const CODE = /^[\w.-]{1,64}$/
 const AGAIN = 'sign in again'
 
-/** A code of the provider's, when it is fit to be shown. */
+/** Returns a code of the provider for display, if its characters are safe. */
 const show = (code: string) => CODE.test(code) ? ` (${code})` : ''
 
 /**
- * What went wrong at the provider as an answer for the person who signs in. What only an administrator can mend, and a
- * provider that is down, is 503.
+ * Maps a failure at the provider to an error for the person who signs in. Errors that only an administrator can fix,
+ * and a
+ * provider that is down, become 503.
  */
 export function toApiError (err: unknown): ApiError {
   if (err instanceof ApiError) return err

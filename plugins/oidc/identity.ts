@@ -2,19 +2,19 @@ import { badRequest, forbidden } from '../../core/errors.ts'
 import { readEmail as readAddress } from '../users/account-fields.ts'
 import type { OidcSettings } from './settings.ts'
 
-/** What the provider says of somebody: from the id token, and over it the userinfo. */
+/** Claims about a person: those of the id token, overridden by the userinfo. */
 export type Claims = Readonly<Record<string, unknown>>
 
-/** The role that the provider gives; null when the configuration leaves roles to this server. */
+/** The role from the provider; null if the configuration leaves roles to this server. */
 export type ClaimedRole = 'admin' | 'editor' | 'user' | null
 
-/** Somebody who signed in at the provider. */
+/** A person who signed in at the provider. */
 export interface Identity {
   issuer: string
   subject: string
   /** In lower case. */
   email: string
-  /** Whether the provider says that the address is theirs. */
+  /** True if the provider says that the person owns the address. */
   hasVerifiedEmail: boolean
   username: string
   role: ClaimedRole
@@ -35,7 +35,7 @@ function readEmail (claims: Claims, isPromised: boolean): Pick<Identity, 'email'
   if (address === null) {
     throw badRequest('The provider sent no e-mail address; add one to the account there, and give the client the scope email')
   }
-  // Some providers send it as text.
+  // Some providers send this boolean as text.
   const isVerified = verified === true || verified === 'true'
   if (!isVerified && (isPromised || (verified !== undefined && verified !== null))) {
     throw badRequest(`The provider has not verified the e-mail address '${address}'; confirm it there, then sign in again`)
@@ -49,14 +49,14 @@ function readUsername (claims: Claims, attribute: string): string {
   throw badRequest(`The provider sent no '${attribute}'; let it send one, or set OIDC_USERNAME_ATTRIBUTE to another claim`)
 }
 
-/** A claim by its name, which may hold dots itself, or by its path. */
+/** Finds a claim by its name, which may contain dots itself, or by its path. */
 function findClaim (claims: Claims, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path]
   return path.split('.').reduce<unknown>((at, key) =>
     typeof at === 'object' && at !== null && Object.hasOwn(at, key) ? (at as Claims)[key] : undefined, claims)
 }
 
-/** @throws ApiError FORBIDDEN when the claim is there and none of its roles lets in. */
+/** @throws ApiError FORBIDDEN if the claim exists and none of its roles grants access. */
 function readRole (claims: Claims, settings: OidcSettings): ClaimedRole {
   if (settings.claim_roles === undefined) return null
   const claim = findClaim(claims, settings.claim_roles)
@@ -70,8 +70,8 @@ function readRole (claims: Claims, settings: OidcSettings): ClaimedRole {
 }
 
 /**
- * @param isPromised whether the provider says that it tells which addresses are verified
- * @throws ApiError BAD_REQUEST naming the claim that is missing, FORBIDDEN when no role lets in
+ * @param isPromised true if the provider promises to say which addresses are verified
+ * @throws ApiError BAD_REQUEST naming the claim that is missing, FORBIDDEN if no role grants access
  */
 export function readIdentity (claims: Claims, issuer: string, isPromised: boolean, settings: OidcSettings): Identity {
   return {
@@ -84,10 +84,10 @@ export function readIdentity (claims: Claims, issuer: string, isPromised: boolea
 }
 
 const NAME_MIN = 3
-/** Leaves room for a number behind it. */
+/** Leaves room for a number at the end. */
 const NAME_MAX = 240
 
-/** A name as accounts here may have it: letters, digits, `_` and `-`, in lower case. */
+/** Converts a name to a valid username: letters, digits, `_` and `-`, in lower case. */
 export function cleanUsername (name: string): string {
   const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
   const cleaned = plain.replace(/[^a-z0-9_-]+/g, '_').replace(/^_+|_+$/g, '').slice(0, NAME_MAX)

@@ -10,7 +10,7 @@ declare module 'fastify' {
 
 export default fp<FeatureOptions>(async (app, { config, role }) => {
   const { settings, problems } = readSettings(config)
-  // There is one worker and many others: said once is enough.
+  // Only the worker warns, because there is one of it and many other processes.
   if (role === 'worker' && problems.length > 0) {
     app.log.warn(`Sign-in with OpenID Connect is off although OIDC_ENABLED is set: ${problems.join('; ')}`)
   }

@@ -8,14 +8,14 @@ import type { Agent } from 'undici'
 import { ApiError } from '../../core/errors.ts'
 import { type OidcSettings, isPrivateLine } from './settings.ts'
 
-/** Each request, from connecting to the last byte. */
+/** Limit of each request, from the connection to the last byte. */
 const TIMEOUT_SECONDS = 10
 /** Discovery documents, tokens and profiles are a few KiB. */
 const ANSWER_MAX_BYTES = 1024 * 1024
-/** Providers hardly ever change their addresses. */
+/** Cache lifetime of the provider's configuration. Providers rarely change their addresses. */
 const KEEP_MS = 60 * 60_000
 
-/** As the provider wants it; Basic when it does not say, as OpenID Connect Discovery 1.0 section 3 has it. */
+/** Authenticates as the provider requires. The default is Basic, by OpenID Connect Discovery 1.0 section 3. */
 function authenticateClient (secret: string | undefined): ClientAuth {
   if (secret === undefined) return None()
   const [basic, post] = [ClientSecretBasic(secret), ClientSecretPost(secret)]
@@ -32,16 +32,16 @@ async function createAgent (caFile: string | undefined): Promise<Agent> {
   return new Agent({ maxResponseSize: ANSWER_MAX_BYTES, ...(ca === undefined ? {} : { connect: { ca } }) })
 }
 
-/** What the provider says of itself, asked for when it is first needed and again after a failure. */
+/** The provider's configuration, loaded at its first use and again after a failure. */
 export function createProvider (settings: OidcSettings) {
   let agent: Promise<Agent> | null = null
   let known: { configuration: Promise<Configuration>, until: number } | null = null
 
-  /** A file that cannot be read now may be there at the next try. */
+  /** A file that cannot be read now may be readable at the next try. */
   function openAgent (): Promise<Agent> {
     agent ??= createAgent(settings.tls_cacertfile).catch((err: unknown) => {
       agent = null
-      // Whoever signs in is told of the setting; the path is in the log.
+      // The error for the user names the setting. Only the log has the path.
       throw new ApiError('UNAVAILABLE', 'The file that OIDC_TLS_CACERTFILE names cannot be read; an administrator should ' +
         'check the path', { cause: err })
     })
@@ -56,16 +56,16 @@ export function createProvider (settings: OidcSettings) {
 
   async function discover (): Promise<Configuration> {
     const { metadata_url: url, client_id: id, client_secret: secret } = settings
-    // Here, where the reason of a failure is not yet wrapped by the library.
+    // Open the agent here, because the library would wrap the reason of a failure.
     await openAgent()
     return await discovery(url, id, undefined, authenticateClient(secret), {
-      // Which plain addresses are let through is decided above, for every request.
+      // The code above decides for every request which plain addresses are allowed.
       execute: [allowInsecureRequests], timeout: TIMEOUT_SECONDS, [customFetch]: fetchFromProvider
     })
   }
 
   return {
-    /** Those who ask at once share one question. */
+    /** Concurrent calls share one request. */
     async read (): Promise<Configuration> {
       if (known === null || known.until < Date.now()) {
         const configuration = discover()

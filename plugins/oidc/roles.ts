@@ -5,7 +5,7 @@ import { isLastAdmin } from '../users/rows.ts'
 import { User } from '../users/entities.ts'
 import type { ClaimedRole } from './identity.ts'
 
-/** @returns whether the account has the role now; the last administrator who can sign in stays one */
+/** @returns true if the account has the role now; the last administrator who can sign in keeps that role */
 async function storeRole (em: EntityManager, userId: number, role: User['role']): Promise<boolean> {
   return await inTransaction(em, async (tx) => {
     if (role !== 'admin' && await isLastAdmin(tx, userId)) return false
@@ -14,7 +14,7 @@ async function storeRole (em: EntityManager, userId: number, role: User['role'])
   })
 }
 
-/** Gives an account the role that the provider says at this sign-in. */
+/** Sets an account's role to the provider's role of this sign-in. */
 export async function applyRole (
   app: FastifyInstance, em: EntityManager, user: User, claimed: ClaimedRole, address: string
 ): Promise<void> {

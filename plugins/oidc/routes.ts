@@ -9,7 +9,7 @@ import { CALLBACK_PATH } from './settings.ts'
 const tags = ['auth']
 const refusals = { 400: ErrorSchema, 404: ErrorSchema, 503: ErrorSchema }
 
-/** As it was sent: that a name comes twice has to show. */
+/** Parses the raw query, because a repeated name must be visible. */
 const queryOf = ({ url }: FastifyRequest) => new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?')) : '')
 
 const createRoutes = (config: Config): Routes => async (app) => {
@@ -26,7 +26,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
   }, async (request, reply) => {
     const { url, cookie } = await app.oidc.begin()
     reply.setCookie(ATTEMPT_COOKIE, cookie, {
-      // Lax, since it is the provider's page that sends the browser back.
+      // Lax, because the provider's page redirects the browser back.
       path: home, httpOnly: true, sameSite: 'lax', secure: isSecureRequest(request, config), maxAge: ATTEMPT_SECONDS
     })
     return reply.header('cache-control', 'no-store').redirect(url, 302)
@@ -36,7 +36,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
     schema: {
       operationId: 'finishOpenidLogin',
       tags,
-      summary: 'Come back from the OpenID provider with a session',
+      summary: 'Return from the OpenID provider with a session',
       response: {
         307: Type.Null({ description: 'To the front page, with a session' }), ...refusals, 401: ErrorSchema, 403: ErrorSchema
       }

@@ -14,10 +14,12 @@ import { applyRole } from './roles.ts'
 import type { OidcSettings } from './settings.ts'
 
 const AGAIN = 'sign in again from the start'
-/** Each answer makes the server ask the provider; a household behind one address stays far below. */
+/**
+ * Limits responses by address, because each makes the server call the provider. A household stays far below the limit.
+ */
 const answersFrom = (address: string) => ({ key: `oidc:${networkOf(address)}`, max: 100, seconds: 600 })
 
-/** Signing in by a provider's word; `settings` is null where that is off. */
+/** Sign-in through an OpenID provider; `settings` is null if that is off. */
 export function createOidc (app: FastifyInstance, settings: OidcSettings | null) {
   const attempts = createAttempts(app)
   const throttle = createThrottle(app.pg)
@@ -30,7 +32,7 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
     throw notFound('Sign-in with OpenID Connect is off or not fully configured; see OIDC_ENABLED, and the log of the start')
   }
 
-  /** The reason is in the log alone: the person who signs in is told what to do. */
+  /** Only the log has the reason. The person who signs in reads what to do. */
   async function ask<T> (work: () => Promise<T>): Promise<T> {
     try {
       return await work()
@@ -42,7 +44,7 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
     }
   }
 
-  /** The attempt that an answer belongs to; it is used up. */
+  /** Returns the attempt of a response, and uses it up. */
   async function useAttempt (cookie: string | undefined, answer: URLSearchParams, address: string): Promise<Attempt> {
     const attempt = cookie === undefined ? null : attempts.open(cookie)
     if (attempt === null) throw badRequest(`This browser began no sign-in lately, or keeps no cookies; ${AGAIN}`)
@@ -60,14 +62,14 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
     return user
   }
 
-  /** Only people whom the provider knows get this far, so that strangers cannot fill the audit log. */
+  /** Only people whom the provider knows get this far, so strangers cannot fill the audit log. */
   async function recordRefusal ({ ip: address }: FastifyRequest, { claims: { email } }: Proof, { message }: ApiError) {
     const username = typeof email === 'string' ? email : ''
     await app.audit.record({ event: 'sign_in.failed', username, address, details: { by: 'oidc', reason: message } })
   }
 
   return {
-    /** Where to send a browser that wants to sign in, and the cookie it has to bring back. */
+    /** Returns the provider's address for a browser that signs in, and the cookie that the browser must bring back. */
     async begin (): Promise<{ url: string, cookie: string }> {
       const { settings, provider } = requireLive()
       const attempt = attempts.begin()
@@ -76,10 +78,10 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
     },
 
     /**
-     * Whom the provider sent back, by the query it sent the browser back with.
+     * Returns the person whom the provider sent back, by the query of the browser's request.
      *
-     * @throws ApiError BAD_REQUEST when cookie and answer do not belong together or were used, NOT_AUTHENTICATED or
-     * FORBIDDEN when the person may not sign in, UNAVAILABLE when the provider cannot be asked
+     * @throws ApiError BAD_REQUEST if cookie and response do not belong together or were used, NOT_AUTHENTICATED or
+     * FORBIDDEN if the person may not sign in, UNAVAILABLE if the provider cannot be asked
      */
     async finish (request: FastifyRequest, cookie: string | undefined, answer: URLSearchParams) {
       const { settings, provider } = requireLive()
@@ -93,14 +95,14 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
       }
     },
 
-    /** Where a session ends at the provider too; null when that is not wanted or not possible. */
+    /** Returns the address at which the session ends at the provider; null if that is off or impossible. */
     async findLogoutUrl (idToken: string): Promise<string | null> {
       if (live === null || !live.settings.rp_initiated_logout) return null
       const { settings: { end_session_endpoint: fixed }, provider } = live
       try {
         return toLogoutUrl(fixed ?? (await provider.read()).serverMetadata().end_session_endpoint, idToken)
       } catch (err) {
-        // The session here has ended all the same.
+        // The session on this server has ended anyway.
         app.log.warn({ err }, 'the OpenID provider could not be asked where sessions end')
         return null
       }

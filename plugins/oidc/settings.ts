@@ -1,12 +1,12 @@
 import { isGlobalHost } from '../../core/http/addresses.ts'
 import { type Config, shareableBaseUrl } from '../../core/config/config.ts'
 
-/** The configuration of a provider that people can be sent to. */
+/** The configuration of a usable provider. */
 export type OidcSettings = Omit<Config['oidc'], 'client_id' | 'redirect_uri'> & {
   client_id: string
   /** The provider's discovery document. */
   metadata_url: URL
-  /** The only address people are sent back to; never made from a request. */
+  /** The only address to which people are sent back; never derived from a request. */
   redirect_uri: URL
 }
 
@@ -14,8 +14,8 @@ export const CALLBACK_PATH = '/api/oauth/openid'
 const WELL_KNOWN = '/.well-known/openid-configuration'
 
 /**
- * Whether what is sent to an address cannot be read on the way to it: over TLS, or within this machine or network,
- * where providers are often run without.
+ * True if nobody can read traffic to the address on its way: it uses TLS, or stays within this machine or network,
+ * where providers often run without TLS.
  */
 export const isPrivateLine = (url: URL) =>
   url.protocol === 'https:' || (url.protocol === 'http:' && !isGlobalHost(url.hostname))
@@ -40,8 +40,8 @@ function describeMetadataUrl (url: URL | null): string | null {
 }
 
 /**
- * The settings when sign-in by OpenID Connect is on and possible, else null; `problems` says what keeps it from
- * working although it is on.
+ * Returns the settings if sign-in by OpenID Connect is on and possible, else null. `problems` lists the reasons why it
+ * cannot work although it is on.
  */
 export function readSettings (config: Config): { settings: OidcSettings | null, problems: string[] } {
   const { oidc } = config
