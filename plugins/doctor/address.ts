@@ -12,10 +12,10 @@ import { describeProblems } from '../heartbeat/problems.ts'
 import { type Examine, type Finding, fail, ok, reasonOf, warn } from './finding.ts'
 
 const ANSWER_MS = 5_000
-/** What engine.io sends first on a connection. */
+/** The first message of engine.io on a connection. */
 const OPENED = /^0\{/
 const ENGINE = `${SOCKET_PATH}/?EIO=4&transport=`
-/** Of Node's TLS, for certificates that nobody vouches for. */
+/** Codes of Node's TLS for certificates without a trusted signer. */
 const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET)|CERT_UNTRUSTED/
 
 const asWebSocket = (url: string) => url.replace(/^http/, 'ws')
@@ -32,7 +32,7 @@ async function examinePort ({ server }: Config): Promise<Finding> {
   }
 }
 
-/** Asks the server for its health by an address. @throws what keeps it from answering */
+/** Requests the server's health at an address. @throws the error that prevents a response */
 async function askHealth (base: string): Promise<Finding | null> {
   const id = randomUUID()
   const answer = await fetch(`${base}/api/health`, {
@@ -63,7 +63,7 @@ function explainUnreached (base: string, err: unknown): Finding {
   return fail('base URL', message, 'Correct SVC_BASE_URL, or start what stands in front of this server')
 }
 
-/** Opens a socket as a page of that address would. @throws what keeps it from opening */
+/** Opens a socket as a page of that address would. @throws the error that prevents it */
 async function openSocket (base: string): Promise<void> {
   const socket = new WebSocket(`${asWebSocket(base)}${ENGINE}websocket`, { headers: { origin: new URL(base).origin } })
   const { promise, resolve, reject } = Promise.withResolvers<undefined>()
@@ -77,7 +77,7 @@ async function openSocket (base: string): Promise<void> {
   }
 }
 
-/** Whether polling, which every proxy lets through, does what a WebSocket could not. */
+/** Finds out if polling works, which every proxy allows, although a WebSocket failed. */
 async function findSign (base: string): Promise<SignKind | null> {
   const answer = await fetch(`${base}${ENGINE}polling`, {
     headers: { origin: new URL(base).origin }, signal: AbortSignal.timeout(ANSWER_MS)
@@ -104,7 +104,7 @@ async function examineSockets (base: string, config: Config): Promise<Finding> {
   }
 }
 
-/** Whether an address leads to this server, and lets sockets through. */
+/** Checks if an address leads to this server, and allows sockets. */
 export async function examineBaseUrl (base: string, config: Config): Promise<Finding[]> {
   try {
     const problem = await askHealth(base)
@@ -116,7 +116,7 @@ export async function examineBaseUrl (base: string, config: Config): Promise<Fin
 
 const isOneAddress = (entry: string) => isIP(entry.replace(/\/(?:32|128)$/, '')) !== 0
 
-/** What can be said of proxies without a visitor. */
+/** Checks the proxy settings without a request through the proxy. */
 function examineProxies ({ server: { base_url: base, trusted_proxies: trusted } }: Config): Finding[] {
   const subject = 'proxy'
   if (base.startsWith('https:') && trusted.length === 0) {
@@ -145,7 +145,7 @@ async function examineServer (url: string): Promise<Finding[]> {
   }
 }
 
-/** The ways to the server: port, address, proxy, sockets. */
+/** Checks the access to the server: port, address, proxy, sockets. */
 export const examineAddress: Examine = async ({ config, state }) => {
   const proxies = examineProxies(config)
   const shared = shareableBaseUrl(config)

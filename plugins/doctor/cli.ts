@@ -19,7 +19,7 @@ function summarise (findings: readonly Finding[]): string {
   return failed === 0 && warned === 0 ? 'All is well.' : `${failed} to mend, ${warned} to look at.`
 }
 
-/** `svc doctor`. @returns the exit code */
+/** Runs `svc doctor`. @returns the exit code */
 export async function examine (options: DoctorOptions): Promise<number> {
   const findings = await examineAll(options.mail ?? null)
   const width = Math.max(...findings.map(({ subject }) => subject.length))

@@ -13,7 +13,7 @@ export function addDoctorCommands (program: Command): void {
     .option('--mail <address>', 'send a mail there')
     .addHelpText('after', HELP)
     .action(async (options: DoctorOptions) => {
-      // A disk or connection that hangs would keep this process as well.
+      // Exit explicitly, because a disk or connection that hangs would keep this process alive.
       process.exit(await (await import('./cli.ts')).examine(options))
     })
 }

@@ -9,7 +9,7 @@ import { type DatabaseFacts, selectFacts, selectIdentity } from './rows.ts'
 
 const SUBJECT = 'database'
 const VERSION_MIN = 150_000
-/** Sessions and codes last seconds to minutes. */
+/** The largest accepted difference of clocks, because sessions and codes last seconds to minutes. */
 const SKEW_MAX_MS = 2_000
 
 const majorOf = (version: number) => Math.floor(version / 10_000)
@@ -26,7 +26,7 @@ function examineClock (before: number, after: number, { now_ms: now }: DatabaseF
   return ok(subject, `${new Date().toISOString()}, as the database; time zone ${zone}, schedules are in UTC`)
 }
 
-/** @returns whether the tables are those of this release */
+/** @returns true if the tables belong to this release */
 function examineSchema (
   applied: readonly string[], { state }: Patient
 ): { isCurrent: boolean, finding: Finding } {
@@ -72,7 +72,7 @@ function examineFacts ({ version, max_connections: max }: DatabaseFacts, { confi
         `Set max_connections to ${wanted}, or lower SVC_DATABASE_POOL_SIZE or WEB_SERVER_CONCURRENCY`)]
 }
 
-/** What the database says of itself; `isCurrent` when more may be asked of it. */
+/** Checks the database's own facts. `isCurrent` is true if further queries can work. */
 export async function examineDatabase (
   pool: pg.Pool, patient: Patient
 ): Promise<{ isCurrent: boolean, findings: Finding[] }> {
@@ -92,7 +92,7 @@ export async function examineDatabase (
   }
 }
 
-/** Of the embedded one, which runs with the server alone. */
+/** Checks the embedded database, which runs only together with the server. */
 export function examineCluster ({ config: { data_dir: dataDir } }: Patient): Finding {
   const file = join(dataDir, 'db', 'PG_VERSION')
   try {

@@ -6,16 +6,16 @@ import { countFree } from '../../core/files/free-space.ts'
 import { type Examine, type Finding, fail, ok, reasonOf, warn } from './finding.ts'
 
 const GIB = 1024 ** 3
-/** With less the server takes no uploads, artwork or exports. */
+/** With less free space the server accepts no uploads, artwork or exports. */
 const FREE_MIN_BYTES = GIB
 const FREE_WANTED_BYTES = 5 * GIB
-/** Rights of those who are neither the owner nor in the group. */
+/** Permissions of users who are neither the owner nor in the group. */
 const OTHERS = 0o007
 const GROUP_AND_OTHERS = 0o077
 
 const inGib = (bytes: number) => `${(bytes / GIB).toFixed(1)} GiB`
 
-/** The folder, or the one that it would be made in. */
+/** Returns the folder, or its nearest existing parent. */
 const nearest = (folder: string): string =>
   existsSync(folder) || dirname(folder) === folder ? folder : nearest(dirname(folder))
 
@@ -26,7 +26,9 @@ export async function examineSpace (subject: string, folder: string): Promise<Fi
   return free < FREE_WANTED_BYTES ? warn(subject, message, 'Free some soon: the database and artwork grow') : ok(subject, message)
 }
 
-/** Writes into a folder and takes it back: rights, read-only disks, quotas and full disks show only then. */
+/**
+ * Writes into a folder and undoes it, because only that reveals permissions, read-only disks, quotas and full disks.
+ */
 async function tryWriting (folder: string): Promise<unknown> {
   try {
     await rmdir(await mkdtemp(join(folder, '.svc-doctor-')))
@@ -42,7 +44,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   EDQUOT: 'Raise the quota of this user'
 }
 
-/** What keeps this user from writing there; null when nothing does. */
+/** Returns the reason why this user cannot write into the folder; null if it can. */
 export async function findWriteProblem (folder: string): Promise<{ reason: string, remedy: string } | null> {
   const err = await tryWriting(nearest(folder))
   if (err === null) return null
@@ -60,7 +62,7 @@ async function examineDataDir (dataDir: string): Promise<Finding[]> {
   return [ok(subject, `${dataDir} can be written`)]
 }
 
-/** Of files that hold secrets: nobody else is to read them. */
+/** Checks files that hold secrets: nobody else may read them. */
 async function examineSecret (dataDir: string, name: string, rights: number): Promise<Finding[]> {
   const file = join(dataDir, name)
   if (!existsSync(file)) return []
@@ -75,7 +77,7 @@ async function examineSecret (dataDir: string, name: string, rights: number): Pr
   return [warn(name, `${file} may hold secrets, and others can read it`, `Take that right away: ${command}`)]
 }
 
-/** The data directory: rights, space, and who else can read what is secret. */
+/** Checks the data directory: permissions, space, and readable secrets. */
 export const examineDisk: Examine = async ({ config: { data_dir: dataDir } }) => [
   ...await examineDataDir(dataDir),
   await examineSpace('disk space', dataDir),

@@ -15,20 +15,20 @@ import { examineMail } from './mail.ts'
 import { examinePlugins } from './plugins.ts'
 import { examineZone } from './zone.ts'
 
-/** For all that belongs to one subject; most takes milliseconds, plugins seconds. */
+/** Limit for all checks of one subject. Most take milliseconds, those of plugins take seconds. */
 const SUBJECT_MS = 40_000
 const CONNECT_MS = 5_000
-/** In place of a key that the server makes when it first starts: nothing is signed here. */
+/** Stands in for the key that the server creates at its first start, because nothing is signed here. */
 const NO_KEY = 'nothing is signed with this'
 
-/** The variables, so that nothing is made which is not there yet. */
+/** Returns the variables, with a stand-in for a missing key, because reading the settings must not create it. */
 function readSettings (): Environment {
   const given = settingsEnvironment()
   const hasKey = existsSync(join(dataDirOf(given), 'secret.key'))
   return hasKey ? given : { SVC_AUTH_SECRET_KEY: NO_KEY, ...given }
 }
 
-/** The configuration; null when it cannot be used. */
+/** Returns the configuration; null if it is invalid. */
 function readConfig (settings: Environment): { config: Config | null, findings: Finding[] } {
   const file = join(dataDirOf(settings), 'config.yml')
   const remedy = 'Correct it; svc config prints all settings, with their variables'
@@ -42,7 +42,7 @@ function readConfig (settings: Environment): { config: Config | null, findings: 
   }
 }
 
-/** A data directory that cannot be locked is no running server's; why is told of the directory itself. */
+/** No running server uses a data directory that cannot be locked. The check of the directory reports the reason. */
 function findState (config: Config): ServerState | null {
   try {
     return readServerState(config.data_dir)
@@ -51,7 +51,7 @@ function findState (config: Config): ServerState | null {
   }
 }
 
-/** What one subject brings; whatever goes wrong with it costs no other. */
+/** Runs the checks of one subject. A failure affects no other subject. */
 async function attempt (subject: string, work: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await limitTime('no answer within', SUBJECT_MS, NEVER, work)
@@ -67,7 +67,7 @@ async function examineStored (patient: Patient): Promise<Finding[]> {
   const pool = new pg.Pool({
     connectionString: url, max: 1, connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS
   })
-  pool.on('error', () => { /* whoever asks next is told */ })
+  pool.on('error', () => { /* the next query reports the error */ })
   try {
     const { isCurrent, findings } = await examineDatabase(pool, patient)
     return [...findings, ...await attempt('library', () => examineLibraries(config, isCurrent ? pool : null))]
@@ -76,7 +76,7 @@ async function examineStored (patient: Patient): Promise<Finding[]> {
   }
 }
 
-/** Looks at all that a server needs, whether it runs or not, and changes nothing. */
+/** Checks everything that a server needs, whether or not it runs, and changes nothing. */
 export async function examineAll (mailTo: string | null): Promise<Finding[]> {
   const settings = readSettings()
   const { config, findings } = readConfig(settings)

@@ -4,25 +4,25 @@ import type { ServerState } from '../../core/supervisor/server-state.ts'
 
 export const STATUSES = ['ok', 'warn', 'fail'] as const
 
-/** What was found out about one thing, in words for the owner of the server. */
+/** The result of one check, in words for the operator. */
 export interface Finding {
   subject: string
   status: typeof STATUSES[number]
   message: string
-  /** What to do; null when all is well. */
+  /** The remedy; null if all is well. */
   remedy: string | null
-  /** Lines that may be missing somewhere else, such as in the configuration of a proxy. */
+  /** Lines that may be missing elsewhere, such as in the configuration of a proxy. */
   lines: readonly string[]
 }
 
-/** What there is to look at. */
+/** The input of all checks. */
 export interface Patient {
   config: Config
-  /** The variables that it was read from. */
+  /** The variables from which the configuration was read. */
   settings: Environment
-  /** Of the server that runs on the data directory; null when none does. */
+  /** State of the server that runs on the data directory; null if none does. */
   state: ServerState | null
-  /** Who is sent a mail; null for nobody. */
+  /** Recipient of a test mail; null for none. */
   mailTo: string | null
 }
 
@@ -34,7 +34,9 @@ export const warn = (subject: string, message: string, remedy: string, lines: re
 export const fail = (subject: string, message: string, remedy: string, lines: readonly string[] = []): Finding =>
   ({ subject, status: 'fail', message, remedy, lines })
 
-/** What went wrong, in one line. A connection tried at several addresses fails with an error without words. */
+/**
+ * Returns an error's reason in one line. A connection that failed at several addresses has an error without a message.
+ */
 export function reasonOf (err: unknown): string {
   if (err instanceof AggregateError && err.errors.length > 0) return reasonOf(err.errors[0])
   if (!(err instanceof Error)) return String(err)

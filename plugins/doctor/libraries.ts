@@ -13,7 +13,7 @@ type Root = ReturnType<typeof readRoots>[number]
 const swapCase = (name: string) => name.replaceAll(/\p{L}/gu, (letter) =>
   letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase())
 
-/** Whether a disk tells `snes` from `SNES`, by a name that is there; null when none tells. */
+/** True if the disk is case-sensitive, tested with an existing name; null if no name allows the test. */
 async function isCaseSensitive (dir: string): Promise<boolean | null> {
   for (const name of await readdir(dir)) {
     const other = swapCase(name)
@@ -30,7 +30,7 @@ async function describeCase (dir: string): Promise<string> {
   return isSensitive ? '; capital letters matter in names' : '; capital letters do not matter in names'
 }
 
-/** @param isFilled whether the database knows ROMs of it */
+/** @param isFilled true if the database contains ROMs of the library */
 async function examineRoot ({ name, dir, is_writable: isWritable }: Root, isFilled: boolean): Promise<Finding[]> {
   const subject = `library ${name}`
   const problem = await findRootProblem(dir)
@@ -50,7 +50,7 @@ async function examineRoot ({ name, dir, is_writable: isWritable }: Root, isFill
     `${refusal.remedy}, or set its writable to false; until then uploads, renames and exports into it fail`)]
 }
 
-/** @param pool null when the database cannot be asked what lies in each */
+/** @param pool null if the database cannot say which libraries contain ROMs */
 export async function examineLibraries (config: Config, pool: pg.Pool | null): Promise<Finding[]> {
   const roots = readRoots(config)
   const [rows, filled] = pool === null

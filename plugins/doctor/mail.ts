@@ -4,7 +4,7 @@ import { type Examine, type Finding, fail, ok, reasonOf } from './finding.ts'
 const SUBJECT = 'mail'
 const REMEDY = 'Check the settings that begin with SMTP_, and that this machine may reach that port'
 
-/** The mail server: greeting, TLS and sign-in; and a mail, when somebody is to have one. */
+/** Checks the mail server: greeting, TLS and sign-in. Sends a mail if there is a recipient. */
 export const examineMail: Examine = async ({ config: { mail }, mailTo }): Promise<Finding[]> => {
   const { host, port, from = mail.username } = mail
   if (host === undefined) {

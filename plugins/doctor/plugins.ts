@@ -24,13 +24,13 @@ function examineCircuit ({ key, name, circuit }: PluginView): Finding[] {
   isRefused ? 'Correct the settings that it names and restart the server' : 'Wait, or see whether its service can be reached from here')]
 }
 
-/** The circuits of the running server; none without a server, because nothing is asked then. */
+/** Checks the circuits of the running server. Without a server there are none, because no provider is called then. */
 async function examineCircuits ({ config, state }: Patient): Promise<Finding[]> {
   if (state === null) return []
   return (await withApp(config, async (app) => await app.plugins.list())).flatMap(examineCircuit)
 }
 
-/** Plugins that work, those that are off for want of settings, and those that cannot be used. */
+/** Lists plugins that work, that are off for lack of settings, and that cannot be used. */
 export const examinePlugins: Examine = async (patient) => {
   const { config, settings } = patient
   const records = await findPlugins(config, settings)

@@ -15,7 +15,7 @@ export async function selectFacts (pool: pg.Pool): Promise<DatabaseFacts> {
   return rows[0] ?? { version: 0, max_connections: 0, now_ms: 0 }
 }
 
-/** What the database carries of the data directory that it belongs to; null before the first start. */
+/** Reads the identity of the data directory that belongs to the database; null before the first start. */
 export async function selectIdentity (pool: pg.Pool): Promise<string | null> {
   return (await pool.query<{ identity: string }>('select identity from installation')).rows[0]?.identity ?? null
 }

@@ -1,6 +1,6 @@
 import { type Finding, warn } from './finding.ts'
 
-/** A time zone that nobody knows is taken for UTC without a word. */
+/** Checks the time zone, because Node silently treats an unknown one as UTC. */
 export function examineZone (zone: string | undefined): Finding[] {
   if (zone === undefined || zone === '') return []
   try {
