@@ -6,7 +6,7 @@ import { User } from '../users/entities.ts'
 
 const TOKEN_CHANGES = 'delete or update of "user_id", "device_id", "token_hash", "scopes", "expires_at"'
 
-/** A client API token. Only the SHA-256 of the whole token is kept. */
+/** A client API token. Only the SHA-256 of the whole token is stored. */
 export const ClientToken = defineEntity({
   name: 'ClientToken',
   tableName: 'client_tokens',
@@ -14,7 +14,7 @@ export const ClientToken = defineEntity({
   properties: {
     id: columns.id(),
     user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id').index(),
-    /** The one device that may use it; null when it is not bound. */
+    /** The only device that may use the token; null if the token is not bound. */
     device: () => p.manyToOne(Device).deleteRule('set null').joinColumn('device_id').nullable().index(),
     name: columns.text(),
     token_hash: columns.text().unique(),
@@ -26,13 +26,13 @@ export const ClientToken = defineEntity({
 })
 export type ClientToken = InferEntity<typeof ClientToken>
 
-/** A short code that a device exchanges for a token. Only its keyed hash is kept. */
+/** A short code that a device exchanges for a token. Only its keyed hash is stored. */
 export const PairingCode = defineEntity({
   name: 'PairingCode',
   tableName: 'pairing_codes',
   properties: {
     code_hash: columns.text().primary(),
-    /** Null once it was deleted: whoever has the code is told that. */
+    /** Null after the token was deleted. The exchange of the code then says so. */
     token: () => p.manyToOne(ClientToken).deleteRule('set null').joinColumn('token_id').nullable().index(),
     expires_at: columns.time()
   }
@@ -40,7 +40,7 @@ export const PairingCode = defineEntity({
 
 export const AUTHORIZATION_STATUSES = ['pending', 'approved', 'denied'] as const
 
-/** What a device says of itself when it asks to be let in. */
+/** The facts that a device sends about itself when it requests access. */
 export interface DeviceRequest {
   client_device_identifier: string
   name: string
@@ -50,14 +50,14 @@ export interface DeviceRequest {
   requested_scopes: string[]
 }
 
-/** A device that waits for its user's word. */
+/** A device that waits for its user's approval. */
 export const DeviceAuthorization = defineEntity({
   name: 'DeviceAuthorization',
   tableName: 'device_authorizations',
   properties: {
     id: columns.id(),
     device_code_hash: columns.text().unique(),
-    /** Null once the user has answered. */
+    /** Null after the user answered. */
     user_code_hash: columns.text().nullable().unique(),
     status: p.enum(AUTHORIZATION_STATUSES).default('pending'),
     request: p.json<DeviceRequest>(),

@@ -23,7 +23,7 @@ declare module 'fastify' {
 
 const CLEAN_UP_MS = 60 * 60_000
 
-/** Where a device sends its user to be answered. */
+/** The page to which a device sends its user for the approval. */
 const FOLDER = new URL('page/', import.meta.url)
 const PAGE = { path: PAGE_PATH, folder: FOLDER, name: 'device', script: new URL('device.js', FOLDER) }
 

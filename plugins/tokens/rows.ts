@@ -3,16 +3,17 @@ import type pg from 'pg'
 import type { User } from '../users/entities.ts'
 
 /*
- * Whoever changes devices or tokens takes what it changes in this order, so that no two wait for each other: the user,
- * the device, the token, and then what hangs on them.
+ * Lock order of everything that changes devices or tokens, which prevents deadlocks: the user, the device, the token,
+ * then
+ * the rows that depend on them.
  */
 
-/** Keeps others from changing or deleting a token, if there is one, until the transaction ends. */
+/** Locks a token, if it exists, until the transaction ends, so that nobody else changes or deletes it. */
 export async function lockToken (tx: EntityManager, tokenId: number): Promise<void> {
   await tx.execute('select 1 from client_tokens where id = ? for no key update', [tokenId])
 }
 
-/** A token that lets in, with the account it stands for. Times are milliseconds since 1970. */
+/** A valid token with its account. Times are milliseconds since 1970. */
 export interface LiveToken extends Pick<User, 'username' | 'role'> {
   id: number
   user_id: number
@@ -32,13 +33,13 @@ export async function findLiveToken (pool: pg.Pool, tokenHash: string): Promise<
   return (await pool.query<LiveToken>(LIVE_TOKEN, [tokenHash])).rows[0] ?? null
 }
 
-/** Notes that a token was used just now. Not by way of the ORM, which would take it for a change of the user. */
+/** Records that a token was used just now. It bypasses the ORM, which would also record a change of the user. */
 export async function noteTokenUse (pool: pg.Pool, tokenId: number, userId: number): Promise<void> {
   await pool.query('update client_tokens set last_used_at = now() where id = $1', [tokenId])
   await pool.query('update users set last_active = now() where id = $1', [userId])
 }
 
-/** The token that a live code stands for. */
+/** Finds the token of a code that has not expired. */
 export async function findPairing (
   tx: EntityManager, codeHash: string
 ): Promise<{ token_id: number | null } | undefined> {
@@ -47,7 +48,7 @@ export async function findPairing (
   return named
 }
 
-/** Uses a code up. @returns whether it was still good */
+/** Uses up a code. @returns true if it was still valid */
 export async function deletePairing (tx: EntityManager, codeHash: string): Promise<boolean> {
   const used = await tx.execute<unknown[]>(
     'delete from pairing_codes where code_hash = ? and expires_at > now() returning 1', [codeHash])

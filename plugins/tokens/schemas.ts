@@ -4,7 +4,7 @@ import { SCOPES } from '../../core/access/scopes.ts'
 
 export const LIFETIMES = ['30d', '90d', '1y', 'never'] as const
 export type Lifetime = typeof LIFETIMES[number]
-/** How long a token lasts; apps say null as well for one that does not run out. */
+/** The lifetime of a token. Apps also send null for a token that never expires. */
 export const LifetimeSchema = Type.Optional(Nullable(StringEnum(LIFETIMES, { default: 'never' })))
 
 const fields = {
@@ -15,13 +15,13 @@ const fields = {
   last_used_at: Nullable(DateTime),
   created_at: DateTime,
   user_id: Type.Integer(),
-  device_id: Nullable(Type.String({ description: 'The device it is bound to' })),
+  device_id: Nullable(Type.String({ description: 'The device to which it is bound' })),
   device_number: Nullable(Type.Integer({ description: 'The same device by its other id' }))
 }
 
 export const ClientTokenSchema = Type.Object(fields, { title: 'ClientToken' })
 export const ClientTokenCreateSchema = Type.Object({
-  ...fields, raw_token: Type.String({ description: 'The token itself; shown this once' })
+  ...fields, raw_token: Type.String({ description: 'The token itself; returned only once' })
 }, { title: 'ClientTokenCreate' })
 export const ClientTokenAdminSchema = Type.Object({
   ...fields, username: Type.String(), user_avatar_path: Type.String(), user_updated_at: DateTime

@@ -6,10 +6,10 @@ import { tokenPrefixes } from '../../core/access/names.ts'
 import { sha256 } from '../../core/access/secrets.ts'
 import { type LiveToken, findLiveToken, noteTokenUse } from './rows.ts'
 
-/** A token's last use is written at most this often. */
+/** Minimum interval between two writes of a token's last use. */
 const TOUCH_AFTER_MS = 5 * 60_000
 
-/** Who calls with `Authorization: Bearer svc_…`. */
+/** Authenticates callers with `Authorization: Bearer svc_…`. */
 export function createTokenScheme (app: FastifyInstance, config: Config, kept: CallerCache): AuthScheme {
   const prefixes = tokenPrefixes(config)
 

@@ -16,7 +16,7 @@ import type { CreateToken } from './schemas.ts'
 const TOKENS_MAX = 25
 const NEWEST_FIRST = { created_at: 'desc', id: 'desc' } as const
 
-/** A row and the token's text, which is kept nowhere. */
+/** A row with the token's text, which is never stored. */
 export interface FreshToken { token: ClientToken, raw: string }
 
 export function createTokens (app: FastifyInstance, config: Config) {
@@ -28,7 +28,7 @@ export function createTokens (app: FastifyInstance, config: Config) {
 
   const own = (em: EntityManager, caller: Caller, id: number) => find(em, { id, user: caller.id }, id)
 
-  /** A token of the caller that stays as it is until the transaction ends. */
+  /** Returns a token of the caller, and locks it until the transaction ends. */
   async function hold (tx: EntityManager, caller: Caller, id: number): Promise<ClientToken> {
     await lockSignedIn(tx, caller)
     await lockToken(tx, id)
@@ -40,7 +40,7 @@ export function createTokens (app: FastifyInstance, config: Config) {
     await app.audit.record({ event, user: by.caller, address: by.address, details })
   }
 
-  /** Gives a token a new secret; what was opened with the old one ends. */
+  /** Sets a new secret. Connections that were opened with the old one end. */
   async function renew (em: EntityManager, token: ClientToken): Promise<FreshToken> {
     const raw = makeRawToken(config)
     token.token_hash = sha256(raw)
@@ -62,10 +62,13 @@ export function createTokens (app: FastifyInstance, config: Config) {
     list: (em: EntityManager, caller: Caller) =>
       em.find(ClientToken, { user: caller.id }, { orderBy: NEWEST_FIRST, populate: ['device'] }),
 
-    /** Everybody's. */
+    /** Lists the tokens of all users. */
     listAll: (em: EntityManager) => em.find(ClientToken, {}, { orderBy: NEWEST_FIRST, populate: ['device', 'user'] }),
 
-    /** @throws ApiError FORBIDDEN for scopes the caller lacks, BAD_REQUEST when there are as many as may be. */
+    /**
+     * @throws ApiError FORBIDDEN for scopes the caller lacks, BAD_REQUEST if the caller has the maximum number of
+     * tokens.
+     */
     async create (em: EntityManager, by: Actor, input: CreateToken): Promise<FreshToken> {
       const { id, scopes } = by.caller
       const lacking = input.scopes.filter((scope) => !scopes.has(scope))
@@ -88,7 +91,7 @@ export function createTokens (app: FastifyInstance, config: Config) {
       return { token, raw }
     },
 
-    /** A new secret on the same row; the old one stops at once. */
+    /** Sets a new secret on the same row. The old secret stops working at once. */
     async regenerate (em: EntityManager, by: Actor, id: number): Promise<FreshToken> {
       const fresh = await inTransaction(em, async (tx) => await renew(tx, await hold(tx, by.caller, id)))
       app.sockets.end({ kind: 'token', id })
@@ -96,7 +99,7 @@ export function createTokens (app: FastifyInstance, config: Config) {
       return fresh
     },
 
-    /** @throws ApiError NOT_FOUND, or FORBIDDEN for a token that may revoke itself alone. */
+    /** @throws ApiError NOT_FOUND, or FORBIDDEN for a token that may only revoke itself. */
     async delete (em: EntityManager, by: Actor, id: number): Promise<void> {
       const { scopes, token_id: itself } = by.caller
       if (!scopes.has('me.write') && itself !== id) {
@@ -105,7 +108,10 @@ export function createTokens (app: FastifyInstance, config: Config) {
       await revoke(em, by, await own(em, by.caller, id))
     },
 
-    /** Any user's token. @throws ApiError NOT_FOUND, or FORBIDDEN for an administrator's unless the caller is one. */
+    /**
+     * Deletes a token of any user. @throws ApiError NOT_FOUND, or FORBIDDEN for an administrator's unless the caller is
+     * one.
+     */
     async deleteAny (em: EntityManager, by: Actor, id: number): Promise<void> {
       const token = await find(em, { id }, id)
       const { role } = await em.findOneOrFail(User, token.user.id)

@@ -3,7 +3,7 @@ import { formatDate } from '../../core/typebox.ts'
 import type { ClientToken } from './entities.ts'
 import type { ClientTokenView, ClientTokenAdminSchema } from './schemas.ts'
 
-/** The view of a token whose device was loaded with it. */
+/** Returns the wire form of a token that was loaded with its device. */
 export function toTokenView (token: ClientToken): ClientTokenView {
   return {
     id: token.id,
@@ -18,7 +18,7 @@ export function toTokenView (token: ClientToken): ClientTokenView {
   }
 }
 
-/** The same for administrators, when its user was loaded too. */
+/** Returns the wire form for administrators of a token that was loaded with its device and user. */
 export function toTokenAdminView (token: ClientToken): Static<typeof ClientTokenAdminSchema> {
   const { username, avatar_path: avatar, updated_at: updatedAt } = token.user
   return { ...toTokenView(token), username, user_avatar_path: avatar, user_updated_at: formatDate(updatedAt) }

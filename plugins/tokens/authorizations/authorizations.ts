@@ -22,12 +22,15 @@ import { INTERVAL_SECONDS } from './polls.ts'
 import { TOKEN_SEAL, expiryOf, makeRawToken } from '../raw-token.ts'
 
 const REQUEST_SECONDS = 600
-/** For this long after the answer a late poll still learns of it. */
+/** Time after the answer in which a late poll still receives it. */
 const ANSWER_SECONDS = 60
 
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000)
 
-/** The scopes to approve. @throws ApiError FORBIDDEN for none, or one that was not asked for or is not held. */
+/**
+ * Returns the scopes to approve. @throws ApiError FORBIDDEN for none, or for one that was not requested or that the
+ * caller lacks.
+ */
 function checkScopes (caller: Caller, approved: readonly string[], request: DeviceRequest): string[] {
   const { requested_scopes: requested } = request
   if (approved.length === 0) throw forbidden('No scope is approved; approve one, or deny the request')
@@ -36,7 +39,7 @@ function checkScopes (caller: Caller, approved: readonly string[], request: Devi
   return [...new Set(approved)]
 }
 
-/** Lets in a device that shows a code, which its user answers elsewhere, after RFC 8628. */
+/** Signs in a device that shows a code, after its user approves the code elsewhere, by RFC 8628. */
 export function createAuthorizations (app: FastifyInstance, config: Config) {
   const throttle = createThrottle(app.pg)
 
@@ -49,7 +52,7 @@ export function createAuthorizations (app: FastifyInstance, config: Config) {
     return row
   }
 
-  /** The request to answer; until the transaction ends no one else does. */
+  /** Returns the pending request and locks it until the transaction ends, so that nobody else answers it. */
   async function lockPending (tx: EntityManager, userCode: string): Promise<DeviceAuthorization> {
     const { id } = await find(tx, userCode)
     const row = await tx.findOne(DeviceAuthorization, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true })
@@ -104,7 +107,7 @@ export function createAuthorizations (app: FastifyInstance, config: Config) {
       return { device_code: deviceCode, user_code: userCode, expires_in: REQUEST_SECONDS, interval: INTERVAL_SECONDS }
     },
 
-    /** @throws ApiError NOT_FOUND for a code that is wrong, answered or has run out. */
+    /** @throws ApiError NOT_FOUND for a code that is wrong, answered or expired. */
     async getPending (em: EntityManager, caller: Caller, userCode: string): Promise<DeviceAuthorization> {
       await throttle.spend(quotas.userCode(caller.id))
       return await find(em, userCode)

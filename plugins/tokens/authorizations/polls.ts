@@ -11,24 +11,24 @@ import { DeviceAuthorization } from '../entities.ts'
 import { quotas } from '../codes/quotas.ts'
 import { TOKEN_SEAL } from '../raw-token.ts'
 
-/** Seconds between two polls, as the device is told. */
+/** Seconds between two polls, which the device is told. */
 export const INTERVAL_SECONDS = 5
-/** A poll that is early by less than a second is so by its clock or the network only. */
+/** A poll that is early by less than a second is early only by its clock or the network. */
 const EARLY_MS = (INTERVAL_SECONDS - 1) * 1_000
 
-/** Why a device does not have its token; RFC 8628, section 3.5. */
+/** The reason why a device does not get its token; RFC 8628, section 3.5. */
 type Refusal = 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token'
 
-/** What devices that were not answered yet ask again and again. */
+/** The polls of devices that wait for an answer. */
 export function createPolls (app: FastifyInstance) {
   const throttle = createThrottle(app.pg)
 
-  /** Deleting the row is what makes the token go out once. */
+  /** Deleting the row ensures that the token is handed out only once. */
   async function handOut (tx: EntityManager, row: DeviceAuthorization): Promise<DeviceAuthToken | Refusal> {
     await tx.populate(row, ['token.device'])
     await tx.nativeDelete(DeviceAuthorization, { id: row.id })
     const raw = row.sealed_token ? app.secrets.open(TOKEN_SEAL, row.sealed_token) : null
-    // The device was deleted meanwhile, or the server's key is another one.
+    // The device was deleted meanwhile, or the server's key changed.
     if (raw === null || !row.token?.device) return 'expired_token'
     const { device, scopes, expires_at: expiry } = row.token
     return {
@@ -54,7 +54,10 @@ export function createPolls (app: FastifyInstance) {
   }
 
   return {
-    /** The token of a device that was approved, once. @throws ApiError BAD_REQUEST with what it is to do. */
+    /**
+     * Returns the token of an approved device, once. @throws ApiError BAD_REQUEST with the reason that the device must
+     * handle.
+     */
     async poll (em: EntityManager, deviceCode: string, address: string): Promise<DeviceAuthToken> {
       await throttle.spend(quotas.devicePoll(address))
       const answered = await inTransaction(em, (tx) => answer(tx, deviceCode))

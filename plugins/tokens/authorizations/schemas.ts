@@ -23,10 +23,11 @@ export type DeviceAuthInit = Static<typeof DeviceAuthInitSchema>
 
 export const DeviceAuthInitResponse = Type.Object({
   device_code: Type.String({ description: 'A secret of the device' }),
-  user_code: Type.String({ description: 'What the user types, or a QR code carries' }),
-  verification_uri: Type.String({ description: 'Where the user types the code, as in RFC 8628: absolute' }),
-  verification_uri_complete: Type.String({ description: 'The same with the code in it, for a QR code' }),
-  verification_path: Type.String({ description: 'The same below the address of the server, which the caller knows' }),
+  user_code: Type.String({ description: 'The code that the user types, or that a QR code contains' }),
+  verification_uri: Type.String({ description: 'Absolute address at which the user types the code, as in RFC 8628' }),
+  verification_uri_complete: Type.String({ description: 'The same address with the code in it, for a QR code' }),
+  verification_path: Type.String({ description:
+    'The same path below the address of the server, which the caller knows' }),
   verification_path_complete: Type.String(),
   expires_in: Type.Integer({ description: 'Seconds' }),
   interval: Type.Integer({ description: 'Seconds between two polls' })
@@ -42,13 +43,14 @@ export const DeviceAuthPendingSchema = Type.Object({
   platform: Nullable(Type.String()),
   client_version: Nullable(Type.String()),
   requested_scopes: Type.Array(Type.String()),
-  allowed_scopes: Type.Array(Type.String(), { description: 'Those of them that you hold' }),
+  allowed_scopes: Type.Array(Type.String(), { description: 'The requested scopes that you hold' }),
   expires_at: DateTime
 }, { title: 'DeviceAuthPending' })
 
 export const DeviceAuthApproveSchema = Type.Object({
   user_code: UserCode,
-  // What was not asked for or is not held is forbidden, not invalid: the service says so.
+  // Scopes that were not requested, or that the caller lacks, are forbidden and not invalid, so the service checks
+  // them.
   approved_scopes: Type.Array(Type.String({ maxLength: 50 }), { maxItems: SCOPES.length, description: 'At least one' }),
   device_name: Type.Optional(Nullable(NameText({ maxLength: 255 }))),
   expires_in: LifetimeSchema
@@ -62,7 +64,7 @@ export const DeviceAuthApproveResponse = Type.Object({
 export const DeviceCodeSchema = Type.Object({ device_code: Type.String({ minLength: 1, maxLength: 128 }) }, { title: 'DeviceCode' })
 
 export const DeviceAuthTokenResponse = Type.Object({
-  access_token: Type.String({ description: 'A client token; given this once' }),
+  access_token: Type.String({ description: 'A client token; returned only once' }),
   device_id: Type.String(),
   device_number: Type.Integer(),
   scopes: Type.Array(Type.String()),

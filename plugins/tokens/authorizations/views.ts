@@ -5,7 +5,7 @@ import type { DeviceAuthPendingSchema } from './schemas.ts'
 
 type DeviceAuthPending = Static<typeof DeviceAuthPendingSchema>
 
-/** What a device asks for, and what of it a caller with these scopes may allow. */
+/** Returns the scopes that a device requests, and those of them that a caller with these scopes may approve. */
 export function toPendingView (row: DeviceAuthorization, held: ReadonlySet<string>): DeviceAuthPending {
   const { requested_scopes: requested, ...installation } = row.request
   const sorted = requested.toSorted()

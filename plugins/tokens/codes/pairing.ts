@@ -12,17 +12,18 @@ import type { FreshToken, Tokens } from '../service.ts'
 
 const CODE_SECONDS = 60
 
-/** Hands a token to a device that has no keyboard to type it: its owner shows a short code, the device sends it. */
+/** Hands a token to a device without a keyboard: the token's owner shows a short code, and the device sends it. */
 export function createPairing (app: FastifyInstance, tokens: Tokens) {
   const throttle = createThrottle(app.pg)
   const hashOf = (code: string) => app.secrets.sign('pairing-code', readCode(code))
-  // Apps tell these two apart by their words.
+  // Apps distinguish these two errors by their messages.
   const unknown = () => notFound('Invalid or expired pairing code')
   const tokenGone = () => notFound('Token no longer exists')
 
   /**
-   * The token that a code stands for, under a new secret; the code is used up by it, whoever else tries. Null when the
-   * token was deleted.
+   * Returns the token of a code with a new secret, and uses up the code, so that only one of several callers succeeds.
+   * Null
+   * if the token was deleted.
    */
   async function redeem (tx: EntityManager, code: string): Promise<FreshToken | null> {
     const hash = hashOf(code)
@@ -46,21 +47,21 @@ export function createPairing (app: FastifyInstance, tokens: Tokens) {
   }
 
   return {
-    /** A code for one of the caller's tokens, in place of earlier ones. */
+    /** Creates a code for one of the caller's tokens, and replaces earlier ones. */
     async start (em: EntityManager, caller: Caller, id: number): Promise<{ code: string, expires_in: number }> {
       const code = makeCode()
       await inTransaction(em, (tx) => replaceCode(tx, caller, id, code))
       return { code, expires_in: CODE_SECONDS }
     },
 
-    /** @throws ApiError NOT_FOUND unless the code is still waiting. */
+    /** @throws ApiError NOT_FOUND unless the code is still unused. */
     async checkWaiting (em: EntityManager, code: string, address: string): Promise<void> {
       await throttle.spend(quotas.pairingStatus(address))
       const waiting = await em.count(PairingCode, { code_hash: hashOf(code), expires_at: { $gt: new Date() } })
       if (waiting === 0) throw unknown()
     },
 
-    /** @throws ApiError NOT_FOUND for a code that is not good, FORBIDDEN when the token's owner is disabled. */
+    /** @throws ApiError NOT_FOUND for an invalid code, FORBIDDEN if the token's owner is disabled. */
     async exchange (em: EntityManager, code: string, address: string): Promise<FreshToken> {
       await throttle.spend(quotas.exchange(address))
       const fresh = await inTransaction(em, (tx) => redeem(tx, code))

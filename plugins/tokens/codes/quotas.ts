@@ -3,11 +3,11 @@ import type { Quota } from '../../auth/throttle-rows.ts'
 
 const MINUTE = 60
 
-/** How often an address, or a user, may do what could be guessing. */
+/** Quotas of an address or user for requests with which codes could be guessed. */
 export const quotas = {
   exchange: (address: string): Quota =>
     ({ key: `pairing-exchange:${networkOf(address)}`, max: 5, seconds: MINUTE, restarts: true }),
-  /** Twice what a page needs that asks every second. */
+  /** Twice the need of a page that polls every second. */
   pairingStatus: (address: string): Quota =>
     ({ key: `pairing-status:${networkOf(address)}`, max: 120, seconds: MINUTE }),
   deviceInit: (address: string): Quota => ({ key: `device-init:${networkOf(address)}`, max: 10, seconds: MINUTE }),

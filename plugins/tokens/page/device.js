@@ -7,7 +7,7 @@ function show (id) {
   for (const form of document.forms) form.hidden = form.id !== id
 }
 
-/** The value that a page of another site cannot read, so that it cannot send it. */
+/** Returns the CSRF token. A page of another site cannot read it, and so cannot send it. */
 const readCsrf = () => /(?:^|; )svc_csrftoken=([^;]*)/.exec(document.cookie)?.[1] ?? ''
 
 async function call (method, path, { body, headers } = {}) {
@@ -24,7 +24,7 @@ async function call (method, path, { body, headers } = {}) {
   throw Object.assign(new Error(typeof detail === 'string' ? detail : detail[0].msg), { status: reply.status })
 }
 
-/** What a person asked for; when it fails the page says why. */
+/** Runs an action of the user, and shows the error if it fails. */
 async function attempt (work) {
   say('')
   try {
@@ -57,7 +57,7 @@ async function askToSignIn () {
 
 async function find (code) {
   const { id, username } = await call('GET', 'users/me')
-  // The guest of a kiosk cannot approve anything.
+  // The guest of kiosk mode cannot approve anything.
   if (id < 1) return askToSignIn()
   if (code === '') return show('find')
   const request = await call('GET', `auth/device/pending/${encodeURIComponent(code)}`).catch((err) => {

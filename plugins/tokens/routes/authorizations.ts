@@ -6,7 +6,7 @@ import { actorOf } from '../actor.ts'
 import { DeviceAuthApproveResponse, DeviceAuthApproveSchema, DeviceAuthInitResponse, DeviceAuthInitSchema, DeviceAuthPendingSchema, DeviceAuthTokenResponse, DeviceCodeSchema, UserCodeSchema } from '../authorizations/schemas.ts'
 import { toPendingView } from '../authorizations/views.ts'
 
-/** Where a device sends its user. */
+/** The path to which a device sends its user. */
 export const PAGE_PATH = '/pair/device'
 
 const tags = ['device-authorization']
@@ -18,7 +18,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
     schema: {
       operationId: 'startDeviceAuthorization',
       tags,
-      summary: 'A device asks to be let in',
+      summary: 'Request access for a device',
       body: DeviceAuthInitSchema,
       response: { 201: DeviceAuthInitResponse, 429: ErrorSchema }
     },
@@ -26,7 +26,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
   }, async (request, reply) => {
     const codes = await authorizations.init(request.em, request.body, request.ip)
     const complete = `${PAGE_PATH}?user_code=${codes.user_code}`
-    // Where nobody said what people call this server, it is called as the device calls it.
+    // Without a configured public address, use the address that the device called.
     const base = shareableBaseUrl(config) ?? `${request.protocol}://${request.host}${basePath(config)}`
     return reply.code(201).send({
       ...codes,
@@ -41,7 +41,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
     schema: {
       operationId: 'getDeviceAuthorization',
       tags,
-      summary: 'What the device that shows a code asks for',
+      summary: 'The request of the device that shows a code',
       params: Type.Object({ user_code: Type.String({ description: 'The code that the device shows' }) }),
       response: { 200: DeviceAuthPendingSchema, 404: ErrorSchema, 410: ErrorSchema }
     },
@@ -55,7 +55,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
     schema: {
       operationId: 'approveDevice',
       tags,
-      summary: 'Let the device in as yours',
+      summary: 'Approve the device as yours',
       body: DeviceAuthApproveSchema,
       response: { 200: DeviceAuthApproveResponse, 404: ErrorSchema, 410: ErrorSchema }
     },
@@ -69,7 +69,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
     schema: {
       operationId: 'denyDevice',
       tags,
-      summary: 'Turn the device away',
+      summary: 'Deny the device',
       body: UserCodeSchema,
       response: { 200: Type.Null(), 404: ErrorSchema, 410: ErrorSchema }
     },
@@ -83,8 +83,10 @@ const createRoutes = (config: Config): Routes => async (app) => {
     schema: {
       operationId: 'pollDeviceToken',
       tags,
-      summary: 'The token of a device once it is approved',
-      description: 'Until then 400 with the `detail` `authorization_pending`, `slow_down`, `access_denied` or `expired_token`.',
+      summary: 'The token of an approved device',
+      description:
+        'Before the approval 400 with the `detail` `authorization_pending`, `slow_down`, `access_denied` or ' +
+        '`expired_token`.',
       body: DeviceCodeSchema,
       response: { 200: DeviceAuthTokenResponse, 400: ErrorSchema, 429: ErrorSchema }
     },

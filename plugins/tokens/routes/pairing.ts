@@ -24,8 +24,8 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'getPairingStatus',
       tags,
-      summary: 'Whether a code is still waiting for its device',
-      params: Type.Object({ code: Type.String({ description: 'As it was shown to the user' }) }),
+      summary: 'Check if a code still waits for its device',
+      params: Type.Object({ code: Type.String({ description: 'The code as the user saw it' }) }),
       response: { 200: Type.Null(), 404: ErrorSchema, 429: ErrorSchema }
     },
     config: { public: true, csrfExempt: true }
@@ -38,7 +38,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'exchangePairingCode',
       tags,
-      summary: 'The token for a code; it gets a new secret by it',
+      summary: 'Exchange a code for its token, which gets a new secret',
       body: ExchangeSchema,
       response: { 200: ClientTokenCreateSchema, 403: ErrorSchema, 404: ErrorSchema, 429: ErrorSchema }
     },

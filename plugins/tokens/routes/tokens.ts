@@ -14,7 +14,7 @@ const routes: Routes = async (app) => {
       operationId: 'createClientToken',
       tags,
       summary: 'Create a token',
-      description: 'It can have the scopes of the caller at most.',
+      description: 'Its scopes are at most those of the caller.',
       body: CreateTokenSchema,
       response: { 201: ClientTokenCreateSchema }
     },
@@ -37,7 +37,7 @@ const routes: Routes = async (app) => {
       operationId: 'deleteClientToken',
       tags,
       summary: 'Revoke a token of yours',
-      description: 'Without `me.write` a token can revoke itself only.',
+      description: 'Without `me.write` a token can only revoke itself.',
       params: TokenParams,
       response: { 200: Type.Null() }
     },
