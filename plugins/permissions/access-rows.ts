@@ -16,7 +16,7 @@ interface AccessRow {
 const GRANTS = `coalesce((select jsonb_agg(jsonb_build_object('entity', entity, 'action', action, 'own_only', own_only))
   from permission_grants where group_id = g.id), '[]')`
 
-/** Whom no group's rules apply to is let see as little as may be. */
+/** An account without a group sees as little as possible. */
 const OF_USERS = `select u.id as user_id, u.role, g.id as group_id,
     coalesce(u.age_limit, case when g.id is null then 0 else g.age_limit end) as age_limit,
     coalesce(u.hide_unrated_roms, g.hide_unrated_roms, true) as hide_unrated_roms, ${GRANTS} as grants,
@@ -29,10 +29,10 @@ const OF_USERS = `select u.id as user_id, u.role, g.id as group_id,
 const OF_DEFAULT_GROUP = `select 0 as user_id, 'user' as role, g.id as group_id, g.age_limit, g.hide_unrated_roms,
   ${GRANTS} as grants, '[]'::jsonb as overrides from permission_groups g where g.is_default`
 
-/** Of an account that is no more, or of guests whom no group's rules apply to. */
+/** The access of a deleted account, or of guests to whom no group's rules apply. */
 export const NO_ACCESS: Access = { is_admin: false, group_id: null, grants: [], age_limit: 0, hide_unrated_roms: true }
 
-/** An override replaces the group's grant for the same thing, or takes it away. */
+/** Applies the overrides. Each replaces or removes the group's grant for the same entity and action. */
 function toGrants ({ grants, overrides }: AccessRow): Grant[] {
   const keyOf = ({ entity, action }: Grant) => `${entity}.${action}`
   const effective = new Map(grants.map((grant) => [keyOf(grant), grant]))
@@ -51,13 +51,13 @@ function toAccess (row: AccessRow): Access {
   }
 }
 
-/** What accounts may do and see, by user id. */
+/** Loads the access of accounts, by user id. */
 export async function loadAccess (pool: pg.Pool, userIds: readonly number[]): Promise<Map<number, Access>> {
   const { rows } = await pool.query<AccessRow>(OF_USERS, [userIds])
   return new Map(rows.map((row) => [row.user_id, toAccess(row)]))
 }
 
-/** What someone without an account may do and see, where that is allowed at all. */
+/** Loads the access of a guest, where guests are allowed at all. */
 export async function loadGuestAccess (pool: pg.Pool): Promise<Access> {
   const { rows: [row] } = await pool.query<AccessRow>(OF_DEFAULT_GROUP)
   if (row === undefined) return NO_ACCESS

@@ -1,6 +1,6 @@
 import { type Access, isGranted } from '../../core/access/grants.ts'
 
-/** What clients offer to do, and the grant that each needs. Null: administrators alone. */
+/** Actions that clients offer, and the grant that each needs. Null means only administrators. */
 const ACTIONS = {
   'rom.view': ['roms', 'read'],
   'rom.play': ['roms', 'read'],
@@ -30,7 +30,7 @@ const ACTIONS = {
 export type ActionKey = keyof typeof ACTIONS
 export const ACTION_KEYS = Object.keys(ACTIONS) as ActionKey[]
 
-/** The actions an account may take, its own things at least. */
+/** Lists the actions an account may take, at least on its own objects. */
 export function listActions (access: Access): ActionKey[] {
   return ACTION_KEYS.filter((key) => {
     const grant = ACTIONS[key]

@@ -1,8 +1,9 @@
 import type pg from 'pg'
 
 /**
- * ROMs that not everybody may see, with the users who may; administrators always do. User 0 is whoever has no account
- * and sees what the default group sees.
+ * ROMs that are hidden from some users, with the users who may see them. Administrators always may. User 0 is any
+ * guest,
+ * who sees the same as the default group.
  */
 const LIMITED = `with rules as (
     select u.id as user_id, u.role, g.id as group_id,
@@ -28,7 +29,7 @@ const HIDES_ANYTHING = `select exists (select 1 from hidden_entities) or exists 
     where age_limit is not null or hide_unrated_roms)
   or exists (select 1 from users where age_limit is not null or hide_unrated_roms) as hides`
 
-/** The users who may see each of these ROMs; a ROM that everybody may see, guests too, is left out. */
+/** Lists the users who may see each of these ROMs. Skips ROMs that everybody may see, including guests. */
 export async function listAudiences (pool: pg.Pool, romIds: readonly number[]): Promise<Map<number, number[]>> {
   const { rows: [any] } = await pool.query<{ hides: boolean }>(HIDES_ANYTHING)
   if (any?.hides !== true) return new Map()
@@ -41,7 +42,7 @@ const LIMITED_PLATFORM = `select exists (select 1 from hidden_entities where ent
     select 1 from hidden_entities h where h.entity = 'platforms' and h.entity_id = $1 and (h.user_id = u.id
       or h.group_id = coalesce(u.permission_group_id, (select id from permission_groups where is_default)))))) as user_ids`
 
-/** The users who may see a platform; null for everybody. */
+/** Lists the users who may see a platform; null for everybody. */
 export async function findPlatformAudience (pool: pg.Pool, platformId: number): Promise<number[] | null> {
   const { rows: [row] } = await pool.query<{ hides: boolean, user_ids: number[] }>(LIMITED_PLATFORM, [platformId])
   return row === undefined || !row.hides ? null : row.user_ids

@@ -6,10 +6,10 @@ import { countChanges } from '../library/entities.ts'
 import { User } from '../users/entities.ts'
 import { PermissionGroup } from './group-entities.ts'
 
-/** Kinds of things that can be hidden from members. */
+/** Entities that can be hidden from users. */
 export const HIDEABLE_ENTITIES = ['platforms', 'roms'] as const
 
-/** One user's own leave or lack of it, whatever the group says. */
+/** A grant or refusal for one user, which overrides the group's. */
 export const PermissionOverride = defineEntity({
   name: 'PermissionOverride',
   tableName: 'permission_overrides',
@@ -24,7 +24,7 @@ export const PermissionOverride = defineEntity({
   }
 })
 
-/** Something that a user, or the members of a group, do not see. */
+/** An object that is hidden from a user, or from the members of a group. */
 export const HiddenEntity = defineEntity({
   name: 'HiddenEntity',
   tableName: 'hidden_entities',

@@ -3,14 +3,14 @@ import { announcesCallers } from '../../core/access/caller-cache.ts'
 import { columns } from '../../core/database/columns.ts'
 import type { GrantAction, GrantEntity } from '../../core/access/grants.ts'
 
-/** At the end of a transaction: between the old default and the new one there is none. */
+/** The check runs at the end of a transaction, because no group is the default between two changes of it. */
 const KEEP_DEFAULT = `create constraint trigger "permission_groups_default_kept"
   after delete or update of "is_default" on "permission_groups" deferrable initially deferred
   for each row when (old."is_default") execute function "keep_default_group"()`
 
 const ANY_CHANGE = 'insert or update or delete'
 
-/** What its members may do. Exactly one group is the default: that of members without one. */
+/** A group with its members' grants. Exactly one group is the default, which applies to users without a group. */
 export const PermissionGroup = defineEntity({
   name: 'PermissionGroup',
   tableName: 'permission_groups',
@@ -37,7 +37,7 @@ export const PermissionGroup = defineEntity({
 })
 export type PermissionGroup = InferEntity<typeof PermissionGroup>
 
-/** Leave that a group gives. */
+/** A grant of a group. */
 export const PermissionGrant = defineEntity({
   name: 'PermissionGrant',
   tableName: 'permission_grants',

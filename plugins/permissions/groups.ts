@@ -8,14 +8,14 @@ import { PermissionGrant, PermissionGroup } from './group-entities.ts'
 import { countMembers, lockGroups } from './rows.ts'
 import type { CreateGroup, GivenGrant, GroupView, UpdateGroup } from './schemas.ts'
 
-/** As it is now, whatever was read of it before the change that this is a part of began. */
+/** Finds a group and refreshes it, because the transaction may have an older copy. */
 async function find (em: EntityManager, id: number): Promise<PermissionGroup> {
   const group = await em.findOne(PermissionGroup, { id }, { refresh: true })
   if (group === null) throw notFound(`Permission group with ID '${id}' not found`)
   return group
 }
 
-/** Groups by name, with what they grant and hide and how many belong to each. */
+/** Returns groups by name, with their grants, hidden objects and numbers of members. */
 async function toViews (em: EntityManager, groups: readonly PermissionGroup[]): Promise<GroupView[]> {
   const ids = groups.map((group) => group.id)
   const grants = await em.find(PermissionGrant, { group: ids }, { orderBy: { entity: 'asc', action: 'asc' } })
@@ -52,16 +52,16 @@ async function replaceGrants (em: EntityManager, group: PermissionGroup, grants:
     ({ entity, action, own_only: ownOnly, group: group.id })))
 }
 
-/** Exactly one group is the default. */
+/** Exactly one group is the default, so the former default is cleared first. */
 async function makeDefault (em: EntityManager, group: PermissionGroup): Promise<void> {
   await em.nativeUpdate(PermissionGroup, { is_default: true, id: { $ne: group.id } }, { is_default: false })
   group.is_default = true
 }
 
 /**
- * Changes of groups go one after the other, for they depend on which one is the default; they are rare.
+ * Runs a change of groups under a lock, because changes depend on which group is the default. Changes are rare.
  *
- * @throws ApiError BAD_REQUEST when the name is taken.
+ * @throws ApiError BAD_REQUEST if the name is taken.
  */
 async function changing<T> (
   em: EntityManager, name: string | null | undefined, work: (tx: EntityManager) => Promise<T>
@@ -107,7 +107,7 @@ export const groups = {
     return await view(tx, group.id)
   }),
 
-  /** @throws ApiError NOT_FOUND; BAD_REQUEST when the name is taken or no default group would be left. */
+  /** @throws ApiError NOT_FOUND; BAD_REQUEST if the name is taken or no default group would remain. */
   async update (em: EntityManager, id: number, input: UpdateGroup): Promise<GroupView> {
     return await changing(em, input.name, async (tx) => {
       const group = await find(tx, id)
@@ -119,7 +119,10 @@ export const groups = {
     })
   },
 
-  /** Members go to the default group. @throws ApiError NOT_FOUND, BAD_REQUEST for the default group. */
+  /**
+   * Deletes a group; its members move to the default group. @throws ApiError NOT_FOUND, BAD_REQUEST for the default
+   * group.
+   */
   async delete (em: EntityManager, id: number): Promise<void> {
     await changing(em, null, async (tx) => {
       const group = await find(tx, id)
@@ -128,7 +131,7 @@ export const groups = {
     })
   },
 
-  /** The users to whom a group's rules apply: its members, and of the default group those without one. */
+  /** Lists the users to whom a group's rules apply: its members, and for the default group the users without one. */
   async listMembers (em: EntityManager, id: number): Promise<number[]> {
     const group = await find(em, id)
     const mine = { $or: [{ permission_group: id }, ...(group.is_default ? [{ permission_group: null }] : [])] }

@@ -11,7 +11,7 @@ import {
 const tags = ['permissions']
 const reads = { scopes: ['users.read'], admin: true } as const
 const writes = { scopes: ['users.write'], admin: true } as const
-/** What hands out scopes. */
+/** Access to routes that change grants. */
 const grants = { ...writes, signedIn: true } as const
 const UserParams = Type.Object({ user_id: idOf('a user') })
 
@@ -19,7 +19,7 @@ const toDetails = ({ entity, entity_id: id, user_id: userId, group_id: groupId }
   ({ entity, entity_id: id, user_id: userId ?? null, group_id: groupId ?? null })
 
 const routes: Routes = async (app) => {
-  /** Keeps on record who changed what about whom. */
+  /** Records a change of permissions in the audit log. */
   async function note (request: FastifyRequest, change: string, details: Record<string, string | number | null>) {
     await app.audit.record({
       event: 'permissions.changed', user: callerOf(request), address: request.ip, details: { change, ...details }
@@ -28,7 +28,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/permissions/me', {
     schema: {
-      operationId: 'getOwnPermissions', tags, summary: 'What the caller may do',
+      operationId: 'getOwnPermissions', tags, summary: "The caller's permissions",
       response: { 200: PermissionsSchema }
     },
     config: { scopes: ['me.read'] }
@@ -36,7 +36,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/permissions/catalog', {
     schema: {
-      operationId: 'getPermissionCatalog', tags, summary: 'What grants can be about', response: { 200: CatalogSchema }
+      operationId: 'getPermissionCatalog', tags, summary: 'Entities and actions of grants', response: { 200: CatalogSchema }
     },
     config: reads
   }, async () => ({ entities: [...GRANT_ENTITIES], actions: [...GRANT_ACTIONS] }))
@@ -118,7 +118,7 @@ const routes: Routes = async (app) => {
 
   app.delete('/api/permissions/hidden', {
     schema: {
-      operationId: 'showEntity', tags, summary: 'Show what was hidden', body: HideSchema, response: { 204: Type.Null() }
+      operationId: 'showEntity', tags, summary: 'Show a hidden platform or ROM again', body: HideSchema, response: { 204: Type.Null() }
     },
     config: writes
   }, async (request, reply) => {

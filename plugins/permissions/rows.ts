@@ -3,19 +3,19 @@ import type { HIDEABLE_ENTITIES } from './entities.ts'
 
 interface MemberCount { group_id: number, count: number }
 
-/** How many users belong to each group. */
+/** Counts the users in each group. */
 export async function countMembers (em: EntityManager): Promise<Map<number, number>> {
   const rows = await em.execute<MemberCount[]>(`select permission_group_id as group_id, count(*)::int as count
     from users where permission_group_id is not null group by permission_group_id`)
   return new Map(rows.map((row) => [row.group_id, row.count]))
 }
 
-/** Nobody else changes groups until the transaction ends. */
+/** Locks groups until the transaction ends, so that nobody else changes them. */
 export async function lockGroups (tx: EntityManager): Promise<void> {
   await tx.execute('lock table permission_groups in share row exclusive mode')
 }
 
-/** Hides something; again is nothing. */
+/** Hides an object. Repeating it has no effect. */
 export async function insertHidden (
   em: EntityManager, place: { entity: typeof HIDEABLE_ENTITIES[number], entity_id: number },
   whom: { user: number | null, group: number | null }

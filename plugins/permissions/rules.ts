@@ -36,7 +36,7 @@ async function view (em: EntityManager, id: number): Promise<UserRulesView> {
 
 interface Principal { user: number | null, group: number | null }
 
-/** @throws ApiError BAD_REQUEST for a wrong entity or principal, NOT_FOUND for one that is not there. */
+/** @throws ApiError BAD_REQUEST for an invalid entity or principal, NOT_FOUND for one that does not exist. */
 async function readHide (em: EntityManager, input: Hide): Promise<{ place: HiddenView, whom: Principal }> {
   const entity = HIDEABLE_ENTITIES.find((one) => one === input.entity)
   if (entity === undefined) {
@@ -52,7 +52,7 @@ async function readHide (em: EntityManager, input: Hide): Promise<{ place: Hidde
 export const rules = {
   view,
 
-  /** @throws ApiError NOT_FOUND for the user or the group. */
+  /** @throws ApiError NOT_FOUND if the user or the group does not exist. */
   async update (em: EntityManager, id: number, input: UpdateUserRules): Promise<UserRulesView> {
     return await inTransaction(em, async (tx) => {
       const user = await findUser(tx, id)
@@ -76,7 +76,7 @@ export const rules = {
     })
   },
 
-  /** Hides something from a user or a group; doing it again changes nothing. */
+  /** Hides an object from a user or a group. Repeating it has no effect. */
   async hide (em: EntityManager, input: Hide): Promise<HiddenView & Principal> {
     const { place, whom } = await readHide(em, input)
     await insertHidden(em, place, whom)

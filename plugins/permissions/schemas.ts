@@ -11,21 +11,21 @@ const Description = StoredText({ maxLength: 1000 })
 
 export const GrantSchema = Type.Object({
   entity: StringEnum(GRANT_ENTITIES), action: StringEnum(GRANT_ACTIONS),
-  own_only: Type.Boolean({ default: false, description: 'Only for things of the user' })
+  own_only: Type.Boolean({ default: false, description: "Only for the user's own objects" })
 }, { title: 'Grant' })
 export const OverrideSchema = Type.Object({
   entity: StringEnum(GRANT_ENTITIES), action: StringEnum(GRANT_ACTIONS), granted: Type.Boolean(),
   own_only: Type.Boolean({ default: false })
 }, { title: 'Override' })
-/** As they are given: what is absent is false. */
-const OwnOnly = Type.Optional(Type.Boolean({ default: false, description: 'Only for things of the user' }))
+/** The wire form of a grant in a request: an absent field means false. */
+const OwnOnly = Type.Optional(Type.Boolean({ default: false, description: "Only for the user's own objects" }))
 const GivenGrantSchema = Type.Object({ ...GrantSchema.properties, own_only: OwnOnly }, { title: 'GivenGrant' })
 const GivenOverrideSchema = Type.Object({ ...OverrideSchema.properties, own_only: OwnOnly }, { title: 'GivenOverride' })
 export type GivenGrant = Static<typeof GivenGrantSchema>
 export const HiddenSchema = Type.Object({ entity: StringEnum(HIDEABLE_ENTITIES), entity_id: Type.Integer() }, { title: 'Hidden' })
 export type HiddenView = Static<typeof HiddenSchema>
 
-/** What the caller may do. */
+/** The caller's permissions. */
 export const PermissionsSchema = Type.Object({
   is_admin: Type.Boolean(),
   grants: Type.Array(Type.Object({
@@ -33,7 +33,7 @@ export const PermissionsSchema = Type.Object({
     scope: Type.Object({ kind: StringEnum(['global', 'platform', 'collection', 'rom']), id: Nullable(Type.Integer()) })
   })),
   hidden: Type.Object({ platforms: Type.Array(Type.Integer()), roms: Type.Array(Type.Integer()) }, {
-    description: 'Empty: administrators alone learn the ids of what is hidden'
+    description: 'Empty, because only administrators may learn the ids of hidden objects'
   })
 }, { title: 'Permissions' })
 
@@ -46,7 +46,7 @@ export const GroupSchema = Type.Object({
   name: Type.String(),
   description: Type.String(),
   is_default: Type.Boolean({ description: 'Applies to users without a group' }),
-  is_system: Type.Boolean({ description: 'Came with the server' }),
+  is_system: Type.Boolean({ description: 'True if the server created the group' }),
   color: Nullable(Type.String()),
   grants: Type.Array(GrantSchema),
   member_count: Type.Integer(),
@@ -69,9 +69,9 @@ export const CreateGroupSchema = Type.Object({
 }, { title: 'CreateGroup' })
 export type CreateGroup = Static<typeof CreateGroupSchema>
 
-const SetAge = Type.Optional(Type.Boolean({ description: 'Whether age_limit and hide_unrated_roms are written' }))
+const SetAge = Type.Optional(Type.Boolean({ description: 'True if age_limit and hide_unrated_roms are to be changed' }))
 
-/** What is absent or null stays as it is. */
+/** The fields of an update; absent or null fields do not change. */
 export const UpdateGroupSchema = Type.Object({
   name: Type.Optional(Nullable(Name)),
   description: Type.Optional(Nullable(Description)),
@@ -95,7 +95,7 @@ export const UserRulesSchema = Type.Object({
 export type UserRulesView = Static<typeof UserRulesSchema>
 
 export const UpdateUserRulesSchema = Type.Object({
-  set_group: Type.Optional(Type.Boolean({ description: 'Whether permission_group_id is written' })),
+  set_group: Type.Optional(Type.Boolean({ description: 'True if permission_group_id is to be changed' })),
   permission_group_id: Type.Optional(Nullable(Id)),
   overrides: Type.Optional(Nullable(Type.Array(GivenOverrideSchema, {
     maxItems: GRANT_ENTITIES.length * GRANT_ACTIONS.length, description: 'Replaces all'
@@ -106,7 +106,7 @@ export const UpdateUserRulesSchema = Type.Object({
 }, { title: 'UpdateUserRules', additionalProperties: false })
 export type UpdateUserRules = Static<typeof UpdateUserRulesSchema>
 
-/** Of `user_id` and `group_id` exactly one; the entity is checked by the service, which answers 400. */
+/** Exactly one of `user_id` and `group_id` is set. The service checks the entity and answers 400. */
 export const HideSchema = Type.Object({
   entity: Type.String(),
   entity_id: Id,

@@ -23,15 +23,15 @@ declare module '../../core/sockets/sockets.ts' {
 }
 
 export const permissionEvents: EventDescriptions<ServerEvents> = {
-  'permissions:changed': { summary: 'An account may do or see something else now: ask again', schema: PermissionsChangedSchema }
+  'permissions:changed': { summary: 'The permissions of an account changed; fetch them again', schema: PermissionsChangedSchema }
 }
 
-/** No account has it. */
+/** The id of guests, which no account has. */
 const GUEST_ID = 0
 
-/** By what an account came, and what that credential narrows. */
+/** The credential of a request, and its restrictions. */
 export type Credential = Pick<Caller, 'credential'> & Partial<Pick<Caller, 'session_id' | 'token_id' | 'device_id'>> & {
-  /** The scopes a token names; without them all the account holds. */
+  /** The scopes of a token; undefined means all scopes of the account. */
   scopes?: readonly string[]
 }
 
@@ -42,7 +42,7 @@ export function createPermissions (app: FastifyInstance) {
     return access ?? NO_ACCESS
   }
 
-  /** Everybody is told: the clients of those it is about fetch their permissions again. */
+  /** Notifies all clients; those of the named users fetch their permissions again. */
   function announce (userIds: readonly number[]): void {
     for (const userId of userIds) app.sockets.publish(null, 'permissions:changed', { user_id: userId })
   }
@@ -58,13 +58,13 @@ export function createPermissions (app: FastifyInstance) {
     groups,
     rules,
 
-    /** The users who may see each of these ROMs; one that everybody may see is left out. */
+    /** Lists the users who may see each of these ROMs; skips ROMs that everybody may see. */
     listAudiences: (romIds: readonly number[]) => listAudiences(app.pg, romIds),
 
-    /** The users who may see a platform; null for everybody. */
+    /** Lists the users who may see a platform; null for everybody. */
     findPlatformAudience: (platformId: number) => findPlatformAudience(app.pg, platformId),
 
-    /** Without the ids of what is hidden: the caller would learn that those exist. */
+    /** Returns permissions without the ids of hidden objects, because the ids would reveal that the objects exist. */
     describe: ({ access }: Caller) => ({
       is_admin: access.is_admin,
       grants: listActions(access).map((action) => ({ action, scope: { kind: 'global' as const, id: null } })),
@@ -106,20 +106,20 @@ export function createPermissions (app: FastifyInstance) {
       announce(await membersOf(em, await rules.show(em, input)))
     },
 
-    /** What several accounts may do and see, by user id. */
+    /** Loads the access of several accounts, by user id. */
     listAccess: (userIds: readonly number[]) => loadAccess(app.pg, userIds),
 
-    /** Several accounts as viewers, by user id. */
+    /** Loads several accounts as callers, by user id. */
     async listViewers (userIds: readonly number[]): Promise<Map<number, Pick<Caller, 'id' | 'access'>>> {
       if (userIds.length === 0) return new Map()
       return new Map([...await loadAccess(app.pg, [...new Set(userIds)])].map(([id, access]) => [id, { id, access }]))
     },
 
-    /** Who looks at what may be open to anyone: the caller, or a guest who sees what the default group sees. */
+    /** Returns the caller of a public route, or a guest with the access of the default group. */
     viewerOf: async (request: FastifyRequest): Promise<Pick<Caller, 'id' | 'access'>> =>
       request.caller ?? { id: GUEST_ID, access: await loadGuestAccess(app.pg) },
 
-    /** The caller that an account is by some credential; a token never allows more than its owner may. */
+    /** Returns the caller for an account and a credential. A token never allows more than its owner may do. */
     async toCaller (user: Pick<User, 'id' | 'username' | 'role' | 'password_hash'>, given: Credential): Promise<Caller> {
       const access = await accessOf(user)
       const { scopes: named, credential, session_id: session, token_id: token, device_id: device } = given
