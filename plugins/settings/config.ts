@@ -7,7 +7,7 @@ const Key = Type.Union([Type.String(), Type.Integer()])
 
 export const EmulatorjsSchema = Section({
   debug: Off('Has the emulator log what it does'),
-  cache_limit: Type.Optional(Type.Integer({ minimum: 0, description: 'Bytes of a ROM that browsers keep at most' })),
+  cache_limit: Type.Optional(Type.Integer({ minimum: 0, description: 'Most bytes of a ROM that browsers cache' })),
   disable_auto_unload: Off('Keeps the emulator when the page is left'),
   disable_batch_bootup: Off('Starts emulators one by one'),
   netplay: Section({
@@ -16,7 +16,8 @@ export const EmulatorjsSchema = Section({
       urls: Type.String({ minLength: 1 }),
       username: Type.Optional(Type.String()),
       credential: Type.Optional(Type.String())
-    }), { default: [], writeOnly: true, description: 'STUN and TURN servers by which players reach each other' })
+    }), { default: [], writeOnly: true, description:
+      'STUN and TURN servers through which players connect to each other' })
   }),
   settings: Type.Record(Type.String(), Type.Record(Type.String(), Value), {
     default: {}, description: 'Core, or default for all → its options'

@@ -3,10 +3,10 @@ import {
   type Document, type Node, Pair, Scalar, YAMLMap, type YAMLSeq, isMap, isNode, isScalar, isSeq, parseDocument, visit
 } from 'yaml'
 
-/** A key of the file, and what it is to hold; undefined takes the key out. */
+/** A key of the file and its new value; undefined deletes the key. */
 export interface Change { path: readonly string[], value: string | boolean | readonly string[] | undefined }
 
-/** The text cannot be changed as it is to be. */
+/** Thrown if a change cannot be made to the text. */
 export class UnchangeableError extends Error {
   override readonly name = 'UnchangeableError'
 }
@@ -18,7 +18,7 @@ const isContent = (value: unknown): value is Content =>
 const keyOf = ({ key }: Pair): string => String(isScalar(key) ? key.value ?? '' : key)
 const findPair = (map: YAMLMap, key: string): Pair | undefined => map.items.find((pair) => keyOf(pair) === key)
 
-/** All that a person noted in a part of the file. */
+/** Returns all comments in a part of the file. */
 function commentsOf (part: Node | Pair): string[] {
   const comments: string[] = []
   visit(part as Node, (_key, node) => {
@@ -31,13 +31,13 @@ function commentsOf (part: Node | Pair): string[] {
 const join = (...comments: (string | null | undefined)[]) =>
   comments.filter((comment) => typeof comment === 'string').join('\n')
 
-/** Comments of what is taken out stay behind what is left. */
+/** Moves the comments of removed parts to the rest of the collection. */
 function leaveComments (collection: YAMLMap | YAMLSeq, gone: readonly (Node | Pair)[]): void {
   const left = gone.flatMap(commentsOf)
   if (left.length > 0) collection.comment = join(collection.comment, ...left)
 }
 
-/** Puts a value into the place of another one. */
+/** Replaces a value and preserves its comments. */
 function replace (pair: Pair, value: Scalar | YAMLMap | YAMLSeq): void {
   const comments = isNode(pair.value) ? commentsOf(pair.value) : []
   if (comments.length > 0) {
@@ -58,7 +58,7 @@ function rootOf (document: Document): YAMLMap {
   return root
 }
 
-/** The section of a key, made where there is none or an empty one. */
+/** Returns the section of a key, and creates it if it is missing or empty. */
 function openSection (document: Document, map: YAMLMap, key: string): YAMLMap {
   const pair = findPair(map, key)
   if (isMap(pair?.value)) return pair.value
@@ -68,7 +68,7 @@ function openSection (document: Document, map: YAMLMap, key: string): YAMLMap {
   return made
 }
 
-/** Entries that stay are the very nodes they were, with their comments. */
+/** Sets the values of a list. Values that stay reuse their nodes, which preserves their comments. */
 function fill (document: Document, list: YAMLSeq, values: readonly string[]): void {
   const rest = [...list.items] as Node[]
   list.items = values.map((value) => {
@@ -107,7 +107,7 @@ function apply (document: Document, { path, value }: Change): void {
   put(document, section, path.at(-1) ?? '', value)
 }
 
-/** The content with the change made, whatever text it has. */
+/** Returns the expected content after a change, independent of the text. */
 function expect (content: Content, { path: [key = '', ...rest], value }: Change): Content {
   if (rest.length === 0) {
     const others = Object.entries(content).filter(([other]) => other !== key)
@@ -118,7 +118,7 @@ function expect (content: Content, { path: [key = '', ...rest], value }: Change)
   return { ...content, [key]: expect(isContent(inner) ? inner : {}, { path: rest, value }) }
 }
 
-/** As it is compared: what several places share is there several times. */
+/** Returns plain content for comparison. Values that several keys share by an alias occur several times. */
 const readContent = (document: Document): Content =>
   (JSON.parse(JSON.stringify(document.toJS() ?? {})) ?? {}) as Content
 
@@ -129,7 +129,7 @@ function parse (text: string): Document.Parsed {
   return document
 }
 
-/** @throws UnchangeableError when the text is no YAML */
+/** @throws UnchangeableError if the text is not YAML */
 export function readText (text: string): Content {
   try {
     return readContent(parse(text))
@@ -139,9 +139,9 @@ export function readText (text: string): Content {
 }
 
 /**
- * The text of a file with changes made: keys and comments that are not concerned are as they were.
+ * Returns the text of a file with changes. All other keys and comments are preserved.
  *
- * @throws UnchangeableError when that cannot be done, such as where another key shares the value by an alias
+ * @throws UnchangeableError if that is impossible, such as if another key shares the value by an alias
  */
 export function changeText (text: string, changes: readonly Change[]): string {
   const wanted = changes.reduce(expect, readText(text))

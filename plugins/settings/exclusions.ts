@@ -1,16 +1,16 @@
 import { type Config, getAt } from '../../core/config/config.ts'
 import { EXCLUSIONS, type ExclusionList, type ExclusionType } from './schemas.ts'
 
-/** An entry as it is compared and stored. */
+/** Returns an entry in the form in which it is compared and stored. */
 export function normalizeEntry ({ holds }: ExclusionList, entry: string): string {
   return holds === 'extensions' ? entry.trim().replace(/^\.+/, '').toLowerCase() : entry
 }
 
-/** What the owner added to a list. */
+/** Returns the entries that the operator added to a list. */
 export const listOwn = (type: ExclusionType, content: unknown): readonly string[] =>
   (getAt(content, [...EXCLUSIONS[type].path]) ?? []) as readonly string[]
 
-/** All that a list leaves out. */
+/** Returns all entries of a list: built-in and added. */
 export function listExcluded (type: ExclusionType, config: Pick<Config, 'exclude'>): string[] {
   const list = EXCLUSIONS[type]
   const own = listOwn(type, config).map((entry) => normalizeEntry(list, entry))

@@ -8,12 +8,12 @@ import { errorCode } from '../../core/files/fs-error.ts'
 
 const OWNER_ONLY = 0o600
 const WRITE_BITS = 0o222
-/** Only root gives files away, and some disks know no owners: the new text matters more. */
+/** Only root may change the owner, and some disks have no owners. The new text matters more. */
 const NO_OWNERS = new Set(['EPERM', 'ENOTSUP', 'ENOSYS', 'EINVAL'])
-/** A folder or a file that is not ours, a disk that is read only, a file that was mounted by itself. */
+/** Codes for a folder or file of another user, a read-only disk, or a file with a mount of its own. */
 const NOT_WRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'EBUSY', 'EISDIR', 'ENOENT', 'ENOTDIR'])
 
-/** What is under the path, or null. */
+/** Returns the result, or null if the path does not exist. */
 async function orNull<T> (looking: Promise<T>): Promise<T | null> {
   try {
     return await looking
@@ -23,12 +23,12 @@ async function orNull<T> (looking: Promise<T>): Promise<T | null> {
   }
 }
 
-/** The file itself, where the path is a link to it. */
+/** Returns the file to which the path links, if the path is a link. */
 const findTarget = async (path: string): Promise<string> => await orNull(realpath(path)) ?? path
 
 export interface FileState { isThere: boolean, isWritable: boolean }
 
-/** Root may write anything, so that a file without any right to write is taken at its word. */
+/** Checks a file. Root may write anything, so for root a file without any write permission counts as read-only too. */
 export async function lookAtFile (path: string): Promise<FileState> {
   let stats: Stats | null = null
   try {
@@ -45,7 +45,7 @@ export async function lookAtFile (path: string): Promise<FileState> {
   }
 }
 
-/** The text of a file; empty when there is none. */
+/** Reads the text of a file; empty if the file does not exist. */
 export const readTextOf = async (path: string): Promise<string> => await orNull(readFile(path, 'utf8')) ?? ''
 
 async function writeNew (path: string, text: string, like: Stats | null): Promise<void> {
@@ -68,7 +68,7 @@ async function writeNew (path: string, text: string, like: Stats | null): Promis
 }
 
 /**
- * Puts a new text in the file's place in one step, so that nobody reads half of it.
+ * Replaces the file in one step, so that nobody reads half of it.
  *
  * @throws ApiError CONFIG_NOT_WRITABLE · NO_FREE_SPACE
  */

@@ -10,19 +10,19 @@ const tags = ['config']
 const config = { scopes: ['platforms.write'] as const, audit: 'settings.changed' as const }
 const response = { 200: Type.Null(), 409: ErrorSchema, 500: ErrorSchema }
 
-/** How often a slash comes before the last part of the addresses that take something out. */
+/** Number of slashes before the last part of the addresses that delete an entry. */
 const SLASHES = 5
 
 function decode (text: string): string[] {
   try {
     return [decodeURIComponent(text)]
   } catch {
-    // A percent sign that stands for itself.
+    // The text contains a literal percent sign.
     return []
   }
 }
 
-/** What the last part of an address may mean: clients exist that send names as they are. */
+/** Returns the possible meanings of an address's last part, because some clients send names without encoding. */
 function readSpellings (url: string): string[] {
   const sent = url.split('/').slice(SLASHES).join('/')
   const path = sent.split('?')[0] ?? ''
@@ -39,7 +39,9 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'getConfig',
       tags,
-      summary: 'The settings that apps work with; without a credential, nothing of this library, its network or its secrets',
+      summary:
+        'The settings that apps need; without a credential, nothing about this library, its network or its ' +
+        'secrets',
       response: { 200: ConfigViewSchema }
     },
     config: { public: true }
@@ -73,7 +75,7 @@ const routes: Routes = async (app) => {
 
   app.post('/api/config/exclude', {
     schema: {
-      operationId: 'addExclusion', tags, summary: 'Leave something out, from the next scan on', body: ExclusionSchema, response
+      operationId: 'addExclusion', tags, summary: 'Add an exclusion, from the next scan on', body: ExclusionSchema, response
     },
     config
   }, async (request) => {
@@ -85,7 +87,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'deleteExclusion',
       tags,
-      summary: 'No longer leave something out, from the next scan on; what is built in stays',
+      summary: 'Remove an exclusion, from the next scan on; built-in ones stay',
       params: ExclusionParams,
       response
     },
@@ -106,7 +108,9 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'updateScanConfig',
       tags,
-      summary: 'Replace the settings of scans; lists of ROMs follow the regions at once, the rest counts from the next scan on',
+      summary:
+        'Replace the settings of scans; region changes apply to lists of ROMs at once, all others from the next ' +
+        'scan on',
       body: ScanSettingsSchema,
       response
     },

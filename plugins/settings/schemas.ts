@@ -5,7 +5,7 @@ import {
   DEFAULT_EXCLUDED_EXTENSIONS, DEFAULT_EXCLUDED_FILES, DEFAULT_EXCLUDED_FOLDERS, DEFAULT_EXCLUDED_PART_EXTENSIONS
 } from '../library/exclusions.ts'
 
-/** A list of what is left out: where `config.yml` has it, what it holds without being told. */
+/** A list of exclusions: its path in `config.yml`, and its built-in entries. */
 export interface ExclusionList { path: readonly string[], builtIn: readonly string[], holds: 'names' | 'extensions' }
 
 export const EXCLUSIONS = {
@@ -41,9 +41,9 @@ const Strings = (description: string) => Type.Array(Type.String(), { description
 const Texts = Type.Record(Type.String(), Type.String())
 const Key = Type.Union([Type.String(), Type.Integer()])
 const Buttons = Type.Record(Type.String(), Type.Object({ value: Type.Optional(Key), value2: Type.Optional(Key) }))
-const ExclusionTypeSchema = StringEnum(EXCLUSION_TYPES, { description: 'Which list' })
+const ExclusionTypeSchema = StringEnum(EXCLUSION_TYPES, { description: 'The list' })
 
-/** Binds a folder to a platform, or makes it a version of one. */
+/** Binds a folder to a platform, or makes the folder a version of one. */
 export const BindingSchema = Type.Object({
   fs_slug: { ...Name, description: 'The folder' },
   slug: { ...Name, description: 'The platform' }
@@ -59,14 +59,14 @@ export type Exclusion = Static<typeof ExclusionSchema>
 export const FolderParams = Type.Object({ fs_slug: Type.String({ description: 'The folder' }) })
 export const ExclusionParams = Type.Object({
   exclusion_type: ExclusionTypeSchema,
-  exclusion_value: Type.String({ description: 'The entry, slashes included; percent-encoded or as it is' })
+  exclusion_value: Type.String({ description: 'The entry, with its slashes; percent-encoded or literal' })
 })
 export const ExclusionRestParams = Type.Object({ exclusion_type: ExclusionTypeSchema, '*': Type.String() })
 
 const Override = (what: string) =>
   Type.Optional(Nullable(Names(`Sources of ${what} in place of artwork_priority; null for none of its own`)))
 
-/** The scan section; keys that it does not know are ignored. */
+/** The scan section. Unknown keys are ignored. */
 export const ScanSettingsSchema = Type.Object({
   metadata_priority: Names('Sources of text, most trusted first'),
   artwork_priority: Names('Sources of artwork, most trusted first'),
@@ -75,22 +75,22 @@ export const ScanSettingsSchema = Type.Object({
   manual_priority: Override('manuals'),
   region_priority: Names('Region codes, most wanted first'),
   language_priority: Names('Language codes, most wanted first'),
-  media: Type.Array(StringEnum(MEDIA_KINDS), { maxItems: LIST_MAX, description: 'Media kept besides the cover' }),
+  media: Type.Array(StringEnum(MEDIA_KINDS), { maxItems: LIST_MAX, description: 'Media to store besides the cover' }),
   gamelist_export: Type.Boolean({ description: 'Every scan writes gamelist.xml' }),
   pegasus_export: Type.Boolean({ description: 'Every scan writes metadata.pegasus.txt' }),
-  gamelist_thumbnail: StringEnum(THUMBNAILS, { description: 'The picture in `thumbnail`' }),
-  gamelist_image: StringEnum(IMAGES, { description: 'The picture in `image`' })
+  gamelist_thumbnail: StringEnum(THUMBNAILS, { description: 'The picture for `thumbnail`' }),
+  gamelist_image: StringEnum(IMAGES, { description: 'The picture for `image`' })
 }, { title: 'ScanSettings' })
 export type ScanSettings = Static<typeof ScanSettingsSchema>
 
-/** Whom these are kept from. */
+/** The callers for whom these lists are empty. */
 const UNLESS = 'without a credential that may read platforms'
 const OWN = `Built-in and own entries; empty ${UNLESS}`
 const DEFAULTS = 'Built in'
 
 export const ConfigViewSchema = Type.Object({
-  CONFIG_FILE_MOUNTED: Type.Boolean({ description: 'Whether config.yml is there, or can be made' }),
-  CONFIG_FILE_WRITABLE: Type.Boolean({ description: 'Whether settings can be changed here' }),
+  CONFIG_FILE_MOUNTED: Type.Boolean({ description: 'True if config.yml exists or can be created' }),
+  CONFIG_FILE_WRITABLE: Type.Boolean({ description: 'True if settings can be changed here' }),
   CONFIG_FILE_PARSE_ERROR: Nullable(Type.String({
     description: `Why config.yml cannot be used as it is now; what it said before applies. Null ${UNLESS}`
   })),
@@ -128,7 +128,7 @@ export const ConfigViewSchema = Type.Object({
     url_cover: Type.Optional(Type.Array(Type.String())),
     url_screenshots: Type.Optional(Type.Array(Type.String())),
     url_manual: Type.Optional(Type.Array(Type.String()))
-  }, { description: 'Those that have an order of their own' }),
+  }, { description: 'Kinds of media with a priority of their own' }),
   SCAN_REGION_PRIORITY: Strings('Region codes, most wanted first'),
   SCAN_LANGUAGE_PRIORITY: Strings('Language codes, most wanted first'),
   SCAN_MEDIA: Strings('Media kept besides the cover'),

@@ -14,11 +14,11 @@ import { lockConfigFile } from './rows.ts'
 import { type Binding, type ConfigView, EXCLUSIONS, type Exclusion, type ExclusionType, type ScanSettings } from './schemas.ts'
 import { NOTHING_OWN, listOwnSettings, toConfigView } from './views.ts'
 
-/** Which of the two maps of folders. */
+/** The two maps of folders. */
 export type BindingKind = 'platforms' | 'versions'
 
 const once = (values: readonly string[]) => [...new Set(values)]
-/** Codes are compared in lower case. */
+/** Normalizes codes, which are compared in lower case. */
 const toCodes = (values: readonly string[]) => once(values.map((value) => value.trim().toLowerCase()).filter(Boolean))
 
 function bindingsOf (kind: BindingKind, content: unknown): object {
@@ -26,13 +26,13 @@ function bindingsOf (kind: BindingKind, content: unknown): object {
   return typeof bindings === 'object' && bindings !== null ? bindings : {}
 }
 
-/** Folders are told apart as bindings are looked up: without case. */
+/** Finds a folder without regard to case, because bindings are looked up in the same way. */
 const findFolder = (bindings: object, folder: string): string | undefined =>
   Object.keys(bindings).find((key) => key.toLowerCase() === folder.toLowerCase())
 
 const SOURCE_LISTS = ['metadata_priority', 'artwork_priority', 'cover_priority', 'screenshot_priority', 'manual_priority'] as const
 
-/** The scan section as the file is to have it. What else it holds stays. */
+/** Returns the changes of the scan section. Its other keys stay. */
 function toChanges (input: ScanSettings): Change[] {
   const { cover_priority: cover, screenshot_priority: screenshot, manual_priority: manual } = input
   const override = (values: readonly string[] | null | undefined) => values ? once(values) : undefined
@@ -56,7 +56,7 @@ export function createSettings (app: FastifyInstance, config: Config) {
   const { path: file, fixed } = config.file
   const mask = createPathMask(config)
 
-  /** Without the lines of the file that a parser shows: there may be secrets in them. */
+  /** Removes the lines of the file from a parser's message, because they may contain secrets. */
   const describe = (problem: string) => mask(problem.replace(/:\n\n[\s\S]*$/, ''))
 
   const refuse = (reason: string, cause?: unknown) => new ApiError('CONFLICT',
@@ -67,7 +67,7 @@ export function createSettings (app: FastifyInstance, config: Config) {
     return problem === null ? null : describe(problem)
   }
 
-  /** @throws ApiError CONFLICT for what a variable says otherwise */
+  /** @throws ApiError CONFLICT for a value that a variable overrides */
   function withoutFixed (changes: readonly Change[]): Change[] {
     return changes.filter(({ path, value }) => {
       const variable = fixed.get(path.join('.'))
@@ -79,15 +79,15 @@ export function createSettings (app: FastifyInstance, config: Config) {
   }
 
   /**
-   * Changes the file as it is when it is this one's turn; every process notices by itself.
+   * Changes the current file under a lock; every process notices the change by itself.
    *
-   * @param plan is given what the file holds
+   * @param plan receives the content of the file
    */
   async function change (plan: (content: Record<string, unknown>) => readonly Change[]): Promise<void> {
     if (!(await lookAtFile(file)).isWritable) throw new ApiError('CONFIG_NOT_WRITABLE')
     const problem = findProblem()
     if (problem !== null) throw refuse(problem)
-    // Done twice it is the same, so that the transaction may well be run again.
+    // The work is idempotent, so the transaction may be retried.
     await transaction(app.pg, async (client) => {
       await lockConfigFile(client)
       const before = await readTextOf(file)
@@ -113,7 +113,7 @@ export function createSettings (app: FastifyInstance, config: Config) {
   return {
     change,
 
-    /** Who has no credential, or one that may not read platforms, is told nothing that describes this library. */
+    /** Without a credential that may read platforms, the result contains nothing that describes this library. */
     async read (em: EntityManager, caller: Caller | null): Promise<ConfigView> {
       const state = await lookAtFile(file)
       const isGuest = caller === null || caller.credential === 'kiosk'
@@ -122,7 +122,7 @@ export function createSettings (app: FastifyInstance, config: Config) {
       return toConfigView(config, state, listOwnSettings(config, findProblem(), hidden))
     },
 
-    /** A folder that is bound already stays as it is. */
+    /** Binds a folder. A folder that is already bound does not change. */
     async bind (kind: BindingKind, { fs_slug: folder, slug }: Binding): Promise<void> {
       if (findFolder(config.system[kind], folder) !== undefined) return
       await change((content) => {
@@ -131,7 +131,7 @@ export function createSettings (app: FastifyInstance, config: Config) {
       })
     },
 
-    /** @param spellings of the folder, the likeliest first */
+    /** @param spellings of the folder, most likely first */
     async unbind (kind: BindingKind, spellings: readonly string[]): Promise<void> {
       await change((content) => {
         const [folder] = spellings.flatMap((spelling) => findFolder(bindingsOf(kind, content), spelling) ?? [])
@@ -139,7 +139,7 @@ export function createSettings (app: FastifyInstance, config: Config) {
       })
     },
 
-    /** What is left out already stays left out. */
+    /** Adds an exclusion. An existing one does not change. */
     async exclude ({ exclusion_type: type, exclusion_value: value }: Exclusion): Promise<void> {
       const list = EXCLUSIONS[type]
       const entry = normalizeEntry(list, value)
@@ -152,7 +152,7 @@ export function createSettings (app: FastifyInstance, config: Config) {
       })
     },
 
-    /** @param spellings of the entry, the likeliest first */
+    /** @param spellings of the entry, most likely first */
     async include (type: ExclusionType, spellings: readonly string[]): Promise<void> {
       const list = EXCLUSIONS[type]
       await change((content) => {

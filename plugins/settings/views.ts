@@ -4,14 +4,14 @@ import { listExcluded } from './exclusions.ts'
 import type { FileState } from './file.ts'
 import { type ConfigView, EXCLUSION_TYPES, type ExclusionType, IMAGES, THUMBNAILS } from './schemas.ts'
 
-/** What of the configuration describes this library, its network or its secrets. */
+/** The parts of the configuration that describe this library, its network or its secrets. */
 type Own = Pick<ConfigView, ExclusionType | 'CONFIG_FILE_PARSE_ERROR' | 'PLATFORMS_BINDING' | 'PLATFORMS_VERSIONS' |
   'EJS_NETPLAY_ICE_SERVERS'>
 
 const forEachType = (listOf: (type: ExclusionType) => string[]) =>
   Object.fromEntries(EXCLUSION_TYPES.map((type) => [type, listOf(type)])) as Record<ExclusionType, string[]>
 
-/** What somebody is told who may not know. */
+/** The values for callers who may not see these parts. */
 export const NOTHING_OWN: Own = {
   ...forEachType(() => []),
   CONFIG_FILE_PARSE_ERROR: null,
@@ -20,7 +20,7 @@ export const NOTHING_OWN: Own = {
   EJS_NETPLAY_ICE_SERVERS: []
 }
 
-/** @param hidden folders that are not told of */
+/** @param hidden folders to skip */
 export function listOwnSettings (config: Config, problem: string | null, hidden: ReadonlySet<string>): Own {
   const shown = (bindings: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(bindings).filter(([folder]) => !hidden.has(folder)))
@@ -33,7 +33,7 @@ export function listOwnSettings (config: Config, problem: string | null, hidden:
   }
 }
 
-/** What is set where exporters have their settings, when it is one of those that clients know. */
+/** Reads an exporter's setting, if its value is one that clients know. */
 function exporterChoice<const T extends string> (
   config: Config, path: string[], allowed: readonly T[], fallback: T
 ): T {
