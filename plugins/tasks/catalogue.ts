@@ -33,7 +33,10 @@ function checkArguments (definition: TaskDefinition, args: Record<string, unknow
   })
 }
 
-/** @throws ApiError FORBIDDEN or INSUFFICIENT_PERMISSIONS for who may not delete what the task deletes. */
+/**
+ * @throws ApiError FORBIDDEN or INSUFFICIENT_PERMISSIONS if the caller may not delete the objects that the task
+ * deletes.
+ */
 function checkRight ({ name, destructive: right }: TaskDefinition, caller: Caller): void {
   if (right === false) return
   if (!caller.scopes.has(right.scope)) {
@@ -58,7 +61,7 @@ export function createCatalogue (app: FastifyInstance, start: Start) {
     timeoutSeconds: SCHEDULE_SECONDS,
     run: async ({ name }) => {
       const definition = definitions.get(name)
-      // Switched off since it was scheduled, or still at it from last time: both are no reason to run.
+      // Skip a task that was switched off since it was scheduled. `startOrSkip` skips one whose last run has not ended.
       if (definition?.enabled !== true) return null
       await startOrSkip(definition, {})
       return null
@@ -68,20 +71,20 @@ export function createCatalogue (app: FastifyInstance, start: Start) {
   return {
     find: (name: string | null | undefined) => definitions.get(name ?? ''),
 
-    /** Adds an entry. */
+    /** Adds a task. */
     define (definition: TaskDefinition): void {
       if (definitions.has(definition.name)) throw new Error(`Task '${definition.name}' is defined twice`)
       definitions.set(definition.name, definition)
     },
 
-    /** Brings the schedules in the database in line with the configuration. */
+    /** Updates the schedules in the database from the configuration. */
     async schedule (): Promise<void> {
       for (const { name, cron_string: cron, enabled, group } of definitions.values()) {
         if (group !== 'scheduled') continue
         try {
           await app.jobs.schedule(SCHEDULE_QUEUE, name, enabled ? cron : null, { name })
         } catch (err) {
-          // A typing error in one schedule must not keep the worker from starting.
+          // A typing error in one schedule must not stop the start of the worker.
           app.log.error(isCron(cron) ? { err, task: name, cron } : { task: name, cron },
             'the task cannot be scheduled; correct its five cron fields (minute, hour, day, month, weekday)')
         }
@@ -94,14 +97,14 @@ export function createCatalogue (app: FastifyInstance, start: Start) {
       return { scheduled: ofGroup('scheduled'), manual: ofGroup('manual'), watcher: ofGroup('watcher') }
     },
 
-    /** Queues one without anybody asking for it; one that waits or runs already is as good. */
+    /** Queues a task automatically, unless it already waits or runs. */
     async startByItself (name: string, args: Record<string, unknown> = {}): Promise<void> {
       const definition = definitions.get(name)
       if (definition !== undefined) await startOrSkip(definition, args)
     },
 
     /**
-     * Starts a task for a caller; null is whoever runs the server, by its command line.
+     * Starts a task for a caller; null means the operator, by the command line.
      *
      * @throws ApiError NOT_FOUND, BAD_REQUEST, CONFLICT, INVALID, UNAVAILABLE, FORBIDDEN or INSUFFICIENT_PERMISSIONS.
      */

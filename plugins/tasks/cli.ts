@@ -10,31 +10,31 @@ export interface ListOptions { json?: boolean }
 export interface RunOptions { args: string, wait: boolean }
 
 const USAGE = 2
-/** What a shell reports of a program that Ctrl-C ended: 128 + SIGINT. */
+/** The exit code that a shell reports for a program that Ctrl-C ended: 128 + SIGINT. */
 const INTERRUPTED = 130
 const POLL_MS = 400
 
 const write = (text: string) => { process.stdout.write(text) }
 
-/** @throws StartError for what is no object */
+/** @throws StartError if the text is not a JSON object */
 function readArguments (text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
   } catch {
-    // Said below.
+    // The error below reports this too.
   }
   throw new StartError(`'${text}' is no JSON object; give --args '{"name":"value"}'.`, { exitCode: USAGE })
 }
 
-/** What a person can mend is told without a stack. */
+/** Converts an error that the operator can fix to a message without a stack. */
 function toStartError (err: unknown): unknown {
   if (!(err instanceof ApiError)) return err
   const details = (err.violations ?? []).map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`)
   return new StartError([err.message, ...details].join('\n  '))
 }
 
-/** `svc tasks`. */
+/** Runs `svc tasks`. */
 export async function listTasks (options: ListOptions): Promise<void> {
   await withApp(loadConfig().config, async (app) => {
     const { scheduled, manual, watcher } = await app.tasks.listOfServer()
@@ -60,14 +60,14 @@ async function follow (app: App, id: string): Promise<number> {
       write(`${task.title}: ${task.status}${typeof task.error === 'string' ? `. ${task.error}` : ''}\n`)
       return task.status === 'finished' ? 0 : 1
     }
-    // Woken early by the signal, which the loop then sees.
+    // A signal ends the sleep early, and the loop notices the signal.
     await sleep(POLL_MS, undefined, { signal: leave.signal }).catch(() => undefined)
   }
   process.stderr.write(`\nsvc: stopped watching; the task ${id} goes on in the server\n`)
   return INTERRUPTED
 }
 
-/** `svc tasks run`. */
+/** Runs `svc tasks run`. */
 export async function runTask (name: string, options: RunOptions): Promise<number> {
   const args = readArguments(options.args)
   return await withApp(loadConfig().config, async (app) => {
@@ -77,7 +77,7 @@ export async function runTask (name: string, options: RunOptions): Promise<numbe
   })
 }
 
-/** `svc tasks stop`. */
+/** Runs `svc tasks stop`. */
 export async function stopTask (id: string): Promise<void> {
   await withApp(loadConfig().config, async (app) => {
     await app.tasks.stopOne(id).catch((err: unknown) => { throw toStartError(err) })

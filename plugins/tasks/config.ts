@@ -8,7 +8,7 @@ export const TasksSchema = Section({
   }),
   scheduled_rescan: Switch('ENABLE_SCHEDULED_RESCAN', 'Scans the library on a schedule'),
   scheduled_rescan_cron: Formatted('cron', {
-    default: '0 3 * * *', env: 'SCHEDULED_RESCAN_CRON', description: 'When, in UTC'
+    default: '0 3 * * *', env: 'SCHEDULED_RESCAN_CRON', description: 'Schedule, in UTC'
   }),
   rescan_on_filesystem_change: Switch('ENABLE_RESCAN_ON_FILESYSTEM_CHANGE',
     'Watches the library and scans the platforms in which files appear or vanish'),
@@ -24,30 +24,30 @@ export const TasksSchema = Section({
   cleanup_orphaned_resources_cron: Formatted('cron', {
     default: '0 5 * * *',
     env: 'SCHEDULED_CLEANUP_ORPHANED_RESOURCES_CRON',
-    description: 'When, in UTC'
+    description: 'Schedule, in UTC'
   }),
   convert_images_to_webp: Switch('ENABLE_SCHEDULED_CONVERT_IMAGES_TO_WEBP',
     'Writes a WebP beside each cover on a schedule, and when the server starts'),
   convert_images_to_webp_cron: Formatted('cron', {
     default: '0 4 * * *',
     env: 'SCHEDULED_CONVERT_IMAGES_TO_WEBP_CRON',
-    description: 'When, in UTC'
+    description: 'Schedule, in UTC'
   }),
   update_switch_titledb: Switch('ENABLE_SCHEDULED_UPDATE_SWITCH_TITLEDB',
     'Downloads the table of Switch titles, which the feed for Tinfoil tells, on a schedule'),
   update_switch_titledb_cron: Formatted('cron', {
     default: '0 4 * * *',
     env: 'SCHEDULED_UPDATE_SWITCH_TITLEDB_CRON',
-    description: 'When, in UTC'
+    description: 'Schedule, in UTC'
   }),
   cleanup_sync_sessions: Type.Boolean({
     default: true,
     env: 'ENABLE_SCHEDULED_CLEANUP_SYNC_SESSIONS',
-    description: 'Gives up sync sessions that were not completed within a day on a schedule'
+    description: 'Gives up sync sessions that were not completed within a day, on a schedule'
   }),
   cleanup_sync_sessions_cron: Formatted('cron', {
     default: '23 * * * *',
     env: 'SCHEDULED_CLEANUP_SYNC_SESSIONS_CRON',
-    description: 'When, in UTC'
+    description: 'Schedule, in UTC'
   })
 }, 'Background tasks')

@@ -3,59 +3,61 @@ import type { GrantAction, GrantEntity } from '../../core/access/grants.ts'
 import type { Scope } from '../../core/access/scopes.ts'
 import type { Task } from './entities.ts'
 
-/** What a task sees of its own run. */
+/** The input of one run of a task. */
 export interface TaskRun<Payload = Record<string, unknown>> {
   id: string
   payload: Payload
-  /** When it was first begun, by the clock of the database; earlier than now when another worker began it. */
+  /**
+   * First start of the task by the clock of the database. It is earlier than now if another worker started the task.
+   */
   begun_at: Date
-  /** Aborted when a person stops the task, its time is up or the worker shuts down. */
+  /** Aborted if a person stops the task, its time is up or the worker shuts down. */
   signal: AbortSignal
-  /** Replaces what `GET /api/tasks/{id}` shows as meta. */
+  /** Replaces `meta` in `GET /api/tasks/{id}`. */
   report (meta: Record<string, unknown>): Promise<void>
 }
 
-/** What a caller needs besides `tasks.run`: as much as for the route that deletes the same things. */
+/** Permission that a caller needs besides `tasks.run`: the same as for the route that deletes such objects. */
 export interface DeletionRight { scope: Scope, grant: readonly [GrantEntity, GrantAction] }
 
-/** Of tasks that delete or replace files of the library. */
+/** Permission for tasks that delete or replace files of the library. */
 export const DELETES_ROMS: DeletionRight = { scope: 'roms.write', grant: ['roms', 'delete'] }
 
-/** An entry of the task catalogue. */
+/** A task of the catalogue. */
 export interface TaskDefinition {
   name: string
   title: string
   description: string
   type: Task['type']
   group: 'scheduled' | 'manual' | 'watcher'
-  /** Whether its schedule is switched on. */
+  /** True if its schedule is switched on. */
   enabled: boolean
-  /** Whether a person may start it. */
+  /** True if a person may start it. */
   manual_run: boolean
-  /** Five fields, UTC; empty when it has no schedule. */
+  /** Five fields, UTC; empty if it has no schedule. */
   cron_string: string
   destructive: false | DeletionRight
-  /** Whether it may wait or run only once at a time. */
+  /** True if only one may wait or run at a time. */
   isSingle: boolean
-  /** Seconds it may take when that is more than TASK_TIMEOUT. */
+  /** Time limit in seconds, if more than TASK_TIMEOUT. */
   timeoutSeconds?: number
   arguments: TObject
-  /** What speaks against a run by hand with these arguments, before it is queued. @throws ApiError */
+  /** Checks a manual run with these arguments before it is queued. @throws ApiError */
   check? (args: Record<string, unknown>): Promise<void>
   run (run: TaskRun): Promise<void>
-  /** What a person who asks for it starts in place of a run of it. */
+  /** Starts another task instead, if a person requests this one. */
   startByHand? (userId: number | null): Promise<Task>
 }
 
-/** Something a worker can do with rows of one queue. */
+/** The code that runs the tasks of one queue in a worker. */
 export interface Runner {
-  /** How many run at once in one worker. */
+  /** Most tasks that run at once in one worker. */
   concurrency: number
-  /** The setting that limits the time, as it is named to people. */
+  /** The name of the setting that limits the time, for messages. */
   timeoutName: string
-  /** Seconds the longest of its tasks may take. */
+  /** Time limit of the longest of its tasks in seconds. */
   timeoutSeconds: number
-  /** Seconds one task may take. */
+  /** Time limit of one task in seconds. */
   timeoutOf? (task: Task): number
   run (run: TaskRun): Promise<void>
 }
@@ -73,5 +75,5 @@ export interface StartOptions {
   user_id?: number | null
 }
 
-/** Told of every task that is finished, failed or stopped, after its row says so. */
+/** Called for every task that finished, failed or was stopped, after its row is updated. */
 export type EndListener = (task: Task) => Promise<void> | void

@@ -5,7 +5,7 @@ export const TASK_TYPES = ['scan', 'conversion', 'cleanup', 'update', 'sync', 'w
 export const JOB_STATUSES = ['queued', 'started', 'deferred', 'scheduled', 'finished', 'failed', 'stopped',
   'canceled'] as const
 
-/** One run of a task. The queue only carries its id; this row is the truth about it. */
+/** One run of a task. The queue carries only its id; this row is the source of truth. */
 export const Task = defineEntity({
   name: 'Task',
   tableName: 'tasks',
@@ -25,14 +25,14 @@ export const Task = defineEntity({
   ],
   properties: {
     id: p.uuid().primary(),
-    /** The name in the catalogue; null for a scan that a person asked for. */
+    /** The name in the catalogue; null for a scan that a person requested. */
     task_key: columns.text().nullable(),
     title: columns.text(),
     type: p.enum(TASK_TYPES),
     status: p.enum(JOB_STATUSES).default('queued'),
     payload: p.json<Record<string, unknown>>().defaultRaw("'{}'::jsonb"),
     meta: p.json<Record<string, unknown>>().defaultRaw("'{}'::jsonb"),
-    /** At most one waiting or running task has the same lock. */
+    /** At most one waiting or running task holds the same lock. */
     lock: columns.text().nullable(),
     cancel_requested: columns.flag(),
     attempts: p.integer().default(0),
@@ -43,7 +43,7 @@ export const Task = defineEntity({
     enqueued_at: columns.createdAt(),
     started_at: columns.time().nullable(),
     ended_at: columns.time().nullable(),
-    /** Whether its end is written down, but what follows it has not happened yet. */
+    /** True if the end is stored, but the end listeners have not run yet. */
     end_pending: columns.flag()
   }
 })

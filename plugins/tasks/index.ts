@@ -8,14 +8,14 @@ declare module 'fastify' {
   interface FastifyInstance { tasks: ReturnType<typeof createTasks> }
 }
 
-/** How often a worker looks for tasks that another one left behind. */
+/** Interval at which a worker looks for tasks of dead workers. */
 const RECOVER_MS = 30_000
 
 export default fp<FeatureOptions>(async (app, { config, role }) => {
   app.decorate('tasks', createTasks(app, config))
   await app.register(createRoutes(config))
   app.metrics.commonGauge({
-    name: 'svc_tasks', help: 'Scans and other tasks that wait or run', labelNames: ['type', 'status']
+    name: 'svc_tasks', help: 'Waiting and running scans and other tasks', labelNames: ['type', 'status']
   }, async () =>
     (await countTasks(app.pg)).map(({ type, status, count }) => ({ labels: { type, status }, value: count })))
 
@@ -28,7 +28,7 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
       app.tasks.recover().catch((err: unknown) => { app.log.warn({ err }, 'lost tasks could not be looked for') })
     }, RECOVER_MS)
   })
-  // Before the queue waits for its jobs to end.
+  // This runs before the queue waits for its jobs to end.
   app.addHook('preClose', async () => {
     clearInterval(timer)
     app.tasks.stopAll()

@@ -13,7 +13,7 @@ const scopes = ['tasks.run'] as const
 const createRoutes = (config: Config): Routes => async (app) => {
   const mask = createPathMask(config)
 
-  /** What a task reports may quote paths of the machine, which are for administrators. */
+  /** Reports of tasks may contain paths of the machine, which only administrators may see. */
   function viewFor ({ access }: Caller, task: Task): TaskStatus {
     const status = toTaskStatus(task)
     if (access.is_admin) return status
@@ -29,7 +29,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
 
   app.get('/api/tasks/status', {
     schema: {
-      operationId: 'listTaskRuns', tags, summary: 'Running, waiting and lately ended tasks, newest first',
+      operationId: 'listTaskRuns', tags, summary: 'Running, waiting and recently ended tasks, newest first',
       response: { 200: Type.Array(TaskStatusSchema) }
     },
     config: { scopes }
@@ -51,8 +51,9 @@ const createRoutes = (config: Config): Routes => async (app) => {
       operationId: 'stopTask',
       tags,
       summary: 'Stop one task',
-      description: 'One that waits is dropped; one that runs ends soon after, and what it did so far stays. Every task can be ' +
-        'run again.',
+      description:
+        'A waiting task is dropped. A running task ends soon after, and its results so far stay. Every task can ' +
+        'be run again.',
       params: Type.Object({ task_id: Type.String({ description: 'UUID of a run' }) }),
       response: { 200: TaskStatusSchema, 404: ErrorSchema, 409: ErrorSchema }
     },
@@ -69,9 +70,9 @@ const createRoutes = (config: Config): Routes => async (app) => {
       operationId: 'runTask',
       tags,
       summary: 'Queue a task by its name',
-      params: Type.Object({ task_name: Type.String({ description: 'Name of a task, as the list has it' }) }),
+      params: Type.Object({ task_name: Type.String({ description: 'Name of a task in the catalogue' }) }),
       body: Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()]),
-      description: 'One that is destructive needs the scope and the grant for what it deletes, too.',
+      description: 'A destructive task also needs the scope and the grant for the objects that it deletes.',
       response: { 200: TaskExecutionSchema, 403: ErrorSchema }
     },
     preValidation: async (request) => { request.body ??= null },

@@ -4,24 +4,24 @@ import type { EndListener, Runner } from './definitions.ts'
 import { Task } from './entities.ts'
 import { claimTask, requeueTask } from './rows.ts'
 
-/** How long a stop may go unnoticed. */
+/** Interval at which a run checks for a stop. */
 const STOP_POLL_MS = 400
-/** How long to wait until the end of a task is written again that the database refused. */
+/** Delay before the end of a task is stored again after the database refused it. */
 const END_RETRY_MS = 5_000
-/** A task whose worker died this often is given up. */
+/** A task is given up after its worker died this often. */
 const ATTEMPTS_MAX = 3
 
-/** A person stopped the task. */
+/** Thrown if a person stopped the task. */
 class TaskStopped extends Error {
   override readonly name = 'TaskStopped'
 }
 
-/** This process is going down, or was taken for dead; the task is another worker's. */
+/** Thrown if this process shuts down, or counts as dead: the task belongs to another worker. */
 class TaskHandedOver extends Error {
   override readonly name = 'TaskHandedOver'
 }
 
-/** Runs tasks in this process. The row of a task decides whose it is; the queue only says when to look. */
+/** Runs tasks in this process. The row of a task decides which worker holds it; the queue only signals when to look. */
 export function createRuns (app: FastifyInstance) {
   const closing = new AbortController()
   const listeners: EndListener[] = []
@@ -32,7 +32,7 @@ export function createRuns (app: FastifyInstance) {
     return await claimTask(app.pg, id, app.workers.id) ? await fork().findOne(Task, { id }) : null
   }
 
-  /** Ends a task if it is still `worker`'s. */
+  /** Ends a task if `worker` still holds it. */
   async function end (id: string, worker: string, status: Task['status'], error: string | null): Promise<void> {
     const em = fork()
     const ended = await em.nativeUpdate(Task, { id, status: 'started', worker_id: worker }, {
@@ -53,7 +53,7 @@ export function createRuns (app: FastifyInstance) {
     })
   }
 
-  /** A database that is full must not keep a task running for ever, and with it the lock that it holds. */
+  /** Retries until the end is stored. Otherwise a full database would keep the task, and its lock, forever. */
   async function endAtLast (id: string, status: Task['status'], error: string | null): Promise<void> {
     for (;;) {
       try {
@@ -67,7 +67,7 @@ export function createRuns (app: FastifyInstance) {
     }
   }
 
-  /** A shutdown is no fault of the task and costs it no attempt. */
+  /** Requeues a task. A shutdown is not the task's fault, so it counts no attempt. */
   async function handBack (id: string): Promise<void> {
     await requeueTask(app.pg, id, app.workers.id)
   }
@@ -86,7 +86,7 @@ export function createRuns (app: FastifyInstance) {
     }, STOP_POLL_MS)
   }
 
-  /** What became of a task whose run threw; null when it goes on elsewhere. */
+  /** Returns the final status of a task whose run threw; null if another worker continues it. */
   function explain (err: unknown, task: Task, runner: Runner, signal: AbortSignal) {
     const reason = signal.aborted ? signal.reason as Error : null
     if (reason?.name === 'TaskStopped') return { status: 'stopped' as const, error: null }
@@ -126,12 +126,12 @@ export function createRuns (app: FastifyInstance) {
 
   return {
     perform,
-    /** Adds something that follows the end of every task. */
+    /** Adds a listener that runs after the end of every task. */
     onEnd (listener: EndListener): void { listeners.push(listener) },
-    /** Takes nothing new and hands back what is running. */
+    /** Stops accepting tasks, and requeues the running ones. */
     close (): void { closing.abort(new TaskHandedOver('The worker is shutting down')) },
 
-    /** Queues what dead workers had begun again, or gives it up; of what they ended, does what follows. */
+    /** Requeues or gives up tasks that dead workers had started, and runs the listeners for those they had ended. */
     async release (): Promise<void> {
       const em = fork()
       const dead = { $nin: [...await app.workers.listAlive(), app.workers.id] }

@@ -10,7 +10,7 @@ export const TaskInfoSchema = Type.Object({
   enabled: Type.Boolean(),
   manual_run: Type.Boolean(),
   cron_string: Type.String(),
-  destructive: Type.Boolean({ description: 'Whether it deletes or replaces something that cannot be had again' })
+  destructive: Type.Boolean({ description: 'True if it deletes or replaces something that cannot be recovered' })
 }, { title: 'TaskInfo' })
 export type TaskInfo = Static<typeof TaskInfoSchema>
 

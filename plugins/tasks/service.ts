@@ -14,12 +14,12 @@ import { type TaskGroups, TaskGroupsSchema } from './schemas.ts'
 
 export type { TaskDefinition, TaskRun } from './definitions.ts'
 
-/** The queue of everything in the catalogue; other tasks are in the queue of their type. */
+/** The queue of all tasks in the catalogue. Other tasks are in the queue of their type. */
 const TASK_QUEUE = 'tasks'
 const CONCURRENCY = 2
 const CATALOGUE_QUEUE = 'task-catalogue'
 const CATALOGUE_MS = 5_000
-/** Ended tasks are kept this long at least, though they are listed for less. */
+/** Minimum time for which ended tasks are stored, although they are listed for less. */
 const KEPT_SECONDS = 7 * 86_400
 
 const queueOf = (task: Task) => task.task_key === null || task.task_key === undefined ? task.type : TASK_QUEUE
@@ -29,7 +29,7 @@ export function createTasks (app: FastifyInstance, config: Config) {
   const runs = createRuns(app)
   const fork = () => app.orm.em.fork()
 
-  /** Queues a task; the lock is the database's, so that of many at once exactly one is taken. */
+  /** Queues a task. The database enforces the lock, so of many concurrent calls exactly one succeeds. */
   async function start (options: StartOptions): Promise<Task> {
     const em = fork()
     const task = em.create(Task, {
@@ -106,7 +106,7 @@ export function createTasks (app: FastifyInstance, config: Config) {
     list: catalogue.list,
 
     /**
-     * As the settings of the scan worker make them, which may differ from those of a command.
+     * Lists tasks by the settings of the scan worker, which may differ from those of a command.
      *
      * @throws ApiError UNAVAILABLE without a scan worker
      */
@@ -117,7 +117,7 @@ export function createTasks (app: FastifyInstance, config: Config) {
     run: catalogue.run,
     startByItself: catalogue.startByItself,
 
-    /** Takes up what dead workers left behind and what was written down but never reached the queue. */
+    /** Recovers tasks of dead workers, and tasks whose row was stored but which never reached the queue. */
     async recover (): Promise<void> {
       await runs.release()
       const em = fork()
@@ -130,7 +130,7 @@ export function createTasks (app: FastifyInstance, config: Config) {
 
     get,
 
-    /** Running, waiting, finished and failed ones, newest first. */
+    /** Lists running, waiting, finished and failed tasks, newest first. */
     async listRuns (em: EntityManager): Promise<Task[]> {
       const since = new Date(Date.now() - config.tasks.result_ttl_seconds * 1_000)
       const tasks = await em.find(Task, {
@@ -141,9 +141,9 @@ export function createTasks (app: FastifyInstance, config: Config) {
     },
 
     /**
-     * Drops a task that waits, or asks one that runs to stop.
+     * Drops a waiting task, or asks a running one to stop.
      *
-     * @throws ApiError NOT_FOUND, or CONFLICT when it is over
+     * @throws ApiError NOT_FOUND, or CONFLICT if it has ended
      */
     async stopOne (id: string): Promise<void> {
       const em = fork()
@@ -156,9 +156,9 @@ export function createTasks (app: FastifyInstance, config: Config) {
     },
 
     /**
-     * Drops waiting tasks of a type, those that wait for their time included, and asks running ones to stop.
+     * Drops waiting tasks of a type, including delayed ones, and asks running ones to stop.
      *
-     * @returns how many there were
+     * @returns the number of these tasks
      */
     async stop (type: Task['type']): Promise<number> {
       const em = fork()

@@ -2,7 +2,7 @@ import { formatDate } from '../../core/typebox.ts'
 import type { Task } from './entities.ts'
 import type { TaskExecution, TaskStatus } from './schemas.ts'
 
-/** The key under which a task of each type reports; null until it did. */
+/** The key under which a task of each type reports; null before its first report. */
 const STATS_KEYS: Partial<Record<Task['type'], string>> = {
   scan: 'scan_stats', conversion: 'conversion_stats', update: 'update_stats', cleanup: 'cleanup_stats'
 }
