@@ -4,22 +4,25 @@ import type { Config } from '../../core/config/config.ts'
 import { StartError } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 
-/** Backups that were made without a name of their own. */
+/** The default names of backups. */
 const MADE_HERE = /^svc-\d{8}T\d{6}Z\.tar\.gz$/
 
 export const backupFolder = (config: Config): string => config.backup.dir ?? join(config.data_dir, 'backups')
 
 export const UPGRADES_KEPT = 3
 
-/** Where the database is saved before an upgrade changes it: in the data directory, which the upgrade needs as well. */
+/**
+ * The folder of database backups before an upgrade. It is in the data directory, because the upgrade needs that disk
+ * too.
+ */
 export const upgradeFolder = (config: Config): string => join(config.data_dir, 'backups', 'before-upgrade')
 
-/** The time in UTC, so that names are in the order of time. */
+/** Returns the time in UTC, so that names sort by time. */
 export const stampOf = (time: Date): string => time.toISOString().replaceAll(/[-:]|\.\d+/g, '')
 
 export const nextPath = (folder: string, now = new Date()): string => join(folder, `svc-${stampOf(now)}.tar.gz`)
 
-/** The names of backups in a folder, the newest one last. */
+/** Lists the names of backups in a folder, newest last. */
 export async function listMade (folder: string): Promise<string[]> {
   const names = await readdir(folder).catch((err: unknown) => {
     if (errorCode(err) === 'ENOENT') return []
@@ -28,7 +31,7 @@ export async function listMade (folder: string): Promise<string[]> {
   return names.filter((name) => MADE_HERE.test(name)).sort()
 }
 
-/** @returns the names of those that were deleted */
+/** @returns the names of the deleted backups */
 export async function dropOld (folder: string, keep: number): Promise<string[]> {
   const old = (await listMade(folder)).slice(0, -keep)
   for (const name of old) await rm(join(folder, name), { force: true })
@@ -36,9 +39,9 @@ export async function dropOld (folder: string, keep: number): Promise<string[]> 
 }
 
 /**
- * What encrypts the secrets of backups; null when they are to be left out.
+ * Returns the passphrase for the secrets of backups; null if backups skip the secrets.
  *
- * @throws StartError when it is not set and nobody chose to leave them out
+ * @throws StartError if it is not set and secrets are not skipped
  */
 export function readPassphrase ({ backup }: Config, withSecretKey = backup.secret_key): string | null {
   if (!withSecretKey) return null

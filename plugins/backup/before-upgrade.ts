@@ -3,7 +3,7 @@ import { ApiError, StartError } from '../../core/errors.ts'
 import { makeBackup } from './write-backup.ts'
 import { UPGRADES_KEPT, dropOld, nextPath, upgradeFolder } from './backup-folder.ts'
 
-/** Saves the database as it is, for those who want the former release back. */
+/** Backs up the database, for operators who want to return to the former release. */
 async function saveDatabase ({ config, databaseUrl, log }: Upgrade): Promise<void> {
   const folder = upgradeFolder(config)
   log.info({ folder }, 'the database is saved before its schema is changed')
@@ -22,9 +22,9 @@ async function saveDatabase ({ config, databaseUrl, log }: Upgrade): Promise<voi
 }
 
 /**
- * Before migrations: a backup of the database, unless the owner wants none or the disk has no room for it.
+ * Backs up the database before migrations, unless that is off or the disk has no room for the backup.
  *
- * @throws StartError when it fails for another reason
+ * @throws StartError if it fails for another reason
  */
 export async function backUpBeforeUpgrade (upgrade: Upgrade): Promise<void> {
   if (!upgrade.config.backup.before_upgrade) return

@@ -5,18 +5,18 @@ import type { Progress } from './progress.ts'
 import { createLoader } from './load-tables.ts'
 import { checkName, createBeside, dropDatabase, readName, withClient } from './rows.ts'
 
-/** What the database answers to those who may not make one. */
+/** PostgreSQL's code for a role that may not create databases. */
 const FORBIDDEN = '42501'
 
 export interface Checked {
   archive_bytes: number
-  /** Whether the tables were restored into a database of their own; false when the role may not make one. */
+  /** True if the tables were restored into a test database; false if the role may not create one. */
   tables_tried: boolean
 }
 
 export interface CheckJob {
   path: string
-  /** The connection that holds the claim on backups. */
+  /** The connection that holds the lock on backups. */
   client: pg.Client
   databaseUrl: string
   signal: AbortSignal
@@ -29,7 +29,7 @@ async function withScratch<T> (
   const name = checkName(await readName(client))
   let url: string | null
   try {
-    // One that a killed backup left.
+    // Delete a database that a killed backup left.
     await dropDatabase(client, name)
     url = await createBeside(client, databaseUrl, name)
   } catch (err) {
@@ -44,9 +44,9 @@ async function withScratch<T> (
 }
 
 /**
- * Reads a new archive from disk, compares every hash, and takes its tables in as a restore would.
+ * Reads a new archive from disk, compares every hash, and loads its tables as a restore would.
  *
- * @throws StartError when it is not whole
+ * @throws StartError if it is not complete
  */
 export async function checkArchive ({ path, client, databaseUrl, signal, report }: CheckJob): Promise<Checked> {
   const { size } = await stat(path)

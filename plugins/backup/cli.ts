@@ -17,7 +17,7 @@ export interface BackupOptions extends SecretOptions { incremental?: boolean }
 
 const print = (text: string) => { process.stdout.write(`${text}\n`) }
 
-/** `svc backup`. */
+/** Runs `svc backup`. */
 export async function backup (file: string | undefined, options: BackupOptions): Promise<void> {
   const { withoutSecretKey, incremental } = options
   const { config } = loadConfig()
@@ -40,7 +40,7 @@ export async function backup (file: string | undefined, options: BackupOptions):
     : 'The secret key and config.yml in it take SVC_BACKUP_PASSPHRASE.')
 }
 
-/** `svc restore`. */
+/** Runs `svc restore`. */
 export async function restore (file: string, { withoutSecretKey }: SecretOptions): Promise<void> {
   const environment = settingsEnvironment()
   const dataDir = dataDirOf(environment)

@@ -13,7 +13,7 @@ The server must not run. Nothing changes before all of the archive was read and 
 before stays beside it, until you delete it.`
 
 export function addBackupCommands (program: Command): void {
-  // A restore that was cut short between the old and the new is ended before anything looks at either.
+  // Finish a restore that was interrupted during its swap, before any command reads the state.
   program.hook('preAction', async () => {
     const dataDir = dataDirOf(settingsEnvironment())
     if (existsSync(journalOf(dataDir))) await (await import('./restore/swap-data.ts')).endSwap(dataDir)

@@ -3,10 +3,11 @@ import { Formatted, Section, Switch } from '../../core/config/setting.ts'
 
 export const BackupSchema = Section({
   dir: Type.Optional(Type.String({
-    minLength: 1, env: 'SVC_BACKUP_DIR', description: 'Where backups are kept; without it `backups` in the data directory'
+    minLength: 1, env: 'SVC_BACKUP_DIR', description: 'Folder of backups; default: `backups` in the data directory'
   })),
   keep: Type.Integer({
-    default: 7, minimum: 1, maximum: 1000, env: 'SVC_BACKUP_KEEP', description: 'How many the task keeps; older ones are deleted'
+    default: 7, minimum: 1, maximum: 1000, env: 'SVC_BACKUP_KEEP', description:
+      'Number of backups that the task keeps; older ones are deleted'
   }),
   passphrase: Type.Optional(Type.String({
     minLength: 12,
@@ -17,21 +18,24 @@ export const BackupSchema = Section({
   secret_key: Type.Boolean({
     default: true,
     env: 'SVC_BACKUP_SECRET_KEY',
-    description: 'Whether backups hold the secret key, which takes a passphrase'
+    description: 'True if backups contain the secret key, which needs a passphrase'
   }),
   incremental: Type.Boolean({
     default: false,
     env: 'SVC_BACKUP_INCREMENTAL',
-    description: 'Writes the contents of files into `svc-parts` beside the backups, once for all of them; a backup is then good ' +
-      'with that folder only'
+    description:
+      'Writes the contents of files into `svc-parts` beside the backups, once for all of them; a backup then ' +
+      'needs that folder too'
   }),
   before_upgrade: Type.Boolean({
     default: true,
     env: 'SVC_BACKUP_BEFORE_UPGRADE',
-    description: 'Saves the database before a new release changes its schema; the newest three are kept in the data directory'
+    description:
+      'Backs up the database before a new release changes its schema; the newest three are kept in the data ' +
+      'directory'
   }),
   scheduled: Switch('ENABLE_SCHEDULED_BACKUP', 'Makes a backup on a schedule'),
   scheduled_cron: Formatted('cron', {
-    default: '0 2 * * *', env: 'SCHEDULED_BACKUP_CRON', description: 'When, in UTC'
+    default: '0 2 * * *', env: 'SCHEDULED_BACKUP_CRON', description: 'Schedule, in UTC'
   })
 }, 'Backups')

@@ -2,21 +2,23 @@ import { opendir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorCode } from '../../core/files/fs-error.ts'
 
-/** What a restore puts back whole. */
+/** Folders that a restore replaces as a whole. */
 export const FOLDERS = ['assets', 'resources', 'plugins'] as const
 
-/** Uploads that are not complete yet: nothing refers to them. */
+/** Incomplete uploads, to which nothing refers yet. */
 const UNFINISHED = /(^|\/)(\.incoming|incoming)\/|(^|\/)\.[^/]*\.tmp$|\.part$/
-/** Of the pictures and documents of ROMs those that people chose or uploaded; a scan fetches the others again. */
+/** Pictures and documents of ROMs that people chose or uploaded. A scan downloads all others again. */
 const OF_PEOPLE = /^resources\/(collections\/|.*\/manual\/[^/]+$|(.*\/)?own-[^/]*$)/
 
-/** Packages that people added, with whatever names their files have; links in them are made again. */
+/**
+ * True for files that belong in a backup. Plugin packages may use any file names; the links in them are created again.
+ */
 const isOwn = (path: string) => path.startsWith('plugins/') ||
   (!UNFINISHED.test(path) && (path.startsWith('assets/') || OF_PEOPLE.test(path)))
 
 async function * walk (dataDir: string, folder: string): AsyncGenerator<string> {
   const entries = await opendir(join(dataDir, folder)).catch((err: unknown) => {
-    // Never made, or removed meanwhile.
+    // The folder was never created, or was deleted meanwhile.
     if (errorCode(err) === 'ENOENT') return null
     throw err
   })
@@ -28,7 +30,9 @@ async function * walk (dataDir: string, folder: string): AsyncGenerator<string> 
   }
 }
 
-/** Files of a data directory that nobody could make again, relative to it: uploads, pictures people chose, plugins. */
+/**
+ * Yields the files of a data directory that cannot be recreated, as relative paths: uploads, chosen pictures, plugins.
+ */
 export async function * listOwnFiles (dataDir: string): AsyncGenerator<string> {
   for (const folder of FOLDERS) yield * walk(dataDir, folder)
 }

@@ -2,7 +2,7 @@ import { StartError } from '../../core/errors.ts'
 import { type Progress, mebibytes } from './progress.ts'
 
 const SHOWN_MS = 500
-/** What a shell reports of a program that Ctrl-C ended: 128 + SIGINT. */
+/** The exit code that a shell reports for a program that Ctrl-C ended: 128 + SIGINT. */
 const INTERRUPTED = 130
 
 function describe ({ phase, rows, files, bytes }: Progress): string {
@@ -10,7 +10,7 @@ function describe ({ phase, rows, files, bytes }: Progress): string {
   return [phase, ...counts.filter(([count]) => count > 0).map(([, text]) => text)].join(', ')
 }
 
-/** One line that is written over, for people who watch. */
+/** Shows progress on a terminal, in one line that is overwritten. */
 function createProgress () {
   const isWatched = process.stderr.isTTY
   let shown = 0
@@ -24,7 +24,7 @@ function createProgress () {
   }
 }
 
-/** Does what Ctrl-C ends without leaving anything behind. */
+/** Runs work that Ctrl-C can interrupt without leaving files behind. */
 export async function interruptible<T> (
   work: (signal: AbortSignal, report: (progress: Progress) => void) => Promise<T>
 ): Promise<T> {

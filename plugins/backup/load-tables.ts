@@ -10,7 +10,7 @@ import { type ForeignKey, closeDatabase, copyIn, copyOut, openForRows } from './
 
 const KNOWN = new Set(migrations.map(({ name }) => name))
 
-/** @throws ArchiveError when the archive's tables are of a release that is not known yet */
+/** @throws ArchiveError if the archive's tables belong to a newer release */
 export function requireKnownTables (manifest: Manifest): void {
   const newer = manifest.migrations.find((name) => !KNOWN.has(name))
   if (newer !== undefined) {
@@ -21,7 +21,7 @@ export function requireKnownTables (manifest: Manifest): void {
 const migrateTo = (url: string, wanted: typeof migrations) =>
   migrate({ url, poolSize: 1, entities: [], migrations: wanted })
 
-/** Brings restored tables to the schema of this release. @returns the migrations that took */
+/** Migrates restored tables to the schema of this release. @returns the migrations that ran */
 export const bringUpToDate = (url: string): Promise<string[]> => migrateTo(url, migrations)
 
 async function * hashed (content: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
@@ -31,7 +31,7 @@ async function * hashed (content: AsyncIterable<Uint8Array>, hash: Hash): AsyncG
   }
 }
 
-/** Fills an empty database with the tables of an archive, in the schema that they were saved with. */
+/** Fills an empty database with the tables of an archive, in the schema of the archive. */
 export function createLoader (client: pg.Client, url: string) {
   const hashes = new Map<string, Hash>()
   let opened: { manifest: Manifest, keys: ForeignKey[] } | null = null
@@ -51,7 +51,7 @@ export function createLoader (client: pg.Client, url: string) {
     return await copyIn(client, table, hashed(content, hash))
   }
 
-  /** @throws StartError when a table is not what went into it */
+  /** @throws StartError if a table differs from the rows that were written */
   async function readBack (table: TableDescription): Promise<void> {
     const hash = createHash('sha256')
     for await (const chunk of copyOut(client, table).content) hash.update(chunk)
@@ -62,7 +62,7 @@ export function createLoader (client: pg.Client, url: string) {
 
   return {
     visitor: { manifest: open, rows } satisfies ArchiveVisitor,
-    /** Once all rows are there: compares what the tables hold with what came. */
+    /** Compares the tables with the archive, after all rows are loaded. */
     async close (): Promise<void> {
       if (opened === null) return
       for (const table of opened.manifest.tables) await readBack(table)

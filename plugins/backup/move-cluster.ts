@@ -20,13 +20,16 @@ export interface Move {
   log: Logger
   /** The major version that wrote the cluster. */
   from: string
-  /** That of this release. */
+  /** The major version of this release. */
   to: string
 }
 
 interface Run { signal: AbortSignal, report (progress: Progress): void }
 
-/** What is left to those whose machine cannot have the programs: what they lose by it is theirs to decide. */
+/**
+ * Describes the remedy for a machine that cannot have the programs. The operator decides about the data that it would
+ * lose.
+ */
 async function findLastResort (config: Config): Promise<string> {
   const folders = [backupFolder(config), upgradeFolder(config)]
   const made = await Promise.all(folders.map(async (folder) =>
@@ -80,13 +83,14 @@ async function moveWith (move: Move, run: Run): Promise<void> {
 }
 
 /**
- * Moves the embedded database to another major version: a backup by the programs that wrote it, restored by those of
- * this release. Killed at any moment it leaves the former one or, by the next command, the new one.
+ * Moves the embedded database to another major version: the programs that wrote it back it up, and those of this
+ * release
+ * restore it. If killed at any moment, it leaves the former database or, after the next command, the new one.
  *
- * @throws StartError, ApiError that say why not; then nothing was changed
+ * @throws StartError, ApiError with the reason; then nothing was changed
  */
 export async function moveCluster (move: Move): Promise<void> {
-  // What nobody has programs of is refused by the server, as is a data directory in use by whoever wants it next.
+  // The server itself refuses a version without programs. The next lock attempt refuses a data directory in use.
   if (!FORMER_VERSIONS.has(move.from) && !hasPrograms(move.config.data_dir, move.from)) return
   const lock = lockDataDir(move.config.data_dir)
   if (lock === null) return

@@ -5,10 +5,10 @@ import { isPresent } from '../../core/files/safe-path.ts'
 import { dropParts, partsFolder } from './archive/parts.ts'
 import { readArchive } from './archive/read-archive.ts'
 
-/** Longer than a backup may take, which has used its parts before it has its name. */
+/** Longer than any backup takes. A backup uses parts before its archive has its final name. */
 const IN_USE_MS = 48 * 60 * 60 * 1_000
 
-/** The parts that the archives of a folder need; null when one of them cannot be asked. */
+/** Lists the parts that the archives of a folder need; null if one archive cannot be read. */
 async function listNeeded (folder: string): Promise<Set<string> | null> {
   const needed = new Set<string>()
   try {
@@ -16,14 +16,14 @@ async function listNeeded (folder: string): Promise<Set<string> | null> {
       await readArchive(join(folder, name), { part: ({ sha256 }) => { needed.add(sha256) } })
     }
   } catch (err) {
-    // No whole backup, whoever put it there: it may be one that is still being copied.
+    // It is no complete backup, and may still be copied into the folder by somebody.
     if (err instanceof StartError) return null
     throw err
   }
   return needed
 }
 
-/** Deletes what archives that are gone had beside them. As long as one of the others cannot be read, nothing is. */
+/** Deletes the parts of deleted archives. Deletes nothing as long as one of the other archives cannot be read. */
 export async function dropUnusedParts (folder: string): Promise<number> {
   const parts = partsFolder(join(folder, 'any'))
   if (!await isPresent(parts)) return 0

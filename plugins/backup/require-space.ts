@@ -7,15 +7,17 @@ import { countRoom } from '../../core/files/free-space.ts'
 import { listOwnFiles } from './files.ts'
 import { measureTables } from './rows.ts'
 
-/** Rows as text, compressed, against what they take in the database: less than a third in every library measured. */
+/**
+ * Size of rows as compressed text relative to their size in the database: less than a third in every measured library.
+ */
 const TEXT_SHARE = 1 / 2
 
 export interface SpaceNeed {
   config: Config
   client: pg.Client
-  /** Where the archive is written. */
+  /** The folder of the archive. */
   folder: string
-  /** Whether files are written with it. */
+  /** True if the archive contains files. */
   hasFiles: boolean
 }
 
@@ -24,7 +26,7 @@ const gibibytes = (bytes: number) => `${(bytes / 1024 ** 3).toFixed(1)} GiB`
 async function measureFiles (dataDir: string): Promise<number> {
   let bytes = 0
   for await (const path of listOwnFiles(dataDir)) {
-    // One that was deleted since takes no room.
+    // A file that was deleted since takes no space.
     bytes += await lstat(join(dataDir, path)).then(({ size }) => size, () => 0)
   }
   return bytes
@@ -39,10 +41,10 @@ async function requireRoomIn (folder: string, bytes: number): Promise<void> {
 }
 
 /**
- * Before anything is written: whether the archive fits, and the database in which its tables are tried, which lies in
- * the data directory unless the database is elsewhere. Files are taken not to shrink, so that it is enough.
+ * Checks the free space before anything is written: for the archive, and for the test database, which is in the data
+ * directory unless the database is external. Files count uncompressed, so the estimate is sufficient.
  *
- * @throws ApiError NO_FREE_SPACE that says how much there must be
+ * @throws ApiError NO_FREE_SPACE with the needed size
  */
 export async function requireSpace ({ config, client, folder, hasFiles }: SpaceNeed): Promise<void> {
   const { rows, whole } = await measureTables(client)

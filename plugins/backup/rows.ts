@@ -4,19 +4,22 @@ import { from, to } from 'pg-copy-streams'
 import { listExecuted } from '../../core/database/database.ts'
 import type { Manifest, TableDescription } from './archive/manifest.ts'
 
-/** Tables that say what runs now, or what is made again: sessions of processes, caches, indexes of plugins. */
+/** Tables with transient state or recreated data: sessions of processes, caches, indexes of plugins. */
 const LEFT_OUT = ['migrations', 'workers', 'socket_io_attachments', 'plugin_cache', 'plugin_indexes', 'plugin_snapshots',
   'device_presences', 'activity_entries']
-/** Any number that is ours alone: one backup of a database at a time. */
+/**
+ * The key of the advisory lock on backups: a number that nothing else uses. It allows one backup of a database at a
+ * time.
+ */
 const BACKUP_LOCK = 7_364_121
 const CHECK_PREFIX = 'svc_backup_check_'
 
 const quote = (name: string) => pg.escapeIdentifier(name)
 
-/** One connection, for a work that takes as long as it takes. Values are written in one way wherever it runs. */
+/** Runs work on one connection without time limits. Its settings make the text of values the same on every machine. */
 export async function withClient<T> (url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, application_name: 'svc backup', keepAlive: true })
-  // A lost connection fails the statement under way as well; without a listener it would end the process.
+  // A lost connection also fails the running statement. Without a listener the event would end the process.
   client.on('error', () => undefined)
   await client.connect()
   try {
@@ -28,13 +31,13 @@ export async function withClient<T> (url: string, work: (client: pg.Client) => P
   }
 }
 
-/** Whether nobody else makes a backup of this database; it is ours until the connection ends then. */
+/** Claims the lock on backups until the connection ends. @returns true if nobody else holds it */
 export async function claimBackup (client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [BACKUP_LOCK])
   return rows[0]?.mine === true
 }
 
-/** Has everything that follows see the database as it is now, whatever others write. */
+/** Begins a snapshot: all following statements see the database as it is now. */
 export const beginSnapshot = (client: pg.Client) => client.query('begin transaction isolation level repeatable read, read only')
 export const endSnapshot = (client: pg.Client) => client.query('commit')
 
@@ -45,7 +48,7 @@ const COLUMNS = `select c.relname::text as name, array_agg(a.attname::text order
 
 type DatabaseFacts = Pick<Manifest, 'identity' | 'migrations' | 'postgresql' | 'tables' | 'sequences'>
 
-/** What there is to save: the facts of the database that a manifest holds. */
+/** Returns the facts of the database for the manifest. */
 export async function describeDatabase (client: pg.Client): Promise<DatabaseFacts> {
   const tables = (await client.query<TableDescription>(COLUMNS, [LEFT_OUT])).rows
   const sequences = (await client.query<{ name: string, value: string }>(`select sequencename::text as name, last_value::text as value
@@ -59,7 +62,7 @@ export async function describeDatabase (client: pg.Client): Promise<DatabaseFact
   return { identity: found?.identity ?? null, migrations, postgresql: version, tables, sequences }
 }
 
-/** Bytes of what a backup holds of the database: of the rows, and with the indexes that come with them. */
+/** Returns the size of the backed-up tables in bytes: of the rows alone, and with their indexes. */
 export async function measureTables (client: pg.Client): Promise<{ rows: number, whole: number }> {
   const { rows: [size] } = await client.query<{ rows: string, whole: string }>(`select
     coalesce(sum(pg_table_size(oid)), 0)::text as rows, coalesce(sum(pg_total_relation_size(oid)), 0)::text as whole
@@ -69,13 +72,15 @@ export async function measureTables (client: pg.Client): Promise<{ rows: number,
 
 const target = ({ name, columns }: TableDescription) => `${quote(name)} (${columns.map(quote).join(', ')})`
 
-/** The rows of a table as text, which every version of PostgreSQL reads, and how many there were once all were read. */
+/**
+ * Returns the rows of a table as text, which every version of PostgreSQL reads, and their number after all were read.
+ */
 export function copyOut (client: pg.Client, table: TableDescription) {
   const stream = client.query(to(`copy ${target(table)} to stdout`))
   return { content: stream as AsyncIterable<Buffer>, countRows: () => stream.rowCount }
 }
 
-/** Adds whole rows. @returns how many */
+/** Adds whole rows. @returns their number */
 export async function copyIn (
   client: pg.Client, table: TableDescription, content: AsyncIterable<Uint8Array>
 ): Promise<number> {
@@ -90,11 +95,12 @@ const FOREIGN_KEYS = `select conrelid::regclass::text as table_name, conname::te
   from pg_constraint where contype = 'f' and connamespace = current_schema()::regnamespace order by 1, 2`
 
 /**
- * Empties a database that was just migrated and takes its foreign keys and triggers out of the way, which needs no more
- * rights than its owner has. Everything up to `closeDatabase` is one transaction.
+ * Empties a database that was just migrated, and removes its foreign keys and triggers, which needs only the rights of
+ * its
+ * owner. Everything up to `closeDatabase` is one transaction.
  */
 export async function openForRows (client: pg.Client, tables: readonly TableDescription[]): Promise<ForeignKey[]> {
-  // Read back in the order in which they came.
+  // Rows are read back in the order in which they were written.
   await client.query('begin; set local synchronize_seqscans = off')
   const { rows: keys } = await client.query<ForeignKey>(FOREIGN_KEYS)
   for (const { table_name: table, name } of keys) await client.query(`alter table ${table} drop constraint ${quote(name)}`)
@@ -103,7 +109,7 @@ export async function openForRows (client: pg.Client, tables: readonly TableDesc
   return keys
 }
 
-/** Puts keys and triggers back, which looks at every row, and has ids go on where they were. */
+/** Restores keys and triggers, which checks every row, and sets the sequences of ids. */
 export async function closeDatabase (
   client: pg.Client, { tables, sequences }: Manifest, keys: readonly ForeignKey[]
 ): Promise<void> {
@@ -124,22 +130,22 @@ function withName (url: string, name: string): string {
   return other.href
 }
 
-/** Has nothing go on that was under way, or waited, when the backup was made: the library has moved on since. */
+/** Stops tasks that ran or waited when the backup was made, because the library has changed since. */
 export const stopTasks = (client: pg.Client) => client.query(`with ended as (
   update tasks set status = 'stopped', ended_at = now(), worker_id = null, error = 'It had not ended when the backup was made that was restored'
   where status in ('queued', 'started', 'scheduled', 'deferred') returning id) select count(*) from ended`)
 
-/** The name that an address ends with, which is that of the role when it has none. */
+/** Returns the database name in an address, which defaults to the name of the role. */
 export function nameOf (url: string): string {
   const { pathname, username } = new URL(url)
   return decodeURIComponent(pathname.slice(1) || username)
 }
 
-/** The database's own name, whatever the address leaves to defaults. */
+/** Returns the database's real name, whatever the address leaves to defaults. */
 export const readName = async (client: pg.Client): Promise<string> =>
   (await client.query<{ name: string }>('select current_database()::text as name')).rows[0]?.name ?? ''
 
-/** Makes an empty database beside this one. @returns its address */
+/** Creates an empty database beside this one. @returns its address */
 export async function createBeside (client: pg.Client, url: string, name: string): Promise<string> {
   await client.query(`create database ${quote(name)} template template0`)
   return withName(url, name)
@@ -148,24 +154,29 @@ export async function createBeside (client: pg.Client, url: string, name: string
 export const dropDatabase = (client: pg.Client, name: string) =>
   client.query(`drop database if exists ${quote(name)} with (force)`)
 
-/** Where backups of a database are tried: one name, so that what a killed one left is found. 63 bytes at most. */
+/**
+ * Returns the name of the test database, at most 63 bytes. One fixed name lets the next backup find what a killed one
+ * left.
+ */
 export const checkName = (database: string) => `${CHECK_PREFIX}${database}`.slice(0, 63)
 
-/** The address of the database that every server has, for what cannot be done to a database from within it. */
+/**
+ * Returns the address of the database that every server has, for statements that cannot run in the affected database.
+ */
 export const maintenanceUrl = (url: string) => withName(url, 'postgres')
 
 export async function hasDatabase (client: pg.Client, name: string): Promise<boolean> {
   return (await client.query('select from pg_database where datname = $1', [name])).rowCount === 1
 }
 
-/** Other sessions on it, by how they call themselves. */
+/** Lists other sessions on the database by their application names. */
 export async function listSessions (client: pg.Client, name: string): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(`select distinct coalesce(nullif(application_name, ''), 'a program') as name
     from pg_stat_activity where datname = $1 and pid <> pg_backend_pid() and backend_type = 'client backend'`, [name])
   return rows.map((row) => row.name)
 }
 
-/** Puts the new database in the place of the old one, which gets another name: both at once, or neither. */
+/** Renames the new database to the old name, and the old one to another name: both at once, or neither. */
 export async function swapDatabases (
   client: pg.Client, { name, fresh, kept }: { name: string, fresh: string, kept: string }
 ): Promise<void> {

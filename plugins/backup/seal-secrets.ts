@@ -9,14 +9,14 @@ const deriveKey = (passphrase: string, salt: Buffer): Promise<Buffer> => new Pro
   scrypt(passphrase.normalize('NFKC'), salt, 32, COST, (err, key) => { if (err === null) resolve(key); else reject(err) })
 })
 
-/** Encrypts what a backup holds of secrets: AES-256-GCM with a key from the passphrase (scrypt). */
+/** Encrypts the secrets of a backup: AES-256-GCM with a key derived from the passphrase by scrypt. */
 export async function sealWith (passphrase: string, content: Buffer): Promise<Buffer> {
   const [salt, iv] = [randomBytes(SALT_BYTES), randomBytes(IV_BYTES)]
   const cipher = createCipheriv('aes-256-gcm', await deriveKey(passphrase, salt), iv)
   return Buffer.concat([MARK, salt, iv, cipher.update(content), cipher.final(), cipher.getAuthTag()])
 }
 
-/** The content, or null when this is not the passphrase. */
+/** Decrypts the content; null if the passphrase is wrong. */
 export async function openWith (passphrase: string, sealed: Buffer): Promise<Buffer | null> {
   if (sealed.length < HEAD_BYTES + TAG_BYTES || !sealed.subarray(0, MARK.length).equals(MARK)) return null
   const salt = sealed.subarray(MARK.length, MARK.length + SALT_BYTES)
@@ -25,7 +25,7 @@ export async function openWith (passphrase: string, sealed: Buffer): Promise<Buf
   try {
     return Buffer.concat([decipher.update(sealed.subarray(HEAD_BYTES, -TAG_BYTES)), decipher.final()])
   } catch {
-    // A wrong passphrase and a changed text look alike.
+    // A wrong passphrase and a changed ciphertext are indistinguishable.
     return null
   }
 }

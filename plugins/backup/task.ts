@@ -11,7 +11,7 @@ import type { Progress } from './progress.ts'
 const TIMEOUT_SECONDS = 24 * 60 * 60
 const REPORT_MS = 1_000
 
-/** The task that makes backups, by hand and on a schedule. */
+/** Defines the task that makes backups, by hand and on a schedule. */
 export function defineBackup (config: Config, databaseUrl: string): TaskDefinition {
   async function run ({ signal, report }: TaskRun): Promise<void> {
     const folder = backupFolder(config)
@@ -20,7 +20,7 @@ export function defineBackup (config: Config, databaseUrl: string): TaskDefiniti
     const tell = (progress: Progress) => {
       if (performance.now() - told < REPORT_MS) return
       told = performance.now()
-      // How far it is may be missed; what became of it is told below.
+      // A lost progress report is harmless. The final result is reported below.
       telling = report({ backup: { ...progress } }).catch(() => undefined)
     }
     const { rows, path, ...result } = await makeBackup({
@@ -43,7 +43,9 @@ export function defineBackup (config: Config, databaseUrl: string): TaskDefiniti
   return {
     name: 'backup',
     title: 'Backup',
-    description: 'Writes the database, saves, states, uploads and settings into one file, reads it again, and keeps the newest few',
+    description:
+      'Writes the database, saves, states, uploads and settings into one file, verifies it, and keeps the ' +
+      'newest few',
     type: 'generic',
     group: 'scheduled',
     enabled: config.backup.scheduled,

@@ -20,10 +20,10 @@ import { beginSnapshot, claimBackup, copyOut, describeDatabase, endSnapshot, wit
 import { requireSpace } from './require-space.ts'
 import { sealWith } from './seal-secrets.ts'
 
-/** As much of a table as is held in memory, and one entry of the archive. */
+/** The size of a table's part, which is held in memory and becomes one entry of the archive. */
 const PART_BYTES = 4 * 1024 ** 2
 const READ_BYTES = 256 * 1024
-/** What changes in place is read whole, so that it is of one moment. */
+/** Files up to this size are read whole, because files that change in place must be consistent. */
 const SMALL_BYTES = 1024 ** 2
 const GONE_NAMED_MAX = 20
 const NEWLINE = 10
@@ -32,11 +32,11 @@ export interface BackupJob {
   config: Config
   databaseUrl: string
   path: string
-  /** Whether the contents of files go into the folder beside the archive that all archives there share. */
+  /** True if the contents of files go into the folder beside the archive that all archives there share. */
   isIncremental: boolean
-  /** The database alone has no files, no secrets and no config.yml with it. */
+  /** The database alone comes without files, secrets and config.yml. */
   holds: Manifest['holds']
-  /** Null leaves the secret key out; config.yml then lies in the archive as it is. */
+  /** Null skips the secret key; config.yml is then stored unencrypted. */
   passphrase: string | null
   signal: AbortSignal
   report (progress: Progress): void
@@ -44,7 +44,7 @@ export interface BackupJob {
 
 export interface BackupResult extends Ending, Checked { path: string, archive_bytes: number }
 
-/** Cuts a table's text into parts that are whole rows each, so that each can be taken in by itself. */
+/** Cuts a table's text into parts of whole rows, so that each part can be loaded alone. */
 async function * cutRows (content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let chunks: Buffer[] = []
   let size = 0
@@ -68,7 +68,7 @@ async function * readExactly (handle: FileHandle, size: number): AsyncGenerator<
   yield * handle.createReadStream(options) as AsyncIterable<Buffer>
 }
 
-/** Writes one archive; knows how far it is. */
+/** Writes one archive and reports progress. */
 function createRun (job: BackupJob, writer: ArchiveWriter) {
   const { config, signal, report } = job
   const progress: Progress = { phase: 'tables', rows: 0, files: 0, bytes: 0 }
@@ -108,7 +108,7 @@ function createRun (job: BackupJob, writer: ArchiveWriter) {
     ending.files++
   }
 
-  /** What was deleted since it was listed is gone for the backup too: its owner wanted that. */
+  /** A file that was deleted since it was listed is skipped, because its owner wanted that. */
   async function addFile (path: string): Promise<void> {
     let handle: FileHandle
     try {
@@ -153,7 +153,7 @@ function createRun (job: BackupJob, writer: ArchiveWriter) {
       if (holds === 'everything') await addSecrets()
       for (const table of facts.tables) await addTable(client, table)
       await endSnapshot(client)
-      // After the rows, so that whatever they name is there unless it was deleted since.
+      // Files follow the rows, so that every file that a row names is included unless it was deleted since.
       progress.phase = 'files'
       for await (const path of holds === 'everything' ? listOwnFiles(config.data_dir) : []) {
         signal.throwIfAborted()
@@ -169,10 +169,11 @@ function createRun (job: BackupJob, writer: ArchiveWriter) {
 }
 
 /**
- * Writes everything that nobody could make again into one file, reads it again, and tries its tables in a database of
- * their own. A server goes on meanwhile. The file gets its name when all of that went well.
+ * Writes all data that cannot be recreated into one file, reads it again, and loads its tables into a test database.
+ * The
+ * server keeps running meanwhile. The file gets its final name after all of that succeeded.
  *
- * @throws StartError, ApiError (NO_FREE_SPACE, CONFLICT) when it cannot be made; then nothing of it is left.
+ * @throws StartError, ApiError (NO_FREE_SPACE, CONFLICT) if it cannot be made; then no file of it remains.
  */
 export async function makeBackup (job: BackupJob): Promise<BackupResult> {
   const part = `${job.path}.part`
@@ -182,7 +183,7 @@ export async function makeBackup (job: BackupJob): Promise<BackupResult> {
     if (!await claimBackup(client)) {
       throw conflict('Another backup of this database is under way; repeat this when it has ended')
     }
-    // Only the holder of the claim writes here; a killed one may have left it.
+    // Only the holder of the lock writes here; a killed backup may have left this file.
     await rm(part, { force: true })
     await requireSpace({ config: job.config, client, folder: dirname(part), hasFiles: job.holds === 'everything' && !job.isIncremental })
     const writer = writeArchive(part, signal)

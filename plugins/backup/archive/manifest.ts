@@ -2,14 +2,14 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { ArchiveError } from '../../../core/archives/limits.ts'
 
-/** The first entry of an archive says what it is, the last one that nothing is missing. */
+/** The first entry identifies the archive; the last one proves that the archive is complete. */
 export const MANIFEST = 'manifest.json'
 export const ENDING = 'end.json'
-/** Lists of hashes: each tells those of the entries since the one before. */
+/** Lists of hashes. Each list covers the entries since the previous list. */
 export const HASHES = 'hashes/'
 export const TABLES = 'tables/'
 export const FILES = 'files/'
-/** In place of a file: what its content is, which lies beside the archive. */
+/** References that replace files whose content lies beside the archive. */
 export const PARTS = 'parts/'
 export const SECRETS = 'private/'
 const FORMAT = 'svc-backup'
@@ -17,23 +17,23 @@ const VERSION = 1
 
 const TableSchema = Type.Object({ name: Type.String(), columns: Type.Array(Type.String()) })
 
-/** What manifests of all formats have. */
+/** The part that manifests of all formats share. */
 const HeadSchema = Type.Object({ format: Type.Literal(FORMAT), version: Type.Integer(), svc: Type.String() })
 
 const ManifestSchema = Type.Object({
   ...HeadSchema.properties,
   created_at: Type.String(),
-  /** What ties a data directory to its database. */
+  /** The identity that links a data directory to its database. */
   identity: Type.Union([Type.String(), Type.Null()]),
-  /** The schema: every migration that made it, in order. */
+  /** The migrations that created the schema, in order. */
   migrations: Type.Array(Type.String()),
-  /** Where it came from; any version can take it in. */
+  /** The PostgreSQL version of the database. Any version can restore it. */
   postgresql: Type.String(),
   tables: Type.Array(TableSchema),
   sequences: Type.Array(Type.Object({ name: Type.String(), value: Type.String() })),
-  /** Whether it is a whole server, or the rows of one alone: its files and secrets then lie where they were. */
+  /** Whole server, or only the database, whose files and secrets then stay in the data directory. */
   holds: Type.Union([Type.Literal('everything'), Type.Literal('database')]),
-  /** How the secret key and config.yml lie in it. */
+  /** The form of the secret key and config.yml in the archive. */
   secrets: Type.Union([Type.Literal('sealed'), Type.Literal('left out')])
 })
 export type Manifest = Static<typeof ManifestSchema>
@@ -44,7 +44,7 @@ const EndingSchema = Type.Object({
   rows: Type.Record(Type.String(), Type.Integer()),
   files: Type.Integer(),
   bytes: Type.Integer(),
-  /** Files that were deleted while the backup was made; the first of them by name. */
+  /** Number of files that were deleted during the backup, and the first of them by name. */
   gone: Type.Integer(),
   gone_files: Type.Array(Type.String())
 })
@@ -63,7 +63,7 @@ function parse<T extends TSchema> (schema: T, text: string, what: string): Stati
   throw new ArchiveError(`its ${what} is not that of a backup`)
 }
 
-/** @throws ArchiveError when it is no manifest of a backup, or one of a later format */
+/** @throws ArchiveError if it is not a backup's manifest, or has a later format */
 export function readManifest (text: string): Manifest {
   const { version, svc } = parse(HeadSchema, text, 'manifest')
   if (version > VERSION) throw new ArchiveError(`it was made by a later release (svc ${svc}); use that release`)

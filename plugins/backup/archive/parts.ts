@@ -13,11 +13,11 @@ import { isPresent } from '../../../core/files/safe-path.ts'
 
 const READ_BYTES = 256 * 1024
 
-/** What an archive says of a file whose content lies beside it, once for all archives there. */
+/** The reference to a file whose content lies beside the archive, and is shared by all archives there. */
 const PartSchema = Type.Object({ sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }), size: Type.Integer({ minimum: 0 }) })
 export type Part = Static<typeof PartSchema>
 
-/** The folder beside archives that belongs to all of them. */
+/** Returns the folder beside archives that they all share. */
 export const partsFolder = (archive: string): string => join(dirname(archive), 'svc-parts')
 
 const placeOf = (folder: string, { sha256 }: Pick<Part, 'sha256'>): string => join(folder, sha256.slice(0, 2), `${sha256}.gz`)
@@ -29,7 +29,7 @@ export function readPart (text: string): Part {
   throw new ArchiveError('it names a part in a way that no backup does')
 }
 
-/** Reads a file from its begin, however often. */
+/** Reads a file from its start, any number of times. */
 const readFrom = (handle: FileHandle) =>
   handle.createReadStream({ autoClose: false, start: 0, highWaterMark: READ_BYTES }) as AsyncIterable<Buffer>
 
@@ -54,7 +54,7 @@ async function measure (handle: FileHandle): Promise<Part> {
   return counter.end()
 }
 
-/** Writes a content that is not there yet, under what it turns out to be. */
+/** Writes a new content under its hash. */
 async function write (folder: string, handle: FileHandle, signal: AbortSignal): Promise<Part> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await requireFreeSpace(folder, (await handle.stat()).size)
@@ -73,22 +73,22 @@ async function write (folder: string, handle: FileHandle, signal: AbortSignal): 
   }
 }
 
-/** Has a file's content lie in the folder; nothing is written when it does already. */
+/** Stores a file's content in the folder, unless it is already there. */
 export async function storePart (folder: string, handle: FileHandle, signal: AbortSignal): Promise<Part> {
   const part = await measure(handle)
   const place = placeOf(folder, part)
   if (!await isPresent(place)) return await write(folder, handle, signal)
-  // Whoever clears up takes what was used lately to be in use.
+  // The cleanup treats recently used parts as in use.
   await utimes(place, new Date(), new Date())
   return part
 }
 
-/** The content of a part. @throws ArchiveError when it is missing, or not what it was */
+/** Yields the content of a part. @throws ArchiveError if it is missing or changed */
 export async function * openPart (folder: string, part: Part, name: string): AsyncGenerator<Buffer> {
   const counter = createCounter()
   const source = createReadStream(placeOf(folder, part))
   const content = createGunzip()
-  pipeline(source, content).catch(() => { /* whoever reads it hears of a failure */ })
+  pipeline(source, content).catch(() => { /* the reader receives the error */ })
   try {
     yield * counter.count(content as AsyncIterable<Buffer>)
   } catch (err) {
@@ -100,7 +100,7 @@ export async function * openPart (folder: string, part: Part, name: string): Asy
   if (counter.end().sha256 !== part.sha256) throw new ArchiveError(`the content of ${name} in ${folder} is damaged`)
 }
 
-/** Deletes parts that no archive needs, and that none that is being written may have found. @returns how many */
+/** Deletes parts that no archive needs, except recent ones, which a running backup may use. @returns their number */
 export async function dropParts (folder: string, needed: ReadonlySet<string>, usedBefore: Date): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((err: unknown) => {
     if (errorCode(err) === 'ENOENT') return []

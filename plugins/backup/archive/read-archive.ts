@@ -14,9 +14,9 @@ import {
 import { type Part, openPart, partsFolder, readPart } from './parts.ts'
 import { hashLine } from './write-archive.ts'
 
-/** No text of the archive itself is longer: manifests, lists, sealed secrets. */
+/** The longest text of the archive itself: manifests, lists, sealed secrets. */
 const TEXT_MAX_BYTES = 16 * 1024 ** 2
-/** An archive of one's own may be as large as it is. */
+/** The user's own archive may have any size. */
 const LIMITS = {
   entries: Infinity, totalBytes: Infinity, ratio: Infinity, ratioFreeBytes: Infinity, timeoutMs: Infinity
 }
@@ -25,21 +25,21 @@ const KNOWN = [TABLES, FILES, PARTS, SECRETS]
 type Content = AsyncIterable<Uint8Array>
 type Pieces = Content | Iterable<Uint8Array>
 
-/** What is done with what an archive holds, entry by entry. A content that is not read is passed over. */
+/** A visitor of an archive's entries. Content without a handler is skipped. */
 export interface ArchiveVisitor {
   manifest? (manifest: Manifest): Promise<void>
-  /** Whole rows of a table, in the format of COPY. @returns how many */
+  /** Receives whole rows of a table, in the format of COPY. @returns their number */
   rows? (table: string, content: Content): Promise<number>
-  /** A file of the data directory. */
+  /** Receives a file of the data directory. */
   file? (path: string, content: Content): Promise<void>
-  /** A file whose content lies beside the archive; it is read there unless somebody asks for this. */
+  /** Receives a file whose content lies beside the archive. Without this method the reader reads that content. */
   part? (part: Part): void
   secret? (name: string, content: Buffer): void
 }
 
 export interface WholeArchive { manifest: Manifest, ending: Ending }
 
-/** @throws ArchiveError when it is larger than any text of a backup */
+/** @throws ArchiveError if it is larger than any text of a backup */
 async function collect (content: Pieces, size: number): Promise<Buffer> {
   if (size > TEXT_MAX_BYTES) throw new ArchiveError('one of its lists is longer than those of backups')
   const chunks: Uint8Array[] = []
@@ -47,7 +47,7 @@ async function collect (content: Pieces, size: number): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** What has been read since the last list of hashes, to be compared with the next. */
+/** Collects the hashes of entries since the last list, for comparison with the next list. */
 function createCheck () {
   let lines: string[] = []
   return {
@@ -59,7 +59,7 @@ function createCheck () {
       }
       lines.push(hashLine(hash.digest('hex'), size, name))
     },
-    /** @throws ArchiveError naming what is not as it was written */
+    /** @throws ArchiveError with the name of a changed entry */
     compare (list: string): void {
       const expected = new Set(list.split(/(?<=\n)/).filter((line) => line !== ''))
       const wrong = lines.find((line) => !expected.has(line))
@@ -93,7 +93,7 @@ function compareEnding (found: ArchiveCount, rows: ReadonlyMap<string, number> |
   }
 }
 
-/** Takes the entries of an archive one after the other, and knows in the end whether it was whole. */
+/** Reads the entries of an archive in sequence, and checks at the end that the archive is complete. */
 function createReader (visitor: ArchiveVisitor, folder: string) {
   const check = createCheck()
   const rows = new Map<string, number>()
@@ -113,8 +113,8 @@ function createReader (visitor: ArchiveVisitor, folder: string) {
     if (visitor.part !== undefined) return visitor.part(part)
     const content = openPart(folder, part, path)
     await visitor.file?.(path, content)
-    // What the visitor did not ask for is read all the same.
-    for await (const _chunk of content) { /* passed over */ }
+    // Content without a handler is read all the same.
+    for await (const _chunk of content) { /* skipped */ }
   }
 
   async function readPartEntry (name: string, size: number, content: Content): Promise<void> {
@@ -134,8 +134,8 @@ function createReader (visitor: ArchiveVisitor, folder: string) {
     } else {
       throw new ArchiveError(`${JSON.stringify(name)} is no part of a backup`)
     }
-    // What the visitor did not ask for is hashed all the same.
-    for await (const _chunk of content) { /* passed over */ }
+    // Content without a handler is hashed all the same.
+    for await (const _chunk of content) { /* skipped */ }
   }
 
   return {
@@ -151,7 +151,7 @@ function createReader (visitor: ArchiveVisitor, folder: string) {
       else await (manifest === null ? readManifestEntry : readPartEntry)(name, size, check.hashed(name, size, content))
     },
 
-    /** @throws ArchiveError when something is missing */
+    /** @throws ArchiveError if an entry is missing */
     end (): WholeArchive {
       if (manifest === null) throw new ArchiveError('there is nothing in it')
       if (ending === null) throw new ArchiveError('it is cut short: its end is missing')
@@ -177,7 +177,7 @@ async function readWhole (path: string, { visitor, onBytes, signal }: Reading): 
   const open = () => {
     const source = createReadStream(path)
     source.on('data', (chunk) => { onBytes(chunk.length) })
-    return pipeline(source, createGunzip(), () => { /* whoever reads it hears of a failure */ })
+    return pipeline(source, createGunzip(), () => { /* the reader receives the error */ })
   }
   const reader = createReader(visitor, partsFolder(path))
   for await (const { name, size, content } of openTar(open, budget).entries()) {
@@ -192,10 +192,10 @@ const CODES = new Map([
   ['EISDIR', 'it is a folder'], ['EACCES', 'this user may not read it']
 ])
 
-/** What tar-stream says, in words alone. */
+/** Messages of tar-stream, which have no codes. */
 const OF_TAR = /^(Invalid tar header|Unexpected end of data)/
 
-/** Why an archive cannot be read; null for what is no fault of it. */
+/** Returns the reason why an archive cannot be read; null for an error with another cause. */
 function explain (err: unknown): string | null {
   if (err instanceof ArchiveError) return err.message
   if (!(err instanceof Error)) return null
@@ -205,7 +205,7 @@ function explain (err: unknown): string | null {
 /**
  * Reads an archive from the first byte to the last and compares every entry with its hash.
  *
- * @throws StartError that says why it is none that can be used
+ * @throws StartError with the reason why the archive cannot be used
  */
 export async function readArchive (
   path: string, visitor: ArchiveVisitor, onBytes: Reading['onBytes'] = () => undefined, signal = new AbortController().signal

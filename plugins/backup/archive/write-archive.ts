@@ -6,14 +6,14 @@ import { constants, createGzip } from 'node:zlib'
 import { pack } from 'tar-stream'
 import { HASHES } from './manifest.ts'
 
-/** As much as a list of hashes holds before it is written, so that no archive's list has to fit into memory. */
+/** Size at which a list of hashes is written, because the list of a whole archive may not fit into memory. */
 const LIST_BYTES = 256 * 1024
 const PIECE_BYTES = 256 * 1024
 
-/** One line of a list of hashes. */
+/** Returns one line of a list of hashes. */
 export const hashLine = (sha256: string, size: number, name: string) => `${JSON.stringify([sha256, size, name])}\n`
 
-/** A content that ended before its size was reached. */
+/** Thrown if a content ends before its announced size. */
 export class ShortContentError extends Error {
   override name = 'ShortContentError'
 }
@@ -22,14 +22,14 @@ const toError = (err: unknown): Error => err instanceof Error ? err : new Error(
 
 type Content = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
-/** Begins an archive in a new file: a tar, compressed with gzip, which any system can open. */
+/** Creates an archive in a new file: a tar compressed with gzip, which any system can open. */
 export function writeArchive (path: string, signal: AbortSignal) {
   const tar = pack()
-  // Most of it is compressed already, or text that the fastest level shrinks well.
+  // Most content is already compressed, or is text that the fastest level compresses well.
   const gzip = createGzip({ level: constants.Z_BEST_SPEED })
   const file = createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true })
   const written = pipeline(tar, gzip, file, { signal })
-  // It is awaited at the end; whoever adds meanwhile hears of it too, since every entry is closed with it.
+  // `end` awaits this promise. A failure also closes every entry, so callers that add entries receive the error too.
   let failure: unknown
   const fail = (err: unknown) => { failure ??= err }
   const throwFailure = () => { if (failure !== undefined) throw toError(failure) }
@@ -69,16 +69,16 @@ export function writeArchive (path: string, signal: AbortSignal) {
     const content = Buffer.from(lines.join(''))
     lists++
     await writeEntry(`${HASHES}${String(lists).padStart(6, '0')}`, content.length, pieces(content))
-    // A list does not tell of itself.
+    // A list does not contain itself.
     lines = []
     listed = 0
   }
 
   return {
-    /** How many entries there are so far, lists among them. */
+    /** Number of entries so far, including lists. */
     count: () => entries,
 
-    /** Adds a content of which the size is known. */
+    /** Adds a content of known size. */
     async stream (name: string, size: number, content: AsyncIterable<Uint8Array>): Promise<void> {
       await writeEntry(name, size, content)
       if (listed + lines.length * 80 > LIST_BYTES) await writeList()
@@ -89,16 +89,16 @@ export function writeArchive (path: string, signal: AbortSignal) {
       if (listed + lines.length * 80 > LIST_BYTES) await writeList()
     },
 
-    /** Ends the hashes; what follows is the last entry. */
+    /** Writes the last list of hashes; only the final entry follows. */
     closeLists: writeList,
 
-    /** Fulfilled when everything is on disk. */
+    /** Resolves when everything is on disk. */
     async end (): Promise<void> {
       tar.finalize()
       await written
     },
 
-    /** Gives it up; the file is the caller's to remove. */
+    /** Aborts the archive; the caller deletes the file. */
     async abandon (): Promise<void> {
       tar.destroy(new Error('The archive is given up'))
       gzip.destroy()

@@ -21,11 +21,11 @@ export interface RestoreJob {
   path: string
   dataDir: string
   environment: Environment
-  /** Whether the secret key and config.yml of the archive are left where they are. */
+  /** True if the secret key and config.yml of the archive are not restored. */
   withoutSecrets: boolean
-  /** What the place where the former state is kept begins with. */
+  /** Prefix of the folder that keeps the former state. */
   keptAs: string
-  /** Whether what was under way goes on: nothing but the place of the database changes. */
+  /** True if running work continues, because only the location of the database changes. */
   goesOn: boolean
   signal: AbortSignal
   report (progress: Progress): void
@@ -34,21 +34,21 @@ export interface RestoreJob {
 export interface RestoreResult {
   manifest: Manifest
   ending: Ending
-  /** Migrations that the tables were brought up to date with. */
+  /** Migrations that ran on the restored tables. */
   migrated: string[]
-  /** Where what was there before lies now; null when there was nothing. */
+  /** Folder of the former state; null if there was none. */
   kept: string | null
   keptDatabase: string | null
 }
 
 const IDENTITY = 'identity'
-/** A database server that lost its supervisor notices within a minute, and may write until then. */
+/** A database server without its supervisor notices within a minute, and may write until then. */
 const REMOVED = { recursive: true, force: true, maxRetries: 5 }
 const DATABASE = 'db'
-/** Whatever of these the new state has takes the place of the old one. */
+/** Names that the new state replaces, if it contains them. */
 const NAMES = { everything: [DATABASE, ...FOLDERS, IDENTITY, ...SECRET_FILES], database: [DATABASE] }
 
-/** @throws StartError when the archive's secrets cannot be read without a passphrase that nobody gave */
+/** @throws StartError if the archive's secrets need a passphrase that is not set */
 function requirePassphrase ({ secrets }: Manifest, { path, environment, withoutSecrets }: RestoreJob): void {
   if (secrets === 'left out' || withoutSecrets || (environment.SVC_BACKUP_PASSPHRASE ?? '') !== '') return
   throw new StartError(`The secret key and config.yml in ${path} are encrypted. Set SVC_BACKUP_PASSPHRASE to the passphrase it was ` +
@@ -58,15 +58,15 @@ function requirePassphrase ({ secrets }: Manifest, { path, environment, withoutS
 const readIdentity = async (dataDir: string): Promise<string | null> =>
   (await readFile(join(dataDir, IDENTITY), 'utf8').catch(() => null))?.trim() ?? null
 
-/** @throws StartError for a database that is to be restored without the files that belong to it */
+/** @throws StartError for a database-only backup whose files are not in this data directory */
 async function requireOwnFiles ({ holds, identity }: Manifest, { path, dataDir, goesOn }: RestoreJob): Promise<void> {
-  // Databases had none at first.
+  // The first databases had no identity.
   if (holds === 'everything' || goesOn || identity === null || await readIdentity(dataDir) === identity) return
   throw new StartError(`${path} holds a database alone, and ${dataDir} is not the data directory that it was made from, whose ` +
     'saves and pictures it needs. Restore it there. Nothing was changed.')
 }
 
-/** What a rename cannot replace: a folder that is a disk of its own. @throws StartError */
+/** Checks that no folder is a mount point, because a rename cannot replace one. @throws StartError */
 export async function requireOneDisk (dataDir: string, holds: Manifest['holds']): Promise<void> {
   const { dev } = await stat(dataDir)
   for (const name of NAMES[holds]) {
@@ -82,7 +82,7 @@ async function filter<T> (values: readonly T[], isWanted: (value: T) => Promise<
   return values.filter((_value, index) => wanted[index])
 }
 
-/** Reads the whole archive before anything is made of it. @returns its secrets as they lie in it */
+/** Reads the whole archive before any file is written. @returns its secrets in their stored form */
 async function readFirst (job: RestoreJob): Promise<{ manifest: Manifest, secrets: Map<string, Buffer> }> {
   const secrets = new Map<string, Buffer>()
   const { manifest } = await readArchive(job.path, {
@@ -105,7 +105,7 @@ function countBytes ({ report }: RestoreJob, phase: Progress['phase']) {
   }
 }
 
-/** Fills an empty database, and the new folder with files. */
+/** Loads the tables into an empty database, and the files into the new folder. */
 async function fill (job: RestoreJob, newDir: string, url: string): Promise<Ending> {
   return await withClient(url, async (client) => {
     const loader = createLoader(client, url)
@@ -117,7 +117,7 @@ async function fill (job: RestoreJob, newDir: string, url: string): Promise<Endi
   })
 }
 
-/** Pictures of an installation that is the same stay with it; those of another one are of other ROMs. */
+/** Copies the pictures of the same installation. Those of another installation belong to other ROMs. */
 async function moveArtwork (dataDir: string, newDir: string, identity: string | null): Promise<void> {
   if (identity === null || await readIdentity(dataDir) !== identity) return
   await copyMissing(join(dataDir, 'resources'), join(newDir, 'resources'))
@@ -130,7 +130,7 @@ async function stageFolders (newDir: string, { identity }: Manifest): Promise<vo
 
 interface Staged { ending: Ending, migrated: string[], swap: Swap['database'] }
 
-/** Makes everything new beside what is there. The database has answered in the schema of this release then. */
+/** Stages the new state beside the old one. At its end the database has the schema of this release. */
 async function stageAll (job: RestoreJob, config: Config, manifest: Manifest, stamp: string): Promise<Staged> {
   const newDir = newDirOf(job.dataDir)
   if (manifest.holds === 'everything') await stageFolders(newDir, manifest)
@@ -149,15 +149,15 @@ async function stageAll (job: RestoreJob, config: Config, manifest: Manifest, st
 }
 
 /**
- * Does a restore, for the holder of the lock on the data directory.
+ * Restores a backup. Only the holder of the lock on the data directory may call it.
  *
- * @throws StartError that says why not; then nothing was changed
+ * @throws StartError with the reason; then nothing was changed
  */
 export async function replaceState (job: RestoreJob): Promise<RestoreResult> {
   const { dataDir, environment } = job
   const { manifest, secrets } = await readFirst(job)
   const newDir = newDirOf(dataDir)
-  // What a killed restore left had not taken anything's place.
+  // A killed restore left this staging folder before it replaced anything.
   await rm(stagingOf(dataDir), REMOVED)
   await mkdir(newDir, { recursive: true, mode: 0o700 })
   try {
@@ -174,17 +174,17 @@ export async function replaceState (job: RestoreJob): Promise<RestoreResult> {
     await finishSwap(dataDir)
     return { manifest, ending, migrated, kept: hadSome ? join(dataDir, kept) : null, keptDatabase: swap?.kept ?? null }
   } catch (err) {
-    // After the decision the next command goes on; before it nothing of this may stay.
+    // After the decision the next command continues. Before it no staged file may remain.
     if (!await isPresent(journalOf(dataDir))) await rm(stagingOf(dataDir), REMOVED)
     throw err
   }
 }
 
 /**
- * Puts what an archive holds in the place of a data directory and its database. Killed at any moment, it leaves all of
- * the old or, by the next command, all of the new.
+ * Replaces a data directory and its database with the content of an archive. If killed at any moment, it leaves all of
+ * the old state or, after the next command, all of the new one.
  *
- * @throws StartError that says why not; then nothing was changed
+ * @throws StartError with the reason; then nothing was changed
  */
 export async function restoreBackup (job: RestoreJob): Promise<RestoreResult> {
   const lock = lockDataDir(job.dataDir)

@@ -8,7 +8,7 @@ import { StartError } from '../../../core/errors.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import { openWith } from '../seal-secrets.ts'
 
-/** Secrets that lie in the data directory itself. */
+/** Secrets in the data directory itself. */
 export const SECRET_FILES = ['secret.key', 'config.yml'] as const
 
 async function readIfThere (path: string): Promise<Buffer | null> {
@@ -18,16 +18,16 @@ async function readIfThere (path: string): Promise<Buffer | null> {
   })
 }
 
-/** How the secrets of an archive come into the new data directory; what it does not have is taken from the old one. */
+/** The sources of the secrets for the new data directory. A secret that the archive lacks comes from the old one. */
 export interface SecretSource {
   found: ReadonlyMap<string, Buffer>
   isSealed: boolean
   passphrase: string | undefined
-  /** Whether a person chose to do without them. */
+  /** True if the operator chose to restore without them. */
   isLeftOut: boolean
 }
 
-/** @throws StartError when they cannot be read */
+/** @throws StartError if they cannot be read */
 export async function stageSecrets (dataDir: string, newDir: string, source: SecretSource): Promise<void> {
   const { found, isSealed, passphrase, isLeftOut } = source
   for (const name of SECRET_FILES) {
@@ -43,11 +43,11 @@ export async function stageSecrets (dataDir: string, newDir: string, source: Sec
   }
 }
 
-/** The configuration that the restored server will have. */
+/** Loads the configuration of the restored server. */
 export const loadStaged = (newDir: string, environment: Environment): Config =>
   loadConfig({ ...environment, SVC_DATA_DIR: newDir }).config
 
-/** Writes a file of the archive, so that it is on disk whatever happens next. */
+/** Writes a file of the archive and flushes it to disk. */
 export async function stageFile (newDir: string, path: string, content: AsyncIterable<Uint8Array>): Promise<void> {
   const target = join(newDir, path)
   await mkdir(dirname(target), { recursive: true })
@@ -59,12 +59,12 @@ async function linkFile (from: string, to: string): Promise<void> {
     await link(from, to)
   } catch (err) {
     if (errorCode(err) === 'EEXIST') return
-    // Another disk, or one without links.
+    // It is another disk, or one without links.
     await copyFile(from, to)
   }
 }
 
-/** Takes over what a backup leaves out since it can be fetched again; what came of the backup stays. */
+/** Links or copies files that a backup skips because they can be downloaded again. Restored files stay. */
 export async function copyMissing (oldFolder: string, newFolder: string): Promise<void> {
   const entries = await opendir(oldFolder).catch((err: unknown) => {
     if (errorCode(err) === 'ENOENT') return null

@@ -10,9 +10,9 @@ import { maintenanceUrl, swapDatabases, withClient } from '../rows.ts'
 import { journalOf, newDirOf, stagingOf } from './journal.ts'
 
 const SwapSchema = Type.Object({
-  /** Entries of the data directory that the new ones take the place of. */
+  /** Entries of the data directory to replace. */
   names: Type.Array(Type.String()),
-  /** The folder, in the data directory, that what was there goes into. */
+  /** Folder in the data directory for the former entries. */
   kept: Type.String(),
   /** Null for the embedded database, which is one of the entries. */
   database: Type.Union([Type.Null(), Type.Object({
@@ -31,7 +31,7 @@ async function syncFolder (path: string): Promise<void> {
   }
 }
 
-/** Decides that the new state is the one to have: from here on a crash is followed by the rest of the way. */
+/** Commits to the new state. After a crash from here on, the next command completes the swap. */
 export async function decideSwap (dataDir: string, swap: Swap): Promise<void> {
   const file = journalOf(dataDir)
   const part = `${file}.part`
@@ -47,7 +47,9 @@ export async function decideSwap (dataDir: string, swap: Swap): Promise<void> {
   await syncFolder(dirname(file))
 }
 
-/** May be done again at any point: what still lies with the new has not been moved yet. */
+/**
+ * Moves one entry. It can be repeated at any point, because an entry that is still in staging has not been moved yet.
+ */
 async function move (dataDir: string, name: string, kept: string): Promise<void> {
   const [fresh, place, old] = [join(newDirOf(dataDir), name), join(dataDir, name), join(dataDir, kept, name)]
   if (!await isPresent(fresh)) return
@@ -66,7 +68,7 @@ async function readSwap (dataDir: string): Promise<Swap> {
   throw new StartError(`${file} is not as svc restore wrote it. Move ${stagingOf(dataDir)} away and restore again.`)
 }
 
-/** Does what is left of a swap that was decided. Only for the holder of the lock on the data directory. */
+/** Completes a swap that was decided. Only the holder of the lock on the data directory may call it. */
 export async function finishSwap (dataDir: string): Promise<void> {
   const { names, kept, database } = await readSwap(dataDir)
   if (database !== null) {
@@ -82,7 +84,7 @@ export async function finishSwap (dataDir: string): Promise<void> {
   await rm(stagingOf(dataDir), { recursive: true, force: true })
 }
 
-/** Ends a restore that was cut short after it was decided. @throws StartError while one is under way */
+/** Completes a restore that was interrupted after its decision. @throws StartError while a restore is running */
 export async function endSwap (dataDir: string): Promise<void> {
   const lock = lockDataDir(dataDir)
   if (lock === null) throw new StartError(`A restore into ${dataDir} is under way. Repeat this when it has ended.`, { exitCode: 75 })

@@ -5,14 +5,14 @@ import { openDatabase } from '../../../core/supervisor/database.ts'
 import { createBeside, dropDatabase, hasDatabase, listSessions, maintenanceUrl, nameOf, withClient } from '../rows.ts'
 import type { Swap } from './swap-data.ts'
 
-/** An empty database to restore into, which nobody works on yet. */
+/** An empty database to restore into, which nobody uses yet. */
 export interface Target {
   url: string
-  /** How it takes the place of the old one. */
+  /** The swap that replaces the old database. */
   swap: Swap['database']
-  /** Ends it when it is a server of ours; it stays on disk. */
+  /** Stops the server if it is embedded; its files stay on disk. */
   stop (): Promise<void>
-  /** Removes it. */
+  /** Deletes the database. */
   discard (): Promise<void>
 }
 
@@ -33,7 +33,7 @@ async function openExternal (url: string, stamp: string): Promise<Target> {
     if (users.length > 0) {
       throw new StartError(`The database ${name} is in use (${users.join(', ')}). Stop what uses it, then repeat this.`, { exitCode: 75 })
     }
-    // Of a restore that was killed.
+    // Delete the database of a killed restore.
     await dropDatabase(client, fresh)
     return await createBeside(client, url, fresh)
   }).catch((err: unknown) => {
@@ -49,6 +49,6 @@ async function openExternal (url: string, stamp: string): Promise<Target> {
   }
 }
 
-/** Makes the database that this configuration leads to, beside the one that may be there. */
+/** Creates the database for this configuration, beside the existing one. */
 export const openTarget = (config: Config, stamp: string): Promise<Target> =>
   config.database.url === undefined ? openEmbedded(config) : openExternal(config.database.url, stamp)
