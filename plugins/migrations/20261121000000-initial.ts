@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** The library, its users and the tasks that work on it. */
+/** The tables of the library, its users and its tasks. */
 export class Migration20261121000000 extends Migration {
   override up (): void {
     this.addSql(`create table "platforms" (

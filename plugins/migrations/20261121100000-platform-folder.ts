@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Which folder held a platform's ROMs, so that a mount point without its disk is not taken for it. */
+/** The inode of a platform's folder, which distinguishes the folder from a mount point without its disk. */
 export class Migration20261121100000 extends Migration {
   override up (): void {
     this.addSql('alter table "platforms" add column "fs_inode" text null')

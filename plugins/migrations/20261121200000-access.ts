@@ -3,7 +3,7 @@ import { Migration } from '@mikro-orm/migrations'
 const LIBRARY = ['roms', 'platforms', 'firmware']
 const OWN = ['collections', 'playlists', 'assets', 'devices']
 
-/** What a group of members may do: read everything, write and delete what is their own. */
+/** Returns the grants of members: read everything, write and delete their own objects. */
 const memberGrants = () => [
   ...[...LIBRARY, 'collections', 'playlists', 'assets'].map((entity) => [entity, 'read', false]),
   ['devices', 'read', true],
@@ -21,13 +21,13 @@ function insertGroup (name: string, description: string, isDefault: boolean, gra
     select added.id, g.entity, g.action, g.own_only from added, (values ${rows.join(', ')}) as g(entity, action, own_only)`
 }
 
-/** The groups that every database begins with. */
+/** The groups of every new database. */
 export const FIRST_GROUPS = [
   insertGroup('Members', 'Read the library, write what is their own', true, memberGrants()),
   insertGroup('Editors', 'Members who may also change the library', false, editorGrants())
 ]
 
-/** Who may do and see what; devices, and the ways to sign in. */
+/** Tables of permissions, devices and sign-in. */
 export class Migration20261121200000 extends Migration {
   override up (): void {
     this.addPermissions()

@@ -1,9 +1,9 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** The inbox, and the channels that it is forwarded through. */
+/** Tables of the inbox, and of the channels that forward it. */
 export class Migration20261121300000 extends Migration {
   override up (): void {
-    // Whether those who wait for a task's end are still to be told of it.
+    // True if the listeners to the end of a task have not run yet.
     this.addSql('alter table "tasks" add column "end_pending" boolean not null default false')
     this.addSql(`create table "notifications" (
       "id" serial primary key,

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Which devices are online, and what they are asked to fetch. */
+/** Tables of online devices, and of their requests to install ROMs. */
 export class Migration20261121310000 extends Migration {
   override up (): void {
     this.addSql(`create table "device_presences" (

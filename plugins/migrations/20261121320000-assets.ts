@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Saves, states and screenshots with their former versions. */
+/** Tables of saves, states and screenshots with their former versions. */
 export class Migration20261121320000 extends Migration {
   override up (): void {
     this.addSql(`create table "assets" (

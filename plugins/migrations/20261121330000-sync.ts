@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** What each device was given, and the runs that gave it. */
+/** Tables of the files that each device received, and of the sync sessions. */
 export class Migration20261121330000 extends Migration {
   override up (): void {
     this.addSql(`create table "sync_sessions" (

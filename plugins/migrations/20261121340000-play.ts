@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Who played what, and who plays now. */
+/** Tables of play sessions and of current players. */
 export class Migration20261121340000 extends Migration {
   override up (): void {
     this.addSql(`create table "play_sessions" (

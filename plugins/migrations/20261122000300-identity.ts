@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** What a data directory is recognised by, and folders of users that no other database names. */
+/** The identity of a data directory, and folders of users whose names no other database contains. */
 export class Migration20261122000300 extends Migration {
   override up (): void {
     this.addSql(`create table "installation" (
@@ -8,7 +8,7 @@ export class Migration20261122000300 extends Migration {
       "identity" uuid not null,
       "looked_at" timestamptz(3) null)`)
     this.addSql('alter table "users" add column "folder" text null')
-    // Where the files of the accounts lie that are there already.
+    // The existing accounts keep their folders.
     this.addSql('update "users" set "folder" = encode(convert_to(\'User:\' || "id", \'UTF8\'), \'hex\')')
     this.addSql('alter table "users" alter column "folder" set not null, alter column "folder" set default gen_random_uuid()::text')
     this.addSql('alter table "users" add constraint "users_folder_unique" unique ("folder")')

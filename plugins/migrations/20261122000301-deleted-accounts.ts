@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** What accounts that were deleted had uploaded, while it can be restored. */
+/** Uploads of deleted accounts, as long as they can be restored. */
 export class Migration20261122000301 extends Migration {
   override up (): void {
     this.addSql(`create table "deleted_accounts" (

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** What apps rely on: the id that a device was registered with, and why a pairing code is not good. */
+/** Columns for apps: the id with which a device was registered, and the reason why a pairing code is invalid. */
 export class Migration20261122000400 extends Migration {
   override up (): void {
     this.addSql('alter table "devices" add column "is_numbered" boolean not null default false')

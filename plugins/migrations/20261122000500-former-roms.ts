@@ -2,7 +2,7 @@ import { Migration } from '@mikro-orm/migrations'
 
 const SINCE_ROM = ['rom_users', 'play_sessions', 'sync_bases']
 
-/** Whatever deletes a row, also the database itself along with its platform, leaves a note of whose id it was. */
+/** Stores the id of every deleted row, also if the database deletes the row together with its platform. */
 const KEEP_PLATFORM = `create function keep_former_platform () returns trigger language plpgsql as $$ begin
   insert into former_platforms (fs_slug, id, custom_name, description)
     values (old.fs_slug, old.id, old.custom_name, old.description)
@@ -15,7 +15,7 @@ const KEEP_ROM = `create function keep_former_rom () returns trigger language pl
   return old;
 end $$`
 
-/** What hangs on a ROM or platform by its id stays while it is gone, and the id comes back with the files. */
+/** Tables of deleted ROMs and platforms. Rows that refer to their ids stay, and the id returns with the files. */
 export class Migration20261122000500 extends Migration {
   override up (): void {
     this.addSql(`create table "former_platforms" (

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** The database itself sees to it that a default group is left, whoever changes groups at the same time. */
+/** The database itself ensures that a default group remains, even under concurrent changes. */
 export class Migration20261122000600 extends Migration {
   override up (): void {
     this.addSql(`insert into "permission_groups" ("name", "description", "is_system")
@@ -15,7 +15,7 @@ export class Migration20261122000600 extends Migration {
       end if;
       return null;
     end $$`)
-    // At the end of a transaction: between the old default and the new one there is none.
+    // The check runs at the end of a transaction, because no group is the default between two changes of it.
     this.addSql(`create constraint trigger "permission_groups_default_kept"
       after delete or update of "is_default" on "permission_groups" deferrable initially deferred
       for each row when (old."is_default") execute function "keep_default_group"()`)

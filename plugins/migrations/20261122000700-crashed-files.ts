@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Files whose reading ended the process that read them. */
+/** Files that crashed the process that read them. */
 export class Migration20261122000700 extends Migration {
   override up (): void {
     this.addSql(`create table "crashed_files" (

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** What plugins are, for processes that run none of their code. */
+/** Descriptions of plugins, for processes that do not run plugin code. */
 export class Migration20261122010300 extends Migration {
   override up (): void {
     this.addSql(`create table "plugin_snapshots" (

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** What each user set for a source, and how they fare there; RetroAchievements had columns of its own before. */
+/** Each user's settings and progress at a provider. Before, RetroAchievements had columns of its own. */
 export class Migration20261122010400 extends Migration {
   override up (): void {
     this.addSql(`create table "provider_accounts" (

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** What of plugins outlives a restart: their local indexes, and what they learnt of their limits. */
+/** Data of plugins that survives a restart: local indexes, and rate limits that services reported. */
 export class Migration20261122100000 extends Migration {
   override up (): void {
     this.addSql(`create table "plugin_indexes" (

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** The pictures of a game's achievements that are stored. */
+/** The stored badges of a game's achievements. */
 export class Migration20261122100100 extends Migration {
   override up (): void {
     this.addSql('alter table "roms" add column "badges" text[] not null default \'{}\'')

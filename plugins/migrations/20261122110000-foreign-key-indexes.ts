@@ -9,7 +9,7 @@ const COLUMNS = [
   ['users', 'permission_group_id']
 ] as const
 
-/** Whatever is deleted, the rows that refer to it are found without reading their whole table. */
+/** Indexes of foreign keys: a deletion finds the rows that refer to the deleted row without a scan of their table. */
 export class Migration20261122110000 extends Migration {
   override up (): void {
     for (const [table, column] of COLUMNS) {

@@ -13,7 +13,7 @@ const CHANGES = {
   permission_overrides: ANY
 }
 
-/** Processes keep who calls for a moment: whatever changes what callers may do ends that everywhere. */
+/** Invalidates cached callers in all processes after a change of their permissions. */
 export class Migration20261122112000 extends Migration {
   override up (): void {
     this.addSql(ANNOUNCE)

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations'
 
 /**
- * Counts a change. A transaction takes any row that no other one holds, so that no two ever wait for each other, and
- * the sum of all rows of a kind moves with every commit and never before it.
+ * Counts a change. A transaction updates any row that no other one locks, so transactions never wait for each other.
+ * The sum of all rows of a kind changes with every commit and never before it.
  */
 const MOVE_VERSION = `create function move_library_version (moved text, owner int) returns void language plpgsql as $$
 declare marker text := 'svc.moved_' || moved || '_' || owner;
@@ -14,7 +14,7 @@ begin
   perform set_config(marker, '1', true);
 end $$`
 
-/** What the scan worker writes is counted apart from what a person changes. */
+/** Changes by the scan worker are counted apart from changes by people. */
 const NOTE_LIBRARY = `create function note_library_change () returns trigger language plpgsql as $$ begin
   perform move_library_version(case current_setting('application_name') when 'svc worker' then 'scans' else 'edits' end, 0);
   return null;
@@ -23,7 +23,7 @@ const NOTE_ASSETS = `create function note_assets_change () returns trigger langu
   perform move_library_version('assets', 0);
   return null;
 end $$`
-/** All that a scan stored is to be seen once it has ended. */
+/** After a scan ended, all rows that it stored must be visible. */
 const NOTE_TASK = `create function note_task_end () returns trigger language plpgsql as $$ begin
   perform move_library_version('edits', 0);
   return null;
@@ -34,7 +34,7 @@ const countMarks = (rows: string, isShown: string) => `for owner, shown in selec
       perform move_library_version('marks', owner);
       if shown then perform move_library_version('shown', owner); end if;
     end loop;`
-/** Which ROMs somebody sees depends on two of the marks. */
+/** Only two of the marks decide which ROMs a user sees. */
 const NOTE_MARKS = `create function note_marks_change () returns trigger language plpgsql as $$
 declare owner int; shown boolean;
 begin
@@ -53,7 +53,7 @@ const LIBRARY_TABLES = ['platforms', 'roms', 'rom_files', 'rom_matches', 'hidden
 const ANY_CHANGE = 'insert or update or delete'
 const ROWS = { insert: 'new table as new_rows', update: 'old table as old_rows new table as new_rows', delete: 'old table as old_rows' }
 
-/** What follows from the library can be kept as long as nothing of it changed. */
+/** Versions of the library: data derived from it can be cached until its version changes. */
 export class Migration20261122113000 extends Migration {
   override up (): void {
     this.addSql(`create table "library_versions" (

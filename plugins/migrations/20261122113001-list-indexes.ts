@@ -3,8 +3,8 @@ import { Migration } from '@mikro-orm/migrations'
 const LISTS = ['genres', 'franchises', 'collections', 'companies', 'age_ratings', 'regions', 'languages', 'tags']
 
 /**
- * Words inside of names are found by their trigrams. Whose database has no such extension, or does not let the server
- * add it, searches by reading all names.
+ * Trigrams find words inside of names. A database without the extension, or whose role may not add it, searches all
+ * names instead.
  */
 const INDEX_NAMES = `do $$ begin
   create extension if not exists pg_trgm;
@@ -13,7 +13,7 @@ exception when insufficient_privilege or undefined_file or feature_not_supported
   raise notice 'Without the extension pg_trgm searches read all names: %', sqlerrm;
 end $$`
 
-/** Lists of large libraries are found and sorted without reading all ROMs. */
+/** Indexes with which lists of large libraries are found and sorted without reading all ROMs. */
 export class Migration20261122113001 extends Migration {
   override up (): void {
     this.addSql(INDEX_NAMES)

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Processes keep who calls by a browser's login for a moment, as they do by a token. */
+/** Invalidates cached callers of browser sessions, as for tokens. */
 export class Migration20261122114500 extends Migration {
   override up (): void {
     this.addSql(`create trigger "announce_callers" after delete or update of "user_id", "device_id", "token_hash", "expires_at" on "sessions"

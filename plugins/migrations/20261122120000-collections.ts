@@ -13,7 +13,7 @@ const COMMON = `"id" serial primary key,
       "created_at" timestamptz(3) not null default now(),
       "updated_at" timestamptz(3) not null default now()`
 
-/** Lists of ROMs made by hand, and those that are a stored filter. */
+/** Tables of manual lists of ROMs, and of lists with a stored filter. */
 export class Migration20261122120000 extends Migration {
   override up (): void {
     this.addSql(`create table "collections" (${COMMON},

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** What is counted of each ROM: once by its extension, and once for each region. */
+/** The counted values of each ROM: once by its extension, and once for each region. */
 const FACTS = `cross join lateral (select 'extension' as kind, r.fs_extension as key
     union all select 'region', unnest(r.regions)) f`
 const insertRomFacts = (from: string) => `insert into library_counts (platform_id, min_age, kind, key, roms, bytes)
@@ -11,7 +11,7 @@ const ROM_COLUMNS = 'id, platform_id, min_age, fs_extension, regions, fs_size_by
 const signed = (table: string, sign: 1 | -1) => `select ${ROM_COLUMNS}, ${sign} as sign from ${table}`
 const BOTH = `${signed('added', 1)} union all ${signed('removed', -1)}`
 
-/** What writes ROMs writes what that changes in the numbers, once per statement. */
+/** Each statement that writes ROMs also writes its change of the counts. */
 const COUNT_ROMS = `create function count_roms() returns trigger language plpgsql as $$ begin
   if tg_op = 'INSERT' then
     ${insertRomFacts(signed('added', 1))};
@@ -29,7 +29,7 @@ const COUNT_ROMS = `create function count_roms() returns trigger language plpgsq
   return null;
 end $$`
 
-/** The matches of a ROM go with it, at a moment when nobody knows any more where it was. */
+/** Deleting a ROM deletes its matches, but by then its platform is unknown. So this trigger counts them before. */
 const COUNT_MATCHES_OF_GONE = `create function count_matches_of_gone() returns trigger language plpgsql as $$ begin
   insert into library_counts (platform_id, min_age, kind, key, roms)
   select old.platform_id, old.min_age, 'provider', m.provider, -1
@@ -41,7 +41,7 @@ const MATCHES = {
   added: 'select rom_id, provider, 1 as sign from added where provider_id is not null',
   removed: 'select rom_id, provider, -1 as sign from removed where provider_id is not null'
 }
-/** A ROM whose age is about to change is waited for, so that its matches count for the age that it then has. */
+/** The lock waits for a change of a ROM's age, so that its matches count for the new age. */
 const insertMatchFacts = (from: string) => `insert into library_counts (platform_id, min_age, kind, key, roms)
     with changed as (select rom_id, provider, sum(sign) as sign from (${from}) c group by 1, 2 having sum(sign) <> 0),
       held as (select r.id, r.platform_id, r.min_age from roms r where r.id in (select rom_id from changed)
@@ -59,14 +59,14 @@ const COUNT_MATCHES = `create function count_matches() returns trigger language 
   return null;
 end $$`
 
-/** As the entities have them. */
+/** The same triggers as in the entities. */
 const statementTriggers = (table: string, run: string) => [
   `create trigger ${run}_insert after insert on "${table}" referencing new table as added for each statement execute function ${run}()`,
   `create trigger ${run}_update after update on "${table}" referencing old table as removed new table as added for each statement execute function ${run}()`,
   `create trigger ${run}_delete after delete on "${table}" referencing old table as removed for each statement execute function ${run}()`
 ]
 
-/** How many ROMs there are of each kind is known without reading them. */
+/** Counts of ROMs by kind, which need no reading of the ROMs. */
 export class Migration20261122121000 extends Migration {
   override up (): void {
     this.addSql(`create table "library_counts" (

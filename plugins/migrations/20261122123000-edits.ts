@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** What a person set of a ROM by hand stays, whatever scans find; and a rename that was begun is known. */
+/** Field locks, which scans keep, and a journal of renames. */
 export class Migration20261122123000 extends Migration {
   override up (): void {
     this.addSql(`alter table "roms"

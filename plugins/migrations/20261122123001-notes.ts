@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** What people write about ROMs. */
+/** Notes of users about ROMs. */
 export class Migration20261122123001 extends Migration {
   override up (): void {
     this.addSql(`create table "notes" (

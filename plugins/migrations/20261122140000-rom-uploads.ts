@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** ROMs that arrive in parts. */
+/** ROM uploads in parts. */
 export class Migration20261122140000 extends Migration {
   override up (): void {
     this.addSql(`create table "rom_uploads" (

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** A ROM whose files are being converted: after a crash it is known what is left to do. */
+/** Running conversions of ROMs, so that a crashed one can be completed. */
 export class Migration20261122160100 extends Migration {
   override up (): void {
     this.addSql(`create table "rom_conversions" (

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Rooms in which people play together, and who is in them. */
+/** Tables of netplay rooms and their players. */
 export class Migration20261122180100 extends Migration {
   override up (): void {
     this.addSql(`create table "netplay_rooms" (

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Machines that somebody plays on, and what players are to be told once when somebody else ended it. */
+/** Running streaming sessions, and the notices for players whose session somebody else ended. */
 export class Migration20261122180200 extends Migration {
   override up (): void {
     this.addSql(`create table "streaming_sessions" (

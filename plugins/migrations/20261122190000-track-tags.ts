@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** The tags of soundtracks that scans find are read later; what is to be read, and what was, is found by an index. */
+/** Tags of new soundtrack files are read after a scan. The indexes find files with and without tags. */
 export class Migration20261122190000 extends Migration {
   override up (): void {
     this.addSql('alter table "rom_files" add column "tags_of" timestamptz(3) null')

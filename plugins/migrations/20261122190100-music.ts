@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Music that users marked, and put in an order of their own. */
+/** Tables of users' favourite tracks and playlists. */
 export class Migration20261122190100 extends Migration {
   override up (): void {
     this.addSql(`create table "music_playlists" (

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** A ROM and a firmware file are what they are within one library, so the same platform may lie in several. */
+/** ROMs and firmware files are unique within one library, because the same platform may be in several. */
 const UNIQUES = [['roms', 'platform_id', 'fs_name'], ['firmware', 'platform_id', 'file_name']] as const
 
 const KEEP_ROM = `create or replace function keep_former_rom () returns trigger language plpgsql as $$ begin
@@ -9,7 +9,7 @@ const KEEP_ROM = `create or replace function keep_former_rom () returns trigger 
   return old;
 end $$`
 
-/** Several root folders. All that was known until now lies in the first one. */
+/** Several libraries. All existing rows belong to the first one. */
 export class Migration20261122191000 extends Migration {
   override up (): void {
     this.addSql(`create table "libraries" (

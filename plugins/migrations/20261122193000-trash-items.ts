@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** What lies in the trash of libraries, and how it was before. */
+/** Files in the trash of libraries, and their former state. */
 export class Migration20261122193000 extends Migration {
   override up (): void {
     this.addSql(`create table "trash_items" (

@@ -1,6 +1,9 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Those whose ids tell which ROMs are one game, the most trusted first. Of others the statements of lists know. */
+/**
+ * Providers whose ids decide which ROMs are one game, most trusted first. Ids of other providers are evaluated by the
+ * statements of lists.
+ */
 const TRUSTED = "'{igdb,ss,moby,ra,hasheous,launchbox,tgdb,flashpoint}'::text[]"
 const isEarly = (name: string) => `${name} ~* '[(\\[](demo|beta|proto|sample|kiosk|preview)'`
 const hasId = 'provider_id is not null'
@@ -15,12 +18,12 @@ const insertGames = (which: string) => `insert into rom_games (rom_id, platform_
       from rom_matches m where m.${hasId} and ${which} group by m.rom_id) k
     join roms r on r.id = k.rom_id`
 
-/** For a library that no trigger has seen. */
+/** Inserts the rows of a library whose changes no trigger has seen. */
 export const INSERT_ALL_GAMES = insertGames('true')
 
 const matchesOf = (table: string) => `select rom_id, provider, provider_id from ${table}`
 
-/** Of two that change what is known of one ROM, the later waits and then sees what the earlier wrote. */
+/** Of two transactions that change matches of one ROM, the later waits and then sees the changes of the earlier. */
 const KEEP_GAMES = `create function keep_games () returns trigger language plpgsql as $$ declare changed int[];
 begin
   if tg_op = 'INSERT' then
@@ -44,7 +47,7 @@ const KEEP_PLACE = `create function keep_place_of_game () returns trigger langua
   return null;
 end $$`
 
-/** As the entities have them. */
+/** The same triggers as in the entities. */
 const PLACE = ['platform_id', 'fs_name', 'fs_name_no_ext', 'regions']
 const isOther = PLACE.map((column) => `old.${column} is distinct from new.${column}`).join(' or ')
 const statementTriggers = [
@@ -52,7 +55,7 @@ const statementTriggers = [
 ].map(([event, rows]) => `create trigger keep_games_${event} after ${event} on "rom_matches" referencing ${rows} ` +
   'for each statement execute function keep_games()')
 
-/** Siblings are found without reading the ROMs, or what the providers say of them. */
+/** Keys with which siblings are found without reading the ROMs or their matches. */
 export class Migration20261122210100 extends Migration {
   override up (): void {
     this.addSql(`create table "rom_games" (

@@ -1,6 +1,9 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Lists of all ROMs, and orders by the ids of providers, are made of an index alone; rows are many times as large. */
+/**
+ * Covering indexes: lists of all ROMs, and sorting by ids of providers, read only the index, because rows are much
+ * larger.
+ */
 export class Migration20261122220100 extends Migration {
   override up (): void {
     this.addSql('create index "roms_by_name" on "roms" ("name_sort_key", "id") ' +

@@ -1,10 +1,10 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** The columns that a field lock is about. */
+/** The columns that field locks protect. */
 const LOCKED = ['id', 'platform_id', 'own_fields', 'manual_metadata', 'edits', 'name', 'name_sort_key', 'summary', 'url_cover',
   'path_cover_large', 'path_cover_small', 'url_manual', 'path_manual']
 
-/** Matches that a person chose or wrote are kept with the locks that name them. */
+/** Matches that a person chose or wrote are stored with the field locks that name them. */
 const LOCKS = `case when old.own_fields <> '{}' or jsonb_typeof(old.manual_metadata) = 'object' then jsonb_build_object(
     'rom', jsonb_build_object(${LOCKED.map((name) => `'${name}', old.${name}`).join(', ')}),
     'matches', coalesce((select jsonb_agg(to_jsonb(m)) from rom_matches m where m.rom_id = old.id
@@ -16,7 +16,7 @@ const KEEP_ROM = `create or replace function keep_former_rom () returns trigger 
   return old;
 end $$`
 
-/** A ROM whose row was deleted keeps its field locks until its file is back. */
+/** A deleted ROM keeps its field locks until its file returns. */
 export class Migration20261123091000 extends Migration {
   override up (): void {
     this.addSql('alter table "former_roms" add column "locks" jsonb null')
