@@ -18,7 +18,7 @@ export const StatsSchema = Type.Object({
   ROMS: Type.Integer(),
   SAVES: Type.Integer({ description: 'Saves of all users' }),
   STATES: Type.Integer({ description: 'States of all users' }),
-  SCREENSHOTS: Type.Integer({ description: "Size of all users' uploads, including the pictures of saves and states" }),
+  SCREENSHOTS: Type.Integer({ description: 'Screenshots of all users, including the pictures of saves and states' }),
   TOTAL_FILESIZE_BYTES: Type.Integer(),
   METADATA_COVERAGE: byPlatform(MetadataCoverageItem, 'How many ROMs each provider knows'),
   REGION_BREAKDOWN: byPlatform(RegionBreakdownItem, 'ROMs by region, most first'),
