@@ -40,8 +40,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
 
   app.get('/api/health', {
     schema: {
-      operationId: 'getLiveness', tags, summary:
-        'Check if this process answers; administrators also see problems between visitors and it', response: { 200: LivenessSchema }
+      operationId: 'getLiveness', tags, summary: 'Check if this process answers; administrators also see problems', response: { 200: LivenessSchema }
     },
     config: { public: true }
   }, async ({ caller }) => {
