@@ -8,7 +8,7 @@ type Cookies = Record<string, string>
 
 const cookieHeader = (cookies: Cookies) => Object.entries(cookies).map(([name, value]) => `${name}=${value}`).join('; ')
 
-/** What a browser keeps of an answer. */
+/** Reads the cookies that a browser stores from a response. */
 function readCookies (reply: { cookies: unknown[] }): Cookies {
   const cookies = reply.cookies as { name: string, value: string }[]
   return Object.fromEntries(cookies.map(({ name, value }) => [name, value]))
@@ -34,7 +34,7 @@ t.test('a login opens a session whose cookie no script can read', async (t) => {
   t.equal(me.json().username, 'admin')
 })
 
-t.test('a wrong password, an unknown name and a disabled account read the same', async (t) => {
+t.test('a wrong password, an unknown name and a disabled account get the same answer', async (t) => {
   const { app, createUser } = await fresh(t)
   await createUser('alice')
   await createUser('bob')
@@ -47,7 +47,7 @@ t.test('a wrong password, an unknown name and a disabled account read the same',
   t.same(new Set(answers), new Set(['401 {"detail":"Incorrect username or password"}']))
 })
 
-t.test('signing in again gives a new session and ends the old one', async (t) => {
+t.test('signing in again opens a new session and ends the old one', async (t) => {
   const test = await fresh(t)
   const first = await signIn(test)
   const again = await test.app.inject({
@@ -60,7 +60,7 @@ t.test('signing in again gives a new session and ends the old one', async (t) =>
   t.equal(old.statusCode, 401)
 })
 
-t.test('after signing out the session is refused, and a later answer cannot bring it back', async (t) => {
+t.test('after signing out the session is refused, and no later response revives it', async (t) => {
   const test = await fresh(t)
   const cookies = await signIn(test)
   const headers = { cookie: cookieHeader(cookies), 'x-csrftoken': cookies.svc_csrftoken ?? '' }
@@ -88,7 +88,7 @@ t.test('V5: a write with a session needs the CSRF token of that session', async 
   t.equal((await write({ 'x-csrftoken': cookies.svc_csrftoken })).statusCode, 201)
 })
 
-t.test('V6: an Authorization header does not switch the CSRF check off while the cookie authenticates', async (t) => {
+t.test('V6: an Authorization header does not disable the CSRF check of a cookie', async (t) => {
   const test = await fresh(t)
   const cookies = await signIn(test)
   for (const authorization of ['Bearer x', 'Basic x', test.admin.authorization]) {
@@ -99,7 +99,7 @@ t.test('V6: an Authorization header does not switch the CSRF check off while the
   }
 })
 
-t.test('the first administrator is made by anyone on this machine with the CSRF pair, and then never again', async (t) => {
+t.test('on this machine anyone with the CSRF pair creates the first administrator, once', async (t) => {
   const { app } = await fresh(t, { withoutAdmin: true })
   const guest = readCookies(await app.inject({ url: '/api/heartbeat' }))
   const headers = { cookie: cookieHeader(guest), 'x-csrftoken': guest.svc_csrftoken ?? '' }
@@ -111,7 +111,7 @@ t.test('the first administrator is made by anyone on this machine with the CSRF 
   t.equal((await create('admin-four')).statusCode, 401)
 })
 
-t.test('over the network nobody makes the first administrator without the code that the server printed', async (t) => {
+t.test('over the network the first administrator needs the printed setup code', async (t) => {
   const { app } = await fresh(t, { withoutAdmin: true })
   const guest = readCookies(await app.inject({ url: '/api/heartbeat' }))
   const headers = { cookie: cookieHeader(guest), 'x-csrftoken': guest.svc_csrftoken ?? '' }
@@ -136,7 +136,7 @@ t.test('over the network nobody makes the first administrator without the code t
   t.equal(await create({ remoteAddress: '192.0.2.3' }, { setup_code: code, username: 'second' }), 401, 'it is good for the first one')
 })
 
-t.test('names, passwords and addresses are checked, and the rule that is broken is named', async (t) => {
+t.test('an invalid name, password or address is refused with the broken rule', async (t) => {
   const { app, admin, createUser } = await fresh(t)
   await createUser('alice')
   const create = (payload: object) => app.inject({
@@ -149,14 +149,14 @@ t.test('names, passwords and addresses are checked, and the rule that is broken 
   t.equal((await create({ role: 'viewer' })).json().role, 'user')
 })
 
-t.test('a user cannot make users', async (t) => {
+t.test('a user cannot create users', async (t) => {
   const { app, createUser } = await fresh(t)
   const headers = await createUser('alice')
   const payload = { username: 'mallory', email: '', password: 'a password', role: 'admin' }
   t.equal((await app.inject({ method: 'POST', url: '/api/users', headers, payload })).statusCode, 403)
 })
 
-t.test('a token is shown once, kept only as a hash, and does what its scopes say', async (t) => {
+t.test('a token is shown once, stored only as a hash, and limited to its scopes', async (t) => {
   const { app, admin } = await fresh(t)
   const created = (await app.inject({ method: 'POST', url: '/api/client-tokens', headers: admin, payload: TOKEN })).json()
   t.match(created.raw_token, /^svc_[0-9a-f]{64}$/)
@@ -170,7 +170,7 @@ t.test('a token is shown once, kept only as a hash, and does what its scopes say
   t.notOk('raw_token' in list[0])
 })
 
-t.test('a token shrinks with its owner and stops when it is revoked, replaced or run out', async (t) => {
+t.test("a token follows its owner's scopes, and ends if revoked, replaced or expired", async (t) => {
   const { app, admin } = await fresh(t)
   const em = app.orm.em.fork()
   const make = async () => (await app.inject({
@@ -192,7 +192,7 @@ t.test('a token shrinks with its owner and stops when it is revoked, replaced or
   t.equal(await call(renewed.raw_token, '/api/users/me'), 200)
 })
 
-t.test("another user's token is not there", async (t) => {
+t.test("a request for another user's token answers 404", async (t) => {
   const { app, admin, createUser } = await fresh(t)
   const { id } = (await app.inject({ method: 'POST', url: '/api/client-tokens', headers: admin, payload: TOKEN })).json()
   const headers = await createUser('alice')
@@ -201,7 +201,7 @@ t.test("another user's token is not there", async (t) => {
   t.equal((await app.inject({ url: '/api/client-tokens', headers: admin })).json().length, 1)
 })
 
-t.test('a token asks for no scope its maker lacks, and for none that does not exist', async (t) => {
+t.test('a token cannot get a scope that its creator lacks or that does not exist', async (t) => {
   const { app, createUser } = await fresh(t)
   const headers = await createUser('alice')
   const make = async (scopes: string[]) =>
@@ -211,7 +211,7 @@ t.test('a token asks for no scope its maker lacks, and for none that does not ex
   t.equal(await make([]), 422)
 })
 
-t.test('a changed password stops Basic credentials at once, even those used a moment ago', async (t) => {
+t.test('a changed password stops Basic credentials at once, even cached ones', async (t) => {
   const { app, createUser } = await fresh(t)
   const headers = await createUser('alice')
   t.equal((await app.inject({ url: '/api/users/me', headers })).statusCode, 200)

@@ -7,7 +7,7 @@ t.test('in kiosk mode', async (t) => {
   await createUser('alice')
   const status = async (url: string, headers = {}) => (await app.inject({ url, headers })).statusCode
 
-  await t.test('whoever brings no credentials is a guest who may read', async (t) => {
+  await t.test('a request without credentials belongs to a guest who may read', async (t) => {
     const me = (await app.inject({ url: '/api/users/me' })).json()
     t.match(me, { id: -1, username: 'kiosk', role: 'user', email: null, current_device_id: null })
     t.same(me.oauth_scopes, ['me.read', 'roms.read', 'platforms.read', 'assets.read', 'devices.read', 'firmware.read',
@@ -49,7 +49,7 @@ t.test('in kiosk mode', async (t) => {
     t.equal(await status('/api/roms'), 200)
   })
 
-  await t.test('wrong credentials are still refused, and right ones count', async (t) => {
+  await t.test('wrong credentials are still refused, and valid ones work', async (t) => {
     t.equal(await status('/api/roms', { authorization: 'Bearer x' }), 401)
     t.equal(await status('/api/roms', { authorization: 'Basic x' }), 401)
     t.equal(await status('/api/users', admin), 200)

@@ -12,7 +12,7 @@ import { until } from '../../until.ts'
 import { bearer, createCaller } from '../tokens/support.ts'
 import { startSecondWorker } from '../tasks/workers-support.ts'
 
-// Nothing that is done every so often may be what ends a socket.
+// Periodic checks must not be the reason why a socket ends.
 mock.timers.enable({ apis: ['setInterval'] })
 t.teardown(() => { mock.timers.reset() })
 
@@ -29,7 +29,7 @@ async function makeUser (name: string): Promise<{ id: number, headers: Record<st
   return { id: row?.id ?? 0, headers }
 }
 
-/** One socket of a browser and one of a device at each worker, bound to their owner. */
+/** Opens one socket of a browser and one of a device at each worker, connected to their owner. */
 async function connectAll (t: Pick<Test, 'teardown'>, userId: number, cookie: string, token: string) {
   const open = async (at: TestApp['app'], namespace: '/' | '/devices') => {
     const handshake = namespace === '/' ? { headers: { cookie } } : { auth: { token } }
@@ -117,7 +117,7 @@ for (const [by, change] of Object.entries(CHANGES)) {
 }
 
 interface Attempt { owner: ReturnType<typeof createCaller>, userId: number, tokenId: number, userCode: string }
-/** What somebody who knows the former password could do so as to stay in. */
+/** Requests with which somebody who knows the former password could keep access. */
 const ATTEMPTS: Record<string, (attempt: Attempt) => Promise<{ status: number }>> = {
   'makes a token': ({ owner }) => owner.post('/api/client-tokens', { name: 'late', scopes: ['me.read'] }),
   'renews a token': ({ owner, tokenId }) => owner.put(`/api/client-tokens/${tokenId}/regenerate`),
@@ -128,7 +128,7 @@ const ATTEMPTS: Record<string, (attempt: Attempt) => Promise<{ status: number }>
   'sets a password': ({ owner, userId }) => owner.put(`/api/users/${userId}`, { password: 'back to mine' })
 }
 
-t.test('whoever was let in by the former password, and comes to its turn after the new one, gets nothing (V11)', async (t) => {
+t.test('a request with the former password that runs after the change gets nothing (V11)', async (t) => {
   for (const [index, [name, attempt]] of Object.entries(ATTEMPTS).entries()) {
     const username = `late-${index}`
     const { id: userId, headers } = await makeUser(username)

@@ -47,7 +47,7 @@ t.test('a forgotten password', async (t) => {
     (await post(test, '/api/reset-password', { token, new_password: password })).statusCode
   const status = async (headers: Record<string, string>) => (await app.inject({ url: '/api/users/me', headers })).statusCode
 
-  await t.test('is answered the same whether or not there is such a user; the link goes to the user alone', async (t) => {
+  await t.test('gets the same answer for an unknown user, and only the user gets the link', async (t) => {
     for (const username of ['nobody', 'x'.repeat(5000)]) {
       const unknown = await post(test, '/api/forgot-password', { username })
       t.equal(`${unknown.statusCode} ${unknown.body}`, '200 null')
@@ -62,7 +62,7 @@ t.test('a forgotten password', async (t) => {
     t.notMatch(rows, tokenOf(findLink()).split('.')[1], 'only a hash is kept')
   })
 
-  await t.test('confirms the address that the link was mailed to, and no other', async (t) => {
+  await t.test('confirms only the address to which the link was mailed', async (t) => {
     const isConfirmed = async () => (await em.execute<{ email_confirmed: boolean }[]>(
       "select email_confirmed from users where username = 'alice'"))[0]?.email_confirmed
     const changeEmail = (email: string) =>
@@ -78,7 +78,7 @@ t.test('a forgotten password', async (t) => {
     t.equal(await isConfirmed(), true)
   })
 
-  await t.test('sets a new one once, and signs the user out everywhere', async (t) => {
+  await t.test('is replaced once, and signs the user out everywhere', async (t) => {
     const session = await signIn(app, 'alice')
     const client = io(address, { path: '/svc/ws/socket.io', transports: ['websocket'], forceNew: true, reconnection: false, extraHeaders: session })
     t.teardown(() => { client.disconnect() })
@@ -101,7 +101,7 @@ t.test('a forgotten password', async (t) => {
     t.match(await em.execute("select username from audit_events where event = 'password.reset'"), [{ username: 'alice' }])
   })
 
-  await t.test('is reset by nothing but a live link', async (t) => {
+  await t.test('is reset only by a valid link', async (t) => {
     const jwts = createJwts(app.secrets)
     const old = await ask('bob')
     await em.execute("update one_time_tokens set expires_at = now() - interval '1 second'")
@@ -115,7 +115,7 @@ t.test('a forgotten password', async (t) => {
     t.equal(await reset(orphan), 404)
   })
 
-  await t.test('is not asked for, nor links tried, without end', async (t) => {
+  await t.test('cannot be requested, nor links tried, without limit', async (t) => {
     await app.users.create({ username: 'carol', password: 'a password', email: 'carol@example.org', role: 'user' })
     const asks = async (username: string, remoteAddress: string) =>
       (await post(test, '/api/forgot-password', { username }, { remoteAddress })).statusCode
@@ -134,7 +134,7 @@ t.test('a forgotten password', async (t) => {
     t.equal(await reset('x.y.z'), 429)
   })
 
-  await t.test('is reset by a page that needs nothing but the link', async (t) => {
+  await t.test('is reset on a page that needs only the link', async (t) => {
     const page = await app.inject({ url: '/reset-password?token=x' })
     t.equal(page.statusCode, 200)
     t.ok(page.cookies.some(({ name }) => name === 'svc_csrftoken'), 'it brings the CSRF value it sends')
@@ -146,7 +146,7 @@ t.test('a forgotten password', async (t) => {
     t.notOk(Object.keys((await app.inject({ url: '/openapi.json' })).json<{ paths: object }>().paths).some((path) => path.startsWith('/reset')))
   })
 
-  await t.test('is set from the command line by whoever runs the server', async (t) => {
+  await t.test('is set by the operator from the command line', async (t) => {
     const session = await signIn(app, 'alice', { password: 'a new password' })
     const env = { SVC_DATABASE_URL: databaseUrl, SVC_DATA_DIR: t.testdir({}), SVC_NEW_PASSWORD: 'from the shell' }
     Object.assign(process.env, env)
@@ -160,7 +160,7 @@ t.test('a forgotten password', async (t) => {
   })
 })
 
-t.test('V12: where mail can be sent and the address of the server is known, the link is mailed and not logged', async (t) => {
+t.test('V12: with mail and a known server address the link is mailed and not logged', async (t) => {
   const { mails, server, env } = await startMail()
   const lines: Line[] = []
   const test = await buildTestApp(t, {

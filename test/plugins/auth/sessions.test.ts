@@ -37,7 +37,7 @@ t.test('sessions', async (t) => {
     (await app.inject({ method: 'DELETE', url: `/api/sessions${what}`, headers })).statusCode
   const idOf = async (headers: Headers) => (await list(headers)).find((session) => session.is_current)?.id ?? 0
 
-  /** A socket of a session; joined to its rooms. */
+  /** Opens a socket of a session, and waits until it has joined its rooms. */
   async function connect (headers: Headers) {
     const client = io(address, { path: '/ws/socket.io', transports: ['websocket'], forceNew: true, reconnection: false, extraHeaders: headers })
     t.teardown(() => { client.disconnect() })
@@ -46,7 +46,7 @@ t.test('sessions', async (t) => {
     return client
   }
 
-  await t.test('the list tells where and by what somebody is signed in, and which one asks', async (t) => {
+  await t.test('the list shows address and browser of each session, and marks the current one', async (t) => {
     const home = await signIn(app, 'alice', { address: '192.0.2.1', userAgent: FIREFOX })
     const phone = await signIn(app, 'alice', { address: '192.0.2.2', userAgent: SAFARI })
     await signIn(app, 'bob')
@@ -61,7 +61,7 @@ t.test('sessions', async (t) => {
     t.equal((await list(phone)).length, 1)
   })
 
-  await t.test('signing in makes the browser a device once for each address, also when it happens twice at once', async (t) => {
+  await t.test('concurrent sign-ins create one device for a browser at each address', async (t) => {
     await em.execute("delete from devices where user_id = (select id from users where username = 'alice')")
     const headers = await Promise.all([1, 2].map(async () => await signIn(app, 'alice', { address: '192.0.2.7', userAgent: FIREFOX })))
     await signIn(app, 'alice', { address: '192.0.2.8', userAgent: FIREFOX })
@@ -77,7 +77,7 @@ t.test('sessions', async (t) => {
     }
   })
 
-  await t.test('a session that is ended is refused, and its socket is closed', async (t) => {
+  await t.test('an ended session is refused, and its socket is closed', async (t) => {
     const [ending, staying] = [await signIn(app, 'alice'), await signIn(app, 'alice')]
     const [closed, open] = [await connect(ending), await connect(staying)]
     t.equal(await end(staying, `/${await idOf(ending)}`), 200)
@@ -96,7 +96,7 @@ t.test('sessions', async (t) => {
     t.equal(await status(headers), 401)
   })
 
-  await t.test("another user's session is not there", async (t) => {
+  await t.test("a request for another user's session answers 404", async (t) => {
     const [alice, bob] = [await signIn(app, 'alice'), await signIn(app, 'bob')]
     t.equal(await end(bob, `/${await idOf(alice)}`), 404)
     t.equal(await end(bob, '/2147483647'), 404)
@@ -105,7 +105,7 @@ t.test('sessions', async (t) => {
     t.equal(await status(alice), 200)
   })
 
-  await t.test('all others end at once, or all with the one that asks, whose cookie goes', async (t) => {
+  await t.test('all other sessions end at once, or all with the current one and its cookie', async (t) => {
     const [one, two, three] = [await signIn(app, 'alice'), await signIn(app, 'alice'), await signIn(app, 'alice')]
     t.equal(await end(one), 200)
     t.same([await status(one), await status(two), await status(three)], [200, 401, 401])
@@ -115,7 +115,7 @@ t.test('sessions', async (t) => {
     t.equal(await status(one), 401)
   })
 
-  await t.test('use moves the end of a session on, but never beyond its greatest age', async (t) => {
+  await t.test('use extends a session, but never beyond its maximum age', async (t) => {
     const headers = await signIn(app, 'alice')
     const id = await idOf(headers)
     const cookieOf = async () => (await app.inject({ url: '/api/users/me', headers })).cookies.find(({ name }) => name === 'svc_session')
@@ -139,7 +139,7 @@ t.test('sessions', async (t) => {
     const headers = await signIn(app, 'alice')
     const id = await idOf(headers)
     await em.execute("update sessions set seen_at = now() - interval '1 hour' where id = ?", [id])
-    // After a sign-in everybody is looked for anew.
+    // A sign-in invalidates the cached callers, so their next requests read the database.
     const other = await signIn(app, 'alice')
     const client = new pg.Client({ connectionString: databaseUrl })
     await client.connect()
@@ -157,7 +157,7 @@ t.test('sessions', async (t) => {
     t.equal((await em.execute('select 1 from sessions where id = ?', [id])).length, 0)
   })
 
-  /** Another connection that keeps a user's row to itself until the test lets go. */
+  /** Opens another connection that locks a user's row until the test releases it. */
   async function holdAccount (sql: string) {
     const client = new pg.Client({ connectionString: databaseUrl })
     await client.connect()
@@ -171,7 +171,7 @@ t.test('sessions', async (t) => {
     }
   }
 
-  await t.test('a sign-in under way when the password changes opens no session', async (t) => {
+  await t.test('a sign-in during a change of the password opens no session', async (t) => {
     const held = await holdAccount("update users set password_hash = null where username = 'bob'")
     const login = app.inject({ method: 'POST', url: '/api/login', headers: basicHeaders('bob') })
     await held.waiting(1)
@@ -179,7 +179,7 @@ t.test('sessions', async (t) => {
     t.equal((await login).statusCode, 401)
   })
 
-  await t.test('V11: a refresh under way when somebody signs out everywhere does not outlive it', async (t) => {
+  await t.test('V11: a refresh during a sign-out everywhere does not outlive it', async (t) => {
     const headers = await signIn(app, 'alice')
     const ask = (form: Record<string, string>) => app.inject({
       method: 'POST',
@@ -199,7 +199,7 @@ t.test('sessions', async (t) => {
     t.same(await em.execute("select 1 from one_time_tokens where purpose = 'refresh'"), [])
   })
 
-  await t.test('what has run out is deleted', async (t) => {
+  await t.test('expired sessions and tokens are deleted', async (t) => {
     await signIn(app, 'alice')
     await em.execute("update sessions set expires_at = now() - interval '1 second'")
     await app.sessions.dropExpired()

@@ -15,7 +15,7 @@ declare module '../../../core/sockets/sockets.ts' {
 
 const HALF_MINUTE_MS = 30_000
 
-// What is done every so often is done when a test says that the time has passed.
+// The test decides when periodic checks run.
 mock.timers.enable({ apis: ['setInterval'] })
 t.teardown(() => { mock.timers.reset() })
 
@@ -35,7 +35,7 @@ async function logIn (username: string): Promise<Login> {
   return { cookie, csrf, headers: { cookie, 'x-csrftoken': csrf } }
 }
 
-/** A socket that is bound to its session by the time it is returned. */
+/** Opens a socket, and returns it once it is connected to its session. */
 async function connect (t: Pick<Test, 'teardown'>, at: App, cookie: string | null, userId: number | null): Promise<Socket> {
   const socket = io(`http://127.0.0.1:${(at.server.address() as AddressInfo).port}`, {
     path: '/ws/socket.io', transports: ['websocket'], forceNew: true, reconnection: false,
@@ -56,13 +56,13 @@ async function makeUser (name: string): Promise<{ id: number, login: Login }> {
   return { id: row?.id ?? 0, login: await logIn(name) }
 }
 
-/** Whether the sockets are all closed in time. */
+/** Waits until the sockets are closed; fails if they stay open. */
 async function areClosed (sockets: readonly Socket[]): Promise<boolean> {
   await until(() => sockets.every((socket) => !socket.connected), 'the sockets are closed')
   return true
 }
 
-t.test('signing out closes the sockets of that session on every worker, and of no other', async (t) => {
+t.test('signing out closes the sockets of only that session on every worker', async (t) => {
   const { id, login } = await makeUser('alice')
   const second = await logIn('alice')
   const own = [await connect(t, app, login.cookie, id), await connect(t, other, login.cookie, id)]
@@ -109,7 +109,7 @@ t.test('a guest joins no room of a user, whatever it sends', async (t) => {
   t.same(heard, [['test:whisper', { text: 'to all' }]])
 })
 
-t.test('who is no administrator any more hears nothing meant for them', async (t) => {
+t.test('a former administrator receives no more events for administrators', async (t) => {
   const { id, login } = await makeUser('chief')
   await app.pg.query("update users set role = 'admin' where id = $1", [id])
   const socket = await connect(t, other, login.cookie, id)
@@ -124,14 +124,14 @@ t.test('who is no administrator any more hears nothing meant for them', async (t
   t.ok(socket.connected)
 })
 
-t.test('who is no administrator any more leaves their room within half a minute, also when nobody said so', async (t) => {
+t.test('a former administrator leaves their room within half a minute, even unannounced', async (t) => {
   const { id, login } = await makeUser('former')
   await app.pg.query("update users set role = 'admin' where id = $1", [id])
   const socket = await connect(t, app, login.cookie, id)
   const isAmongAdmins = () => app.sockets.main.sockets.adapter.rooms.get(ADMIN_ROOM)?.has(socket.id ?? '') === true
   await until(isAmongAdmins, 'it is an admin')
   await app.pg.query("update users set role = 'user' where id = $1", [id])
-  // Who they were may be kept for a second yet.
+  // The caller may still be cached for a second.
   await until(() => {
     mock.timers.tick(HALF_MINUTE_MS)
     return !isAmongAdmins()
@@ -139,7 +139,7 @@ t.test('who is no administrator any more leaves their room within half a minute,
   t.ok(socket.connected)
 })
 
-t.test('a session that cannot be looked up at the moment loses the connection, and its client comes back', async (t) => {
+t.test('if a session cannot be looked up, its client is disconnected and reconnects', async (t) => {
   const { id, login } = await makeUser('patient')
   await app.pg.query('alter table sessions rename to sessions_elsewhere')
   t.teardown(() => app.pg.query('alter table if exists sessions_elsewhere rename to sessions'))

@@ -2,12 +2,12 @@ import type { App } from '../../../core/typebox.ts'
 
 export type Cookies = Record<string, string>
 
-/** What a browser keeps of an answer. */
+/** Reads the cookies that a browser stores from a response. */
 export function readCookies (reply: { cookies: { name: string, value: string }[] }): Cookies {
   return Object.fromEntries(reply.cookies.map(({ name, value }) => [name, value]))
 }
 
-/** What a page of ours sends: the cookies, and the CSRF value again as a header. */
+/** Returns the headers of our pages: the cookies, and the CSRF token again as a header. */
 export const browserHeaders = (cookies: Cookies) => ({
   cookie: Object.entries(cookies).map(([name, value]) => `${name}=${value}`).join('; '),
   'x-csrftoken': cookies.svc_csrftoken ?? ''
@@ -31,10 +31,10 @@ export async function signIn (app: App, username: string, given: Given = {}) {
   return browserHeaders(readCookies(reply))
 }
 
-/** Headers of a browser that nobody has signed in with. */
+/** Returns the headers of a browser that is not signed in. */
 export const guestHeaders = async (app: App) => browserHeaders(readCookies(await app.inject({ url: '/api/heartbeat' })))
 
-/** The link to a new password in a mail of a server that is called `base`. */
+/** Finds the reset link in a mail of the server at `base`. */
 export function resetLinkIn (mail: string, base: string): string | undefined {
   const text = mail.replace(/=\r?\n/g, '').replaceAll('=3D', '=')
   return text.split(/\s+/).find((word) => word.startsWith(`${base}/reset-password?token=`))

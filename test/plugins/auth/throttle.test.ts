@@ -5,7 +5,7 @@ import { buildTestApp } from '../../support.ts'
 import { basicHeaders } from './support.ts'
 import { until } from '../../until.ts'
 
-t.test('an account that does not exist is checked against a password that nobody has', async (t) => {
+t.test('the password of an unknown account is checked against a dummy hash', async (t) => {
   t.equal(await verifyPassword(null, 'no account has this password'), false)
 })
 
@@ -27,7 +27,7 @@ t.test('guessing passwords', async (t) => {
   const failTimes = async (times: number, username: string, address: string) => {
     for (let i = 0; i < times; i++) t.equal(await status(username, `wrong ${i}`, address), 401, `${username} ${i}`)
   }
-  /** As if so many tries had failed. */
+  /** Adds failed tries to the counts of a user and address. */
   async function addFailures (times: number, username: string, address: string): Promise<void> {
     for (const key of Object.values(signInKeys(username, address))) {
       await em.execute(`insert into throttles as t (key, count) values (?, ?)
@@ -37,7 +37,7 @@ t.test('guessing passwords', async (t) => {
   const countOf = (message: string) => lines.filter(({ msg }) => msg === message).length
   const endWaits = () => em.execute("update throttles set blocked_until = now() - interval '1 second' where blocked_until is not null")
 
-  await t.test('of a hundred wrong sign-ins at once ten are checked, and the others are told how long to wait', async (t) => {
+  await t.test('of a hundred concurrent wrong sign-ins ten are checked, the others must wait', async (t) => {
     const replies = await Promise.all(Array.from({ length: 100 }, (_, i) => login('alice', `wrong ${i}`, '192.0.2.1')))
     const checked = replies.filter((reply) => reply.statusCode === 401)
     t.ok(checked.length <= 15, `${checked.length} were checked`)
@@ -54,7 +54,7 @@ t.test('guessing passwords', async (t) => {
     t.equal(events.find(({ event }) => event === 'sign_in.throttled')?.count, 1, 'once for each wait')
   })
 
-  await t.test('the wait doubles up to a quarter of an hour, and an hour later all is forgotten', async (t) => {
+  await t.test('the wait doubles up to a quarter of an hour, and the count ends after an hour', async (t) => {
     await addFailures(9, 'alice', '192.0.2.1')
     await failTimes(1, 'alice', '192.0.2.1')
     const waits: number[] = []
@@ -65,7 +65,7 @@ t.test('guessing passwords', async (t) => {
     }
     for (const [round, seconds] of [30, 60, 120, 240, 480, 900, 900].entries()) {
       const left = waits[round] ?? 0
-      // Some of it is over when somebody asks.
+      // Part of the time has passed by the time of the request.
       t.ok(left > seconds / 2 && left <= seconds, `${left} of ${seconds} s`)
     }
     await em.execute("update throttles set updated_at = now() - interval '61 minutes', blocked_until = null")
@@ -73,14 +73,14 @@ t.test('guessing passwords', async (t) => {
     t.equal(await status('alice', 'a password', '192.0.2.1'), 200)
   })
 
-  await t.test('an address is an IPv6 network', async (t) => {
+  await t.test('an IPv6 address counts as its network', async (t) => {
     await addFailures(8, 'alice', '2001:db8:1:2::1')
     for (let i = 2; i < 4; i++) t.equal(await status('alice', 'wrong', `2001:db8:1:2::${i}`), 401)
     t.equal(await status('alice', 'a password', '2001:db8:1:2:ffff::1'), 429)
     t.equal(await status('alice', 'a password', '2001:db8:1:3::1'), 200)
   })
 
-  await t.test('one who succeeds has what was mistyped forgotten, but not what the address tried on others', async (t) => {
+  await t.test("a success forgives that account's typing errors, not tries on other accounts", async (t) => {
     for (let i = 0; i < 2; i++) {
       await addFailures(8, 'alice', '192.0.2.1')
       await failTimes(1, 'alice', '192.0.2.1')
@@ -93,13 +93,13 @@ t.test('guessing passwords', async (t) => {
     t.equal(await status('dave', 'a password', '192.0.2.1'), 429)
   })
 
-  await t.test('many right sign-ins at once from one address are no guessing', async (t) => {
+  await t.test('many concurrent right sign-ins from one address do not count as guessing', async (t) => {
     const names = ['alice', 'bob', 'carol', 'dave', 'mallory']
     const replies = await Promise.all([...names, ...names, ...names].map((name) => status(name, 'a password', '192.0.2.1')))
     t.same(new Set(replies), new Set([200]))
   })
 
-  await t.test('an account that many addresses guess at gives each of them fewer tries, and its owner is let in', async (t) => {
+  await t.test('an attacked account gives each address fewer tries, and lets its owner in', async (t) => {
     for (let i = 0; i < 10; i++) await addFailures(3, 'alice', `198.51.100.${i}`)
     await failTimes(3, 'alice', '192.0.2.1')
     t.equal(await status('alice', 'a password', '192.0.2.1'), 429)
@@ -107,7 +107,7 @@ t.test('guessing passwords', async (t) => {
     t.equal(await status('alice', 'a password', '192.0.2.2'), 200)
   })
 
-  await t.test('Basic credentials of many calls at once are checked once and count once', async (t) => {
+  await t.test('concurrent calls with the same Basic credentials are checked and counted once', async (t) => {
     const me = (password: string, remoteAddress = '192.0.2.1') =>
       app.inject({ url: '/api/users/me', remoteAddress, headers: basicHeaders('alice', password) })
     const open = async (password: string) => {
@@ -127,7 +127,7 @@ t.test('guessing passwords', async (t) => {
     t.equal(anyway.statusCode, 200, 'an open route answers all the same')
   })
 
-  await t.test('the form and the token endpoint count too, and a name may be anything', async (t) => {
+  await t.test('the form and the token endpoint count tries too, for any name', async (t) => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     const guest = await app.inject({ url: '/api/heartbeat' })
     const csrf = guest.cookies[0]?.value ?? ''
@@ -146,7 +146,7 @@ t.test('guessing passwords', async (t) => {
     t.equal((await form('/api/token', 'alice')).statusCode, 429)
   })
 
-  await t.test('a proxy that is not trusted is named in the log, once, and its header changes nothing', async (t) => {
+  await t.test('an untrusted proxy is logged once, and its header has no effect', async (t) => {
     const call = (remoteAddress: string, forwarded?: string) => app.inject({
       url: '/api/heartbeat', remoteAddress, headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }
     })
@@ -165,7 +165,7 @@ t.test('guessing passwords', async (t) => {
   })
 })
 
-t.test('a visitor within a network of trusted proxies is named in the log, since it may pass for any other', async (t) => {
+t.test('a visitor in a network of trusted proxies is logged', async (t) => {
   const lines: Record<string, unknown>[] = []
   const { app, admin } = await buildTestApp(t, {
     env: { SVC_TRUSTED_PROXIES: '10.0.0.0/8,192.0.2.1' }, log: (line) => { lines.push(line) }

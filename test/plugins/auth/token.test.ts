@@ -26,7 +26,7 @@ t.test('the OAuth2 token endpoint', async (t) => {
   const call = (token: string, url = '/api/users/me') => app.inject({ url, headers: { authorization: `Bearer ${token}` } })
   const status = async (token: string, url?: string) => (await call(token, url)).statusCode
 
-  await t.test('a password is answered with a pair of tokens and how long they last', async (t) => {
+  await t.test('a password returns a pair of tokens and their lifetimes', async (t) => {
     const reply = await ask({ username: 'ALICE', password: 'a password', scope: 'me.read  roms.read' })
     t.equal(reply.statusCode, 200, reply.body)
     t.equal(reply.headers['cache-control'], 'no-store')
@@ -44,7 +44,7 @@ t.test('the OAuth2 token endpoint', async (t) => {
     t.notMatch(rows, String(decodeJwt(tokens.refresh_token).jti), 'only the hash is kept')
   })
 
-  await t.test('what cannot be granted says why', async (t) => {
+  await t.test('a refused grant says why', async (t) => {
     await em.execute("update users set enabled = false where username = 'bob'")
     const user = { username: 'alice', password: 'a password' }
     const cases: [number, Record<string, string>][] = [
@@ -65,21 +65,21 @@ t.test('the OAuth2 token endpoint', async (t) => {
     await em.execute("update users set enabled = true where username = 'bob'")
   })
 
-  await t.test('a program that names itself by Basic is no failed sign-in', async (t) => {
+  await t.test('Basic credentials of a program do not count as a failed sign-in', async (t) => {
     const form = { ...{ username: 'alice', password: 'a password' }, scope: 'me.read' }
     await em.execute('delete from throttles')
     for (let i = 0; i < 12; i++) t.equal((await ask(form, basicHeaders('an-app', 'its secret'))).statusCode, 200)
     t.same(await em.execute('select key from throttles'), [])
   })
 
-  await t.test('without scopes there is a token, and it may do nothing', async (t) => {
+  await t.test('without scopes the token grants nothing', async (t) => {
     const { access_token: token, scope } = await grant('alice', '')
     t.equal(scope, '')
     t.equal(await status(token), 403)
     t.equal(await status(token, '/api/heartbeat'), 200)
   })
 
-  await t.test('a refresh token is good for one use, and its successor keeps the scopes', async (t) => {
+  await t.test('a refresh token works once, and its successor has the same scopes', async (t) => {
     const first = await grant('alice', 'me.read')
     const answers = await Promise.all([1, 2, 3].map(async () => (await refresh(first.refresh_token)).statusCode))
     t.same(answers.sort(), [200, 401, 401], 'also when it is sent several times at once')
@@ -92,7 +92,7 @@ t.test('the OAuth2 token endpoint', async (t) => {
     t.equal((await refresh(third.access_token)).statusCode, 401, 'nor the other way round')
   })
 
-  await t.test('a refresh token that comes again ends all that came of its sign-in, and nothing else', async (t) => {
+  await t.test('a refresh token that is used twice ends its whole sign-in, and nothing else', async (t) => {
     const other = await grant('alice')
     const first = await grant('alice')
     const second = (await refresh(first.refresh_token)).json<Tokens>()
@@ -106,7 +106,7 @@ t.test('the OAuth2 token endpoint', async (t) => {
     t.equal(event?.username, 'alice')
   })
 
-  await t.test('a token shrinks with its owner, and is nothing without one', async (t) => {
+  await t.test("a token loses its owner's lost scopes, and is void without the owner", async (t) => {
     const carol = await grant('carol', 'users.read me.read')
     t.equal(await status(carol.access_token, '/api/users'), 200)
     await em.execute("update users set role = 'user' where username = 'carol'")
@@ -123,7 +123,7 @@ t.test('the OAuth2 token endpoint', async (t) => {
     t.equal(await status(bob.access_token), 401, 'somebody else has the name now')
   })
 
-  await t.test('what is no live token counts as not signed in', async (t) => {
+  await t.test('an invalid token counts as not signed in', async (t) => {
     const jwts = createJwts(app.secrets)
     const { access_token: good } = await grant('alice')
     const { exp, iat, iss, type, ...claims } = decodeJwt<Claims>(good)
