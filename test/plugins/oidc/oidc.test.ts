@@ -41,7 +41,7 @@ async function listAudit (event: string): Promise<unknown[]> {
   return rows.map(({ username }) => username)
 }
 
-/** Somebody the provider knows, who may do what guests may. */
+/** Adds a person to the provider, with the role of a guest. */
 function introduce (subject: string, claims: object = {}): string {
   provider.people.set(subject, {
     preferred_username: subject, email: `${subject}@Home.Example`, email_verified: true, realm_access: { roles: ['guest'] }, ...claims
@@ -49,7 +49,7 @@ function introduce (subject: string, claims: object = {}): string {
   return subject
 }
 
-t.test('signing in at the provider makes an account and opens a session; the next time it is the same account', async (t) => {
+t.test('the first sign-in at the provider creates an account, later ones reuse it', async (t) => {
   const browser = createBrowser(test)
   const reply = await browser.signIn(provider, introduce('ann'))
   t.equal(reply.statusCode, 307, reply.body)
@@ -66,7 +66,7 @@ t.test('signing in at the provider makes an account and opens a session; the nex
   t.match(await listAudit('user.created'), ['ann'])
 })
 
-t.test('the way to the provider asks for a code with PKCE, state and nonce; nothing of the request steers it', async (t) => {
+t.test('the authorization request has PKCE, state and nonce, whatever the request says', async (t) => {
   const evil = 'evil.example'
   const browser = createBrowser(test)
   const reply = await browser.send('GET', `/api/login/openid?redirect_uri=https://${evil}/&next=//${evil}`, {
@@ -90,7 +90,7 @@ t.test('the way to the provider asks for a code with PKCE, state and nonce; noth
   t.equal(back.headers.location, '/lib/')
 })
 
-t.test('a scope for the roles is asked for where the provider lists one', async (t) => {
+t.test('the scope for roles is requested if the provider lists one', async (t) => {
   const { settings } = readSettings(test.config)
   if (settings === null) throw new Error('not configured')
   const direct = createProvider(settings)
@@ -102,7 +102,7 @@ t.test('a scope for the roles is asked for where the provider lists one', async 
   t.equal(await read('teams'), 'openid profile email')
 })
 
-t.test('an answer that is replayed, changed or of another browser is refused', async (t) => {
+t.test('a replayed or changed response, or one of another browser, is refused', async (t) => {
   const browser = createBrowser(test)
   const attempt = async () => {
     const address = await browser.visit(provider, introduce('cid'))
@@ -132,7 +132,7 @@ t.test('an answer that is replayed, changed or of another browser is refused', a
   t.equal(await finish({ ...stray, address: `${stray.address}&id_token=x&response=y` }), '307 true', 'what is not asked for is not read')
 })
 
-t.test('a nonce or a code challenge that was changed on the way is noticed', async (t) => {
+t.test('a changed nonce or code challenge is detected', async (t) => {
   for (const name of ['nonce', 'code_challenge']) {
     const browser = createBrowser(test)
     const url = new URL(String((await browser.send('GET', '/api/login/openid')).headers.location))
@@ -144,7 +144,7 @@ t.test('a nonce or a code challenge that was changed on the way is noticed', asy
   }
 })
 
-t.test('a refusal at the provider is told, and only in words that are codes', async (t) => {
+t.test('a refusal of the provider is shown, but only its code', async (t) => {
   for (const [error, shown] of [['access_denied', /access_denied/], ['<script>', /did not sign you in; /]] as const) {
     const browser = createBrowser(test)
     const url = new URL(String((await browser.send('GET', '/api/login/openid')).headers.location))
@@ -155,7 +155,7 @@ t.test('a refusal at the provider is told, and only in words that are codes', as
   }
 })
 
-t.test('an e-mail address that is missing or not verified, or a name that is missing, lets nobody in', async (t) => {
+t.test('a sign-in without a name or a verified e-mail address is refused', async (t) => {
   const cases = {
     mail: { email: undefined },
     unsure: { email_verified: false },
@@ -171,7 +171,7 @@ t.test('an e-mail address that is missing or not verified, or a name that is mis
   t.same(await findUsers('oidc_subject = any($1)', Object.keys(cases)), [])
 })
 
-t.test('an account is linked by an e-mail address that the provider verified, and belongs to that person from then on', async (t) => {
+t.test('a verified e-mail address links an account to that person for good', async (t) => {
   await app.users.create({ username: 'eve', password: 'a password', email: 'eve@home.example', role: 'user' })
   t.equal((await createBrowser(test).signIn(provider, introduce('eve-at-home', { email: 'EVE@home.example' }))).statusCode, 307)
   t.match(await findUsers("username = 'eve'"), [{ subject: 'eve-at-home' }])
@@ -187,7 +187,7 @@ t.test('an account is linked by an e-mail address that the provider verified, an
   t.match(await findUsers("username = 'trap'"), [{ role: 'user', subject: null }])
 })
 
-t.test('an account opens by an e-mail address only when that is confirmed here: by an administrator, or a link mailed to it', async (t) => {
+t.test('only a confirmed e-mail address links an account to a person', async (t) => {
   const email = 'vic@home.example'
   const signIn = async () => await createBrowser(test).signIn(provider, introduce('vic', { email }))
   const squatter = await test.createUser('squatter')
@@ -214,7 +214,7 @@ t.test('an account opens by an e-mail address only when that is confirmed here: 
   t.match(await findUsers("username = 'squatter'"), [{ subject: 'vic' }])
 })
 
-t.test('whoever registers with an invite has not confirmed the address', async (t) => {
+t.test('registering with an invite does not confirm the address', async (t) => {
   const { token } = (await app.inject({ method: 'POST', url: '/api/users/invite-link?role=user', headers: test.admin })).json()
   const account = { username: 'early', email: 'wanda@home.example', password: 'a password', token }
   t.equal((await app.inject({ method: 'POST', url: '/api/users/register', headers: await guestHeaders(app), payload: account })).statusCode, 201)
@@ -225,7 +225,7 @@ t.test('whoever registers with an invite has not confirmed the address', async (
   t.equal((await createBrowser(test).signIn(provider, introduce('xenia'))).statusCode, 307, 'what an administrator made has')
 })
 
-t.test('an address that the provider says nothing of opens no account that has it, and is not kept', async (t) => {
+t.test('an unverified address opens no account that has it, and is not stored', async (t) => {
   const { settings } = readSettings(test.config)
   if (settings === null) throw new Error('not configured')
   const claims = { sub: 'owl', email: 'owen@home.example', preferred_username: 'owen' }
@@ -235,7 +235,7 @@ t.test('an address that the provider says nothing of opens no account that has i
   t.match(user, { username: 'owen-2', email: null, oidc_subject: 'owl' })
 })
 
-t.test('the role is what the provider says at each sign-in', async (t) => {
+t.test('the provider decides the role at each sign-in', async (t) => {
   const roles = (...names: unknown[]) => ({ realm_access: { roles: names } })
   const signIn = async (subject: string, claims: object) =>
     (await createBrowser(test).signIn(provider, introduce(subject, claims))).statusCode
@@ -254,7 +254,7 @@ t.test('the role is what the provider says at each sign-in', async (t) => {
   t.match(await findUsers("username = 'gus'"), [{ role: 'user', group: 'Editors' }])
 })
 
-t.test('an administrator whom the provider demotes is told at once, and the last one stays', async (t) => {
+t.test('a demoted administrator is notified at once, and the last one stays', async (t) => {
   await createBrowser(test).signIn(provider, introduce('hal', { realm_access: { roles: ['boss'] } }))
   introduce('hal')
   const seen: unknown[] = []
@@ -274,7 +274,7 @@ t.test('an administrator whom the provider demotes is told at once, and the last
   await app.pg.query("update users set role = 'admin' where username = 'admin'")
 })
 
-t.test('a disabled account is not signed in', async (t) => {
+t.test('a disabled account cannot sign in', async (t) => {
   await createBrowser(test).signIn(provider, introduce('ida'))
   await app.pg.query("update users set enabled = false where username = 'ida'")
   const browser = createBrowser(test)
@@ -284,7 +284,7 @@ t.test('a disabled account is not signed in', async (t) => {
   t.match(await findUsers("username = 'ida'"), [{ role: 'user' }], 'and not changed')
 })
 
-t.test('a name that is taken or not allowed becomes one that is free', async (t) => {
+t.test('a taken or invalid name becomes a free one', async (t) => {
   for (const subject of ['one', 'two']) {
     await createBrowser(test).signIn(provider, introduce(subject, { preferred_username: 'Admin' }))
   }
@@ -294,14 +294,14 @@ t.test('a name that is taken or not allowed becomes one that is free', async (t)
   t.match(cleanUsername('x'.repeat(500)), /^x{240}$/)
 })
 
-t.test('two browsers of somebody new at once make one account', async (t) => {
+t.test('two concurrent first sign-ins of one person create one account', async (t) => {
   introduce('kim')
   const replies = await Promise.all([createBrowser(test), createBrowser(test)].map((browser) => browser.signIn(provider, 'kim')))
   t.same(replies.map(({ statusCode }) => statusCode), [307, 307])
   t.equal((await findUsers("oidc_subject = 'kim'")).length, 1)
 })
 
-t.test('a session takes the place of the one the browser had, and signing out offers to end it at the provider', async (t) => {
+t.test("a sign-in replaces the browser's session; signing out offers the provider's too", async (t) => {
   const browser = createBrowser(test)
   await browser.signIn(provider, introduce('lou'))
   const former = browser.cookies.get('svc_session')
@@ -326,12 +326,12 @@ t.test('a session takes the place of the one the browser had, and signing out of
   t.equal(plain.body, 'null', 'a session by password ends here alone')
 })
 
-t.test('login pages learn that it is on', async (t) => {
+t.test('login pages learn that OpenID Connect is on', async (t) => {
   t.same((await app.inject({ url: '/api/heartbeat' })).json().OIDC,
     { ENABLED: true, AUTOLOGIN: false, PROVIDER: 'Home', RP_INITIATED_LOGOUT: true })
 })
 
-t.test('a provider that is down keeps nothing but the sign-in, and is asked again', async (t) => {
+t.test('a provider that is down only stops sign-ins through it, and is asked again', async (t) => {
   const other = await buildTestApp(t, {
     databaseUrl: test.databaseUrl, withoutAdmin: true, env: { ...CONFIGURED, OIDC_ALLOW_REGISTRATION: 'false' }
   })
@@ -360,7 +360,7 @@ t.test('a provider that is down keeps nothing but the sign-in, and is asked agai
   t.equal((await other.app.inject({ url, headers })).statusCode, 400, 'once')
 })
 
-t.test('where it is off or half configured, its routes are not there and the log says what is missing', async (t) => {
+t.test('without a full configuration its routes are missing, and the log says why', async (t) => {
   await t.rejects(createOidc(app, null).begin(), { statusCode: 404, message: /OIDC_ENABLED/ })
   const read = (env: Record<string, string>) => readSettings(loadConfig({ SVC_DATA_DIR: t.testdir(), ...env }).config)
   t.match(read({ OIDC_ENABLED: 'true', OIDC_SERVER_APPLICATION_URL: 'http://sso.example.org' }).problems,
@@ -377,7 +377,7 @@ t.test('where it is off or half configured, its routes are not there and the log
   t.equal(settings?.metadata_url.href, 'http://keycloak:8080/realms/home/.well-known/openid-configuration')
 })
 
-t.test('the certificate of a provider may be from a CA of your own', async (t) => {
+t.test("the provider's certificate may come from a private CA", async (t) => {
   const folder = t.testdir({ 'ca.pem': CERTIFICATE })
   const server = createServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, (_request, response) => {
     response.setHeader('content-type', 'application/json').end(JSON.stringify({ issuer: 'https://127.0.0.1' }))

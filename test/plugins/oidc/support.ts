@@ -14,12 +14,12 @@ export const CLIENT = { id: 'svc', secret: 'a secret of the tests' }
 
 export interface TestProvider {
   issuer: string
-  /** Everybody it knows, by subject. */
+  /** All people at the provider, by subject. */
   people: Map<string, Person>
-  /** Whether it answers 503 to everything. */
+  /** True if the provider answers 503 to every request. */
   isDown: boolean
   requests: string[]
-  /** Follows a browser through the provider, where `subject` signs in. @returns the address it is sent back to */
+  /** Follows a browser through the provider, where `subject` signs in. @returns the address to which it is sent back */
   visit (url: string, subject: string): Promise<URL>
 }
 
@@ -39,7 +39,7 @@ function createProvider (issuer: string, redirectUri: string, people: TestProvid
     interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
     ttl: { AccessToken: 600, Grant: 600, IdToken: 600, Interaction: 600, Session: 600 },
     jwks: { keys: [privateKey.export({ format: 'jwk' })] },
-    // Everybody has agreed to everything.
+    // Everybody has consented to every scope.
     async loadExistingGrant ({ oidc }) {
       const accountId = oidc.account?.accountId
       const grant = new oidc.provider.Grant({ clientId: CLIENT.id, ...(accountId !== undefined && { accountId }) })
@@ -60,7 +60,7 @@ function keepCookies (cookies: Cookies, lines: readonly string[]): void {
 
 const cookieHeader = (cookies: Cookies) => [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
 
-/** A real OpenID provider on the loopback address, where signing in takes no more than a visit. */
+/** Starts a real OpenID provider on the loopback address, where a visit is enough to sign in. */
 export async function startProvider (t: Test, redirectUri: string): Promise<TestProvider> {
   const server = createServer()
   server.listen(0, '127.0.0.1')
@@ -105,7 +105,7 @@ export async function startProvider (t: Test, redirectUri: string): Promise<Test
   return state
 }
 
-/** Somebody's browser: it keeps cookies and follows no redirect by itself. */
+/** Creates a browser that stores cookies and follows no redirect by itself. */
 export function createBrowser ({ app }: TestApp) {
   const cookies: Cookies = new Map()
   return {
@@ -123,14 +123,14 @@ export function createBrowser ({ app }: TestApp) {
       return reply
     },
 
-    /** To the provider and back, without opening the page it was sent back to. */
+    /** Visits the provider and returns the address of the way back, without opening it. */
     async visit (provider: TestProvider, subject: string, start = '/api/login/openid'): Promise<string> {
       const { headers: { location = '' } } = await this.send('GET', start)
       const { pathname, search } = await provider.visit(location, subject)
       return `${pathname}${search}`
     },
 
-    /** The whole way. */
+    /** Signs in through the provider. */
     async signIn (provider: TestProvider, subject: string) {
       return await this.send('GET', await this.visit(provider, subject))
     }
