@@ -21,7 +21,7 @@ const refresh = async (headers: object, payload?: object, id?: number) => await 
   ...(payload === undefined ? {} : { payload })
 })
 
-t.test('each user sets what a source asks for, and sees it beside the own fields', async (t) => {
+t.test('each user sets the fields of a provider, and sees them beside its own', async (t) => {
   t.match(await get(zoe), { ra_username: null, ra_progression: null, vault_username: null, vault_progression: null })
   t.match((await set(zoe, { ra_username: ' zoe64 ', vault_username: 'zoe' })).json(), { ra_username: 'zoe64', vault_username: 'zoe' })
   t.match((await set(zoe, { vault_username: '' })).json(), { ra_username: 'zoe64', vault_username: 'zoe' }, 'empty changes nothing')
@@ -33,7 +33,7 @@ t.test('each user sets what a source asks for, and sees it beside the own fields
   t.same(list.map((user) => user.ra_username), [null, null, 'zoe64'])
 })
 
-t.test('progress is read with the name of the user, kept, and shown of the user and of each game', async (t) => {
+t.test("progress is read with the user's name, stored, and shown by user and game", async (t) => {
   vault.identify = () => ({ id: 5001 })
   await put({ 'roms/gb/Game.gb': 'game', 'roms/gb/Other.gb': 'other' })
   await scan({ platform_fs_slugs: ['gb'] })
@@ -56,7 +56,7 @@ t.test('progress is read with the name of the user, kept, and shown of the user 
   t.match(await get(tom, `/api/roms/${id}`), { ra_id: 5001, ra_progress: null }, "nobody sees another's")
 })
 
-t.test('what was known before is handed over for an incremental refresh, and only then', async (t) => {
+t.test('only an incremental refresh passes on the former progress', async (t) => {
   const before: unknown[] = []
   vault.progress = (_name, known) => {
     before.push(known)
@@ -68,7 +68,7 @@ t.test('what was known before is handed over for an incremental refresh, and onl
   t.match(await get(zoe), { ra_progression: { total: 1 } })
 })
 
-t.test('who may not, has no name, or has one that the source does not know is told so', async (t) => {
+t.test('a refused, missing or unknown name at the provider is reported', async (t) => {
   t.equal((await refresh(tom, undefined, await idOf(zoe))).statusCode, 403)
   t.match((await refresh(tom)).json(), { detail: "User 'tom' has no name at 'ra'; set ra_username" })
   t.equal((await refresh(tom)).statusCode, 404)
@@ -81,12 +81,12 @@ t.test('who may not, has no name, or has one that the source does not know is to
   t.match(await get(zoe), { ra_progression: { total: 1 } }, 'what was known stays')
 })
 
-t.test('another name at the source starts anew', async (t) => {
+t.test('another name at the provider starts anew', async (t) => {
   t.match((await set(zoe, { ra_username: 'zoe64' })).json(), { ra_progression: { total: 1 } }, 'the same name does not')
   t.match((await set(zoe, { ra_username: 'zoe65' })).json(), { ra_username: 'zoe65', ra_progression: null })
 })
 
-t.test('a task reads the progress of everybody who has a name, whatever fails for one of them', async (t) => {
+t.test('a task reads the progress of all users with a name, whatever fails for one', async (t) => {
   await set(tom, { vault_username: 'tom' })
   vault.progress = (name) => {
     if (name === 'zoe') throw new Error('the service is down')
@@ -103,7 +103,7 @@ t.test('a task reads the progress of everybody who has a name, whatever fails fo
   t.match(await run(), { status: 'failed' })
 })
 
-t.test("the task marks a user's games as the source has them, and leaves what only the user can say", async (t) => {
+t.test('the task marks games as the provider does, and keeps marks only a user can set', async (t) => {
   const { id } = await rom('gb', 'Game.gb')
   const read = async () => (await get(tom, `/api/roms/${id}`)).rom_user
   const mark = async (status: string) => {
@@ -124,7 +124,7 @@ t.test("the task marks a user's games as the source has them, and leaves what on
   }
 })
 
-t.test('a source whose allowance is spent is not asked for progress, and who asked is told until when', async (t) => {
+t.test('a provider without allowance is not asked, and the caller learns until when', async (t) => {
   let calls = 0
   vault.progress = (_name, _before, { http }) => {
     calls++

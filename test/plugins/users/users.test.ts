@@ -13,7 +13,7 @@ import { until } from '../../until.ts'
 type Headers = Record<string, string>
 interface UserView { id: number, username: string, role: string, enabled: boolean }
 
-// Nothing that is done every so often may be what ends a socket.
+// Periodic checks must not be the reason why a socket ends.
 mock.timers.enable({ apis: ['setInterval'] })
 t.teardown(() => { mock.timers.reset() })
 
@@ -34,7 +34,7 @@ const call = (method: Method, path: string, headers: Headers, payload?: InjectOp
 
 await createUser('model')
 
-/** A user with the password of another: hashing is the slow part. */
+/** Creates a user with the password hash of another, because hashing is slow. */
 async function make (username: string, role: 'admin' | 'user' = 'user') {
   const { rows: [row] } = await app.pg.query<{ id: number }>(`insert into users (username, role, password_hash)
     select $1, $2, password_hash from users where username = 'model' returning id`, [username, role])
@@ -43,7 +43,7 @@ async function make (username: string, role: 'admin' | 'user' = 'user') {
 
 const signIn = (username: string, password = 'a password') => openBrowser(app, username, { password })
 
-/** The status of a call that every live credential may make. */
+/** Returns the status of a request that every valid credential may make. */
 const statusOf = async (headers: Headers) => (await call('GET', '/me', headers)).statusCode
 
 function form (fields: Record<string, string | Blob>): { headers: Headers, payload: () => Promise<Buffer> } {
@@ -71,7 +71,7 @@ const blob = (content: Buffer | string) => new Blob([typeof content === 'string'
 const eventsOf = async (userId: number) => (await app.pg.query<{ event: string }>(
   "select event from audit_events where details->>'user_id' = $1 order by id", [String(userId)])).rows.map(({ event }) => event)
 
-t.test('an account is made, changed, switched off and on and deleted, and each step is on record', async (t) => {
+t.test('each creation, change and deletion of an account is recorded', async (t) => {
   const created = await call('POST', '', admin, { username: 'Zoe', email: 'Zoe@Home.example', password: 'a password', role: 'viewer' })
   t.equal(created.statusCode, 201)
   const { id } = created.json<UserView>()
@@ -93,7 +93,7 @@ t.test('an account is made, changed, switched off and on and deleted, and each s
     'password.changed', 'user.enabled', 'user.deleted'])
 })
 
-t.test('what is wrong with a change is said, and nothing of it is written', async (t) => {
+t.test('an invalid change is refused with the reason and writes nothing', async (t) => {
   const { id } = await make('wendy')
   await make('taken')
   await app.pg.query("update users set email = 'taken@home.example' where username = 'taken'")
@@ -116,7 +116,7 @@ t.test('what is wrong with a change is said, and nothing of it is written', asyn
   t.equal((await call('PUT', `/${id}`, admin, { ui_settings: String.raw`{"path":"C:\\u0000"}` })).statusCode, 200, 'only a backslash')
 })
 
-t.test('members change themselves alone, and never what they are', async (t) => {
+t.test('members change only themselves, and never their role', async (t) => {
   const [alice, other] = [await make('alice'), await make('olive')]
   const own = await call('PUT', `/${alice.id}`, alice.headers, {
     role: 'admin', enabled: false, permission_group_id: 2, is_admin: true, id: 1, age_limit: 21, oauth_scopes: ['users.write'],
@@ -130,7 +130,7 @@ t.test('members change themselves alone, and never what they are', async (t) => 
   t.match(self.json(), { role: 'admin', enabled: true }, 'not even an administrator by itself')
 })
 
-t.test("an administrator's token changes others only when it names users.write", async (t) => {
+t.test("an administrator's token changes others only with users.write", async (t) => {
   const { id } = await make('tom')
   const token = async (scopes: string[]) => {
     const reply = await app.inject({ method: 'POST', url: '/api/client-tokens', headers: admin, payload: { name: 'x', scopes } })
@@ -140,7 +140,7 @@ t.test("an administrator's token changes others only when it names users.write",
   t.equal((await call('PUT', `/${id}`, await token(['me.write', 'users.write']), { ra_username: 'tom' })).statusCode, 200)
 })
 
-t.test('a member with leave to write users makes members, and neither makes nor removes administrators', async (t) => {
+t.test('a member who may write users creates only members and removes no administrator', async (t) => {
   const [mona, boss] = [await make('mona'), await make('boss', 'admin')]
   await app.inject({
     method: 'PUT', url: `/api/permissions/users/${mona.id}`, headers: admin,
@@ -156,7 +156,7 @@ t.test('a member with leave to write users makes members, and neither makes nor 
   t.equal((await call('DELETE', `/${boss.id}`, admin)).statusCode, 200)
 })
 
-t.test('the last administrator stays, even when two part at once', async (t) => {
+t.test('the last administrator stays, even if two leave at once', async (t) => {
   t.equal((await call('DELETE', `/${await idOf('admin')}`, admin)).statusCode, 400, 'oneself')
   for (const attempt of [{ role: 'user' }, { enabled: false }, null]) {
     const [root, twin] = [await idOf('admin'), await make('twin', 'admin')]
@@ -172,7 +172,7 @@ t.test('the last administrator stays, even when two part at once', async (t) => 
   }
 })
 
-t.test('a change of an account that another transaction was in the way of is made all the same', async (t) => {
+t.test('an account change that another transaction blocked succeeds later', async (t) => {
   const [root, { id: twin }] = [await idOf('admin'), await make('twin', 'admin')]
   const lock = 'select id from users where id = $1 for key share'
   const other = await app.pg.connect()
@@ -190,7 +190,7 @@ t.test('a change of an account that another transaction was in the way of is mad
   await call('DELETE', `/${twin}`, admin)
 })
 
-t.test('a new role is told to clients, sockets, listeners and the log', async (t) => {
+t.test('a new role is announced to clients, sockets, listeners and the log', async (t) => {
   const { id } = await make('rita')
   const socket = io(url, { path: '/games/ws/socket.io', transports: ['websocket'], reconnection: false, extraHeaders: await signIn('rita') })
   t.teardown(() => { socket.disconnect() })
@@ -207,7 +207,7 @@ t.test('a new role is told to clients, sockets, listeners and the log', async (t
   t.equal((await call('GET', '', basic('rita'))).statusCode, 403)
 })
 
-t.test('a new password of one’s own ends every login, a new name the one that chose it', async (t) => {
+t.test("a user's own new password ends every login, a new name only the current one", async (t) => {
   const { id } = await make('nina')
   const [first, second] = [await signIn('nina'), await signIn('nina')]
   const renamed = await call('PUT', `/${id}`, first, { username: 'nina-2' })
@@ -223,7 +223,7 @@ t.test('a new password of one’s own ends every login, a new name the one that 
   t.equal(await statusOf(await signIn('nina-2', 'another password')), 200)
 })
 
-t.test('an older sign-in changes password and e-mail address with the present password only', async (t) => {
+t.test('an older sign-in needs the present password to change password or address', async (t) => {
   const { id, headers } = await make('petra')
   const browser = await signIn('petra')
   const put = async (payload: object, by: Headers = browser) => (await call('PUT', `/${id}`, by, payload)).statusCode
@@ -244,7 +244,7 @@ t.test('an older sign-in changes password and e-mail address with the present pa
   t.equal(await statusOf(basic('petra', 'another password')), 200)
 })
 
-t.test('a password that many people choose is refused', async (t) => {
+t.test('a common password is refused', async (t) => {
   const { id, headers } = await make('connie')
   for (const password of ['password', 'Password', 'PASSWORD1', 'iloveyou', '1q2w3e4r']) {
     const refused = await call('PUT', `/${id}`, headers, { password })
@@ -253,7 +253,7 @@ t.test('a password that many people choose is refused', async (t) => {
   }
 })
 
-t.test('a password is of any script, and the same however a keyboard composes its letters', async (t) => {
+t.test('a password may use any script, in any Unicode composition', async (t) => {
   const { id } = await make('uma')
   for (const password of ['пароль-мой-кот', '猫は箱が大好きです', 'caf\u00e9 in \u00c5lesund', '🐈🐈‍⬛🐕🦊🐻🐼🐨🐯', 'x'.repeat(255)]) {
     t.equal((await call('PUT', `/${id}`, admin, { password })).statusCode, 200, password)
@@ -265,7 +265,7 @@ t.test('a password is of any script, and the same however a keyboard composes it
   }
 })
 
-t.test('who is switched off or deleted is out at once: browser, token and socket', async (t) => {
+t.test('a disabled or deleted user is signed out at once: browser, token and socket', async (t) => {
   for (const end of ['disable', 'delete'] as const) {
     const { id, headers } = await make(`out-${end}`)
     const browser = await signIn(`out-${end}`)
@@ -283,7 +283,7 @@ t.test('who is switched off or deleted is out at once: browser, token and socket
   }
 })
 
-t.test('an avatar is known by its content, replaces the former one and goes with its user', async (t) => {
+t.test("an avatar's type comes from its content; it replaces the former one", async (t) => {
   const { id, headers } = await make('pia')
   const own = await folderOf(id)
   const folder = join(config.data_dir, 'assets', 'users', own, 'profile')
@@ -312,10 +312,10 @@ t.test('an avatar is known by its content, replaces the former one and goes with
   t.equal((await call('GET', `/${id}/avatar`, admin)).statusCode, 404)
 })
 
-t.test('V13: what is no picture is refused under every name, and leaves nothing behind', async (t) => {
+t.test('V13: a file that is no picture is refused under every name and leaves nothing', async (t) => {
   const { id, headers } = await make('sven')
   const huge = Buffer.from(await picture('png'))
-  // Width and height stand at bytes 16 to 23 of a PNG; the checksum that follows no longer fits.
+  // A PNG stores width and height in bytes 16 to 23. The checksum after them no longer matches.
   huge.writeUInt32BE(60_000, 16)
   huge.writeUInt32BE(60_000, 20)
   for (const content of ['<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>', '<html></html>', 'GIF8', '\x89PNG', 'x',
@@ -332,7 +332,7 @@ t.test('V13: what is no picture is refused under every name, and leaves nothing 
   t.equal((await putForm(id, headers, { ui_settings: `{"a":"${'x'.repeat(70_000)}"}` })).statusCode, 413)
 })
 
-t.test('forms are read like JSON, and nonsense in them is answered', async (t) => {
+t.test('forms are read like JSON, and invalid ones are refused', async (t) => {
   const { id } = await make('fred')
   const reply = await putForm(id, admin, {
     username: 'Fred-2', password: '', ra_username: '', role: '', enabled: 'false', ui_settings: '{"a":[1]}', avatar: blob('')
@@ -351,7 +351,7 @@ t.test('forms are read like JSON, and nonsense in them is answered', async (t) =
   t.equal((await call('PUT', `/${id}`, admin)).statusCode, 200, 'nothing to change')
 })
 
-t.test('an invite makes one account, with the role it was made for', async (t) => {
+t.test('an invite creates one account, with the role of the invite', async (t) => {
   const invite = await app.inject({
     method: 'POST', url: '/api/users/invite-link?role=admin&expiration=60', headers: { ...admin, host: 'evil.example' }
   })
@@ -385,7 +385,7 @@ t.test('an invite makes one account, with the role it was made for', async (t) =
   }
 })
 
-t.test('an invite opens a page of this server, under its path, that loads nothing from elsewhere', async (t) => {
+t.test("an invite opens a page under the server's path that loads nothing external", async (t) => {
   const page = await app.inject({ url: '/games/register?token=x' })
   t.match(page.headers, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' })
   const assets = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? '')
@@ -393,7 +393,7 @@ t.test('an invite opens a page of this server, under its path, that loads nothin
   for (const path of assets) t.equal((await app.inject({ url: path })).statusCode, 200, path)
 })
 
-t.test('an invite ends with its time, and with the right of who made it', async (t) => {
+t.test("an invite ends with its time, and with its maker's permission", async (t) => {
   const mia = await make('mia', 'admin')
   const invite = async (role: string) =>
     (await call('POST', `/invite-link?role=${role}`, mia.headers)).json<{ token: string }>().token
@@ -418,7 +418,7 @@ t.test('an invite ends with its time, and with the right of who made it', async 
   t.equal((await call('POST', '/invite-link', admin)).statusCode, 422)
 })
 
-t.test('progress at RetroAchievements needs a name there, and says when nobody can ask for it', async (t) => {
+t.test('progress at RetroAchievements needs a name and a provider that can be asked', async (t) => {
   const [robin, other] = [await make('robin'), await make('otto')]
   const refresh = async (id: number, headers: Headers, payload?: object) =>
     (await call('POST', `/${id}/ra/refresh`, headers, payload)).statusCode
@@ -428,7 +428,7 @@ t.test('progress at RetroAchievements needs a name there, and says when nobody c
   t.same([await refresh(robin.id, robin.headers, { incremental: true }), await refresh(robin.id, admin)], [503, 503])
 })
 
-t.test('users are listed for those who may read them, and everybody knows themselves and their device', async (t) => {
+t.test('users are listed for callers with the scope; everybody sees themselves', async (t) => {
   const dana = await make('dana')
   t.equal((await call('GET', '', dana.headers)).statusCode, 403)
   const [list, ids] = [(await call('GET', '', admin)).json<UserView[]>(), (await call('GET', '/identifiers', admin)).json<number[]>()]
