@@ -24,7 +24,7 @@ const execute = async (sql: string, values: unknown[] = []) =>
 /** Lets a device poll again without waiting. */
 const letPoll = () => execute("update device_authorizations set polled_at = now() - interval '5 seconds'")
 
-/** A companion app at a device of its own. */
+/** Starts a companion app on a device of its own. */
 async function start (extra: object = {}) {
   const device = createCaller(app)
   const { body } = await device.post(`${AUTH}/init`, { ...APP, ...extra })
@@ -41,7 +41,7 @@ async function letIn (extra: object = {}, by = alice) {
   return (await poll()).body as { access_token: string, device_id: string, device_number: number }
 }
 
-t.test('a device shows a code, its user approves, and the device fetches a token that is bound to it', async (t) => {
+t.test('an approved device fetches a token that is bound to it', async (t) => {
   const { code, body, poll } = await start()
   t.match(body, {
     device_code: /^[0-9a-f]{64}$/,
@@ -83,7 +83,7 @@ t.test('a device shows a code, its user approves, and the device fetches a token
   }])
 })
 
-t.test('a device may be let in for good', async (t) => {
+t.test('a device may get a token that never expires', async (t) => {
   for (const expiry of [{}, { expires_in: null }, { expires_in: 'never' }]) {
     const { code, poll } = await start()
     t.equal((await approve(code, expiry)).status, 200)
@@ -91,7 +91,7 @@ t.test('a device may be let in for good', async (t) => {
   }
 })
 
-t.test('an installation that asks again is the same device, brought up to date; another user has another', async (t) => {
+t.test('a returning installation updates its device; another user gets another device', async (t) => {
   const first = await letIn({ client_device_identifier: 'again' })
   await execute("update devices set last_seen = now() - interval '1 day' where id = $1", [first.device_number])
   const second = await letIn({ client_device_identifier: 'again', name: 'Renamed', client_version: '2.0' })
@@ -102,7 +102,7 @@ t.test('an installation that asks again is the same device, brought up to date; 
   t.not(other.device_id, first.device_id)
 })
 
-t.test('two devices approved at once for one installation are one', async (t) => {
+t.test('two concurrent approvals of one installation create one device', async (t) => {
   const extra = { client_device_identifier: 'twice' }
   const requests = await Promise.all([start(extra), start(extra), start(extra)])
   const approvals = await Promise.all(requests.map(({ code }) => approve(code)))
@@ -110,17 +110,17 @@ t.test('two devices approved at once for one installation are one', async (t) =>
   t.equal(new Set(approvals.map(({ body }) => body.device_id)).size, 1)
 })
 
-t.test('an approved token goes out once, however many polls come at once', async (t) => {
+t.test('an approved token is handed out once, however many polls run at once', async (t) => {
   const { code, body } = await start()
   await approve(code)
-  // Counting the polls of one address would let them in one after the other.
+  // Each poll has its own address, because the quota of one address would serialize them.
   const polls = await Promise.all(Array.from({ length: 8 }, () =>
     createCaller(app).post(`${AUTH}/token`, { device_code: body.device_code })))
   t.equal(polls.filter(({ status }) => status === 200).length, 1)
   t.equal(polls.filter(({ body }) => body.detail === 'expired_token').length, 7)
 })
 
-t.test('a request is answered once; then its code means nothing', async (t) => {
+t.test('a request is answered once, and then its code is invalid', async (t) => {
   const { code, body } = await start()
   const answers = await Promise.all([approve(code), bob.post(`${AUTH}/deny`, { user_code: code }), approve(code, {}, bob)])
   const statuses = answers.map(({ status }) => status)
@@ -132,7 +132,7 @@ t.test('a request is answered once; then its code means nothing', async (t) => {
   ]) t.equal((await late).status, 404)
 })
 
-t.test('a device that is turned away learns it for a minute', async (t) => {
+t.test('a denied device can learn that for a minute', async (t) => {
   const { code, poll } = await start()
   t.match(await bob.post(`${AUTH}/deny`, { user_code: code }), { status: 200, body: null })
   t.match(await poll(), { status: 400, body: { detail: 'access_denied' } })
@@ -142,7 +142,7 @@ t.test('a device that is turned away learns it for a minute', async (t) => {
   t.match(await poll(), { status: 400, body: { detail: 'expired_token' } })
 })
 
-t.test('a request runs out, and so does an approval that is not fetched', async (t) => {
+t.test('a request expires, and so does an approval that is not fetched', async (t) => {
   const [waiting, approved] = await Promise.all([start(), start()])
   await approve(approved.code)
   await execute("update device_authorizations set expires_at = now() - interval '1 second'")
@@ -154,7 +154,7 @@ t.test('a request runs out, and so does an approval that is not fetched', async 
   t.same(await execute('select 1 from device_authorizations where expires_at < now()'), [])
 })
 
-t.test('a token that is revoked, or whose device is gone, before it is fetched is not handed out', async (t) => {
+t.test('a token is not handed out if it or its device is deleted before', async (t) => {
   const [revoked, unbound] = await Promise.all([start(), start({ client_device_identifier: 'gone' })])
   await approve(revoked.code)
   const [{ id }] = (await alice.get('/api/client-tokens')).body
@@ -165,7 +165,7 @@ t.test('a token that is revoked, or whose device is gone, before it is fetched i
   t.match(await unbound.poll(), { status: 400, body: { detail: 'expired_token' } })
 })
 
-t.test('only scopes that were asked for and are held can be approved', async (t) => {
+t.test('only scopes that were requested and that the caller holds can be approved', async (t) => {
   const { code, poll } = await start()
   const narrow = (await alice.post('/api/client-tokens', { name: 'x', scopes: ['me.read', 'me.write'] })).body
   const tries: [string[], typeof alice][] = [
@@ -183,7 +183,7 @@ t.test('only scopes that were asked for and are held can be approved', async (t)
   t.same((await poll()).body.scopes, ['roms.read'])
 })
 
-t.test('what a device says of itself is checked', async (t) => {
+t.test('the facts that a device sends are checked', async (t) => {
   const device = createCaller(app)
   for (const wrong of [
     { requested_scopes: ['everything'] }, { requested_scopes: [] }, { name: '' }, { client: 'x'.repeat(51) },
@@ -205,7 +205,7 @@ t.test('an address starts ten requests and polls sixty times a minute', async (t
   t.equal((await device.post(`${AUTH}/token`, { device_code: 'x' })).status, 400, 'a minute later')
 })
 
-t.test('using a bound token moves when its device was seen, at most every five minutes', async (t) => {
+t.test("using a bound token updates its device's last use, at most every five minutes", async (t) => {
   const granted = await letIn({ client_device_identifier: 'seen' })
   const device = createCaller(app, bearer(granted.access_token))
   const age = async () => Number((await execute('select extract(epoch from now() - last_seen)::int as age from devices where id = $1',
@@ -225,7 +225,7 @@ t.test('using a bound token moves when its device was seen, at most every five m
   }, 'the device is seen')
 })
 
-t.test('answers are recorded, and no secret or code is anywhere in the database', async (t) => {
+t.test('answers are recorded, and the database contains no secret or code', async (t) => {
   const [approved, denied] = await Promise.all([start({ name: 'Recorded' }), start({ name: 'Turned away' })])
   const waiting = await dumpDatabase(app)
   await approve(approved.code)
@@ -244,7 +244,7 @@ t.test('answers are recorded, and no secret or code is anywhere in the database'
   ])
 })
 
-t.test('the page that answers a device is here, loads only what is here, and runs no script of its own text', async (t) => {
+t.test('the approval page loads only its own files and runs no inline script', async (t) => {
   const page = await app.inject('/pair/device?user_code=AAAA2222')
   t.equal(page.statusCode, 200)
   t.match(page.headers, { 'content-type': /^text\/html/, 'content-security-policy': /default-src 'self'.*frame-ancestors 'none'/ })

@@ -16,7 +16,7 @@ const foundAs = (username: string, expiresAt: number | null = null): CachedCalle
   }
 })
 
-/** A member with a token, and how a web worker answers it. */
+/** Creates a member with a token, and a function that returns the status of its request. */
 async function makeMember ({ app, createUser }: TestApp) {
   const headers = await createUser('alice')
   const made = await app.inject({
@@ -30,13 +30,13 @@ async function makeMember ({ app, createUser }: TestApp) {
 
 let other: Promise<TestApp> | undefined
 
-/** A second web worker of the same server. */
+/** Builds a second web worker of the same server. */
 async function findOther ({ databaseUrl }: TestApp): Promise<TestApp['app']> {
   other ??= buildTestApp(t, { databaseUrl, withoutAdmin: true })
   return (await other).app
 }
 
-t.test('a credential is looked for once a second, and never beyond its own end', async (t) => {
+t.test('a credential is looked up once a second, and never cached beyond its expiry', async (t) => {
   let [now, looks] = [0, 0]
   const kept = createCallerCache(() => now)
   const find = (credential: string, expiresAt: number | null = null) => kept.find(credential, async () => {
@@ -56,7 +56,7 @@ t.test('a credential is looked for once a second, and never beyond its own end',
   t.equal(looks, 5)
 })
 
-t.test('whoever is looked for while things change is looked for again, and nobody is kept as nobody', async (t) => {
+t.test('a lookup during a change is repeated, and a missing caller is not cached', async (t) => {
   const kept = createCallerCache(() => 0)
   await kept.find('a', async () => {
     kept.forget()
@@ -89,7 +89,7 @@ for (const { what, sql, url, becomes } of CHANGES) {
   })
 }
 
-t.test('another password or group of its user reaches those who are kept', async (t) => {
+t.test('another password or group of the user reaches cached callers', async (t) => {
   const test = await fresh(t)
   const { ask } = await makeMember(test)
   t.equal(await ask(test.app), 200)
@@ -104,7 +104,7 @@ t.test('another password or group of its user reaches those who are kept', async
   await until(() => announced.length === 3, 'word of nothing else')
 })
 
-t.test('a token that was revoked is refused by the next request to the same web worker', async (t) => {
+t.test('the next request with a revoked token to the same web worker is refused', async (t) => {
   const test = await fresh(t)
   const { ask, id } = await makeMember(test)
   t.equal(await ask(test.app), 200)
@@ -112,7 +112,7 @@ t.test('a token that was revoked is refused by the next request to the same web 
   t.equal(await ask(test.app), 401)
 })
 
-/** A browser's login, and how a web worker answers it. */
+/** Creates a browser session, and a function that returns the status of its request. */
 async function makeLogin ({ app }: TestApp) {
   const headers = await signIn(app, 'admin')
   return async (worker: TestApp['app'], url = '/api/users/me'): Promise<number> =>
@@ -136,7 +136,7 @@ for (const { what, sql } of SESSION_CHANGES) {
   })
 }
 
-t.test("a browser's login is looked for once for many requests", async (t) => {
+t.test('a browser session is looked up once for many requests', async (t) => {
   const test = await fresh(t)
   const ask = await makeLogin(test)
   let connections = 0

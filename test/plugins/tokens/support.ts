@@ -5,7 +5,7 @@ type Headers = Record<string, string>
 
 export const bearer = (raw: string): Headers => ({ authorization: `Bearer ${raw}` })
 
-/** Calls of one person or device; each from an address of its own, so that nobody uses up the tries of others. */
+/** Sends requests of one person or device, from an address of its own, so that callers do not share quotas. */
 export function createCaller (app: App, headers: Headers = {}) {
   const remoteAddress = `192.0.2.${nextHost++}`
   const send = async (method: NonNullable<InjectOptions['method']>, url: string, payload?: object) => {
@@ -25,7 +25,7 @@ let nextHost = 1
 const TABLES = `select quote_ident(schemaname) || '.' || quote_ident(tablename) as name from pg_tables
   where schemaname in ('public', 'pgboss')`
 
-/** Everything in the database, as text. */
+/** Returns the whole database as text. */
 export async function dumpDatabase (app: App): Promise<string> {
   const { rows: tables } = await app.pg.query<{ name: string }>(TABLES)
   const dumps = await Promise.all(tables.map(({ name }) =>

@@ -8,7 +8,7 @@ import { bearer, createCaller } from './support.ts'
 const fresh = shareTestApp(t)
 type Headers = Record<string, string>
 
-/** What decides who gets in, and as what. */
+/** The values that decide who may sign in, and with which role. */
 const DOORS = `select
   (select json_agg(u order by id) from (select id, username, email, password_hash, role, enabled from users) u) as users,
   (select json_agg(c order by id) from (select id, token_hash, scopes from client_tokens) c) as tokens,
@@ -35,7 +35,7 @@ async function signInByOauth (app: App, username: string, scopes: readonly strin
 
 type Step = [method: 'post' | 'put' | 'delete', url: string, payload?: object]
 
-/** Everything by which an own account could be taken over, or its token become more. */
+/** Requests with which a token could take over its own account or extend its own rights. */
 const ownSteps = (userId: number, tokenId: number, sessionId: number): Step[] => [
   ['put', `/api/users/${userId}`, { password: 'taken over' }],
   ['put', `/api/users/${userId}`, { email: 'mallory@evil.example' }],
@@ -48,7 +48,7 @@ const ownSteps = (userId: number, tokenId: number, sessionId: number): Step[] =>
   ['delete', '/api/sessions']
 ]
 
-/** The same for what an administrator may do to others. */
+/** Requests with which an administrator's token could take over other accounts. */
 const adminSteps = (userId: number): Step[] => [
   ['put', `/api/users/${userId}`, { password: 'taken over' }],
   ['put', `/api/users/${userId}`, { email: 'mallory@evil.example' }],
@@ -66,7 +66,7 @@ const nameOf = ([method, url, payload]: Step) => `${method} ${url} ${JSON.string
 const run = async (app: App, headers: Headers, [method, url, payload]: Step) =>
   await createCaller(app, headers)[method](url, payload)
 
-t.test('a narrow token cannot take its owner over, nor hand out what it does not hold', async (t) => {
+t.test('a narrow token cannot take over its owner or grant scopes that it lacks', async (t) => {
   const { app, createUser } = await fresh(t)
   const alice = await createUser('alice')
   await signIn(app, 'alice')
@@ -88,7 +88,7 @@ t.test('a narrow token cannot take its owner over, nor hand out what it does not
   t.same(await readDoors(app), before)
 })
 
-t.test('an OAuth2 sign-in with some scopes creates tokens with some of these, and nothing more', async (t) => {
+t.test('an OAuth2 sign-in with some scopes creates only tokens with some of these', async (t) => {
   const { app, admin, createUser } = await fresh(t)
   await createUser('alice')
   const create = async (headers: Headers, scopes: string[]) =>
@@ -104,7 +104,7 @@ t.test('an OAuth2 sign-in with some scopes creates tokens with some of these, an
   t.equal((await create(admin, ['users.write'])).status, 201)
 })
 
-t.test("an administrator's token with users.write gives no saves away and revokes no token", async (t) => {
+t.test("an administrator's users.write token reassigns no saves and revokes no token", async (t) => {
   const { app, admin, createUser } = await fresh(t)
   const alice = await createUser('alice')
   const [other, hers] = [await createToken(app, admin, ['me.read']), await createToken(app, alice, ['me.read'])]
@@ -122,7 +122,7 @@ t.test("an administrator's token with users.write gives no saves away and revoke
   t.equal((await run(app, admin, restore)).status, 200)
 })
 
-t.test('a token with me.read revokes itself and no other', async (t) => {
+t.test('a token with me.read can only revoke itself', async (t) => {
   const { app, createUser } = await fresh(t)
   const alice = await createUser('alice')
   const [reader, other, foreign] = [
@@ -137,7 +137,7 @@ t.test('a token with me.read revokes itself and no other', async (t) => {
   t.equal(await revoke((await createToken(app, alice, ['me.write'])).headers, other.id), 200)
 })
 
-t.test("an administrator's token, whatever its scopes, takes nobody over and makes no administrators", async (t) => {
+t.test("an administrator's token takes over no account and creates no administrator", async (t) => {
   const { app, admin, createUser } = await fresh(t)
   await createUser('alice')
   const id = await idOf(app, 'alice')
@@ -149,7 +149,7 @@ t.test("an administrator's token, whatever its scopes, takes nobody over and mak
   t.same(await readDoors(app), before)
 })
 
-t.test('a session, a password and an OAuth2 sign-in with all scopes of the account do what a token may not', async (t) => {
+t.test('a session, a password and a full OAuth2 sign-in may do what a token may not', async (t) => {
   const { app, createUser } = await fresh(t)
   const alice = await createUser('alice')
   const id = await idOf(app, 'alice')
@@ -166,7 +166,7 @@ t.test('a session, a password and an OAuth2 sign-in with all scopes of the accou
   t.equal((await run(app, basicHeaders('alice-2'), ['put', `/api/users/${id}`, { password: 'a new password' }])).status, 200)
 })
 
-t.test('a token still changes what opens no door, also in a form that repeats the name and the address', async (t) => {
+t.test('a token may change harmless fields, even in a form that repeats the others', async (t) => {
   const { app, createUser } = await fresh(t)
   const alice = await createUser('alice')
   const id = await idOf(app, 'alice')

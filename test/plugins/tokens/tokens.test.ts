@@ -22,7 +22,7 @@ const listEvents = async () => {
   return (page.body.items as { event: string, username: string, details: Record<string, unknown> }[])
 }
 
-t.test('a token lasts as long as it was made for', async (t) => {
+t.test('a token has the lifetime with which it was created', async (t) => {
   for (const [lifetime, days] of [['30d', 30], ['90d', 90], ['1y', 365]] as const) {
     const token = await create(alice, { expires_in: lifetime })
     const left = Date.parse(token.expires_at) - Date.now()
@@ -39,7 +39,7 @@ t.test('a token lasts as long as it was made for', async (t) => {
   await alice.delete(`${TOKENS}/${token.id}`)
 })
 
-t.test('a user has 25 tokens at most, however many are made at once', async (t) => {
+t.test('a user has at most 25 tokens, even if many are created at once', async (t) => {
   const carol = createCaller(app, await createUser('carol'))
   const made = await Promise.all(Array.from({ length: 30 }, () => carol.post(TOKENS, { name: 'x', scopes: SCOPES })))
   const statuses = made.map(({ status }) => status)
@@ -48,7 +48,7 @@ t.test('a user has 25 tokens at most, however many are made at once', async (t) 
   t.equal((await carol.get(TOKENS)).body.length, 25)
 })
 
-t.test('a token that was given a new secret is as unused as a new one, and the old secret is dead', async (t) => {
+t.test('a token with a new secret counts as unused, and the old secret is invalid', async (t) => {
   const token = await create(alice, { expires_in: '30d' })
   t.equal(await statusOf(token.raw_token), 200)
   const [used] = (await alice.get(TOKENS)).body
@@ -59,7 +59,7 @@ t.test('a token that was given a new secret is as unused as a new one, and the o
   t.equal(await statusOf(renewed.body.raw_token), 200)
 })
 
-t.test('sockets that a token opened close when it is revoked or gets a new secret', async (t) => {
+t.test('sockets of a token close when it is revoked or gets a new secret', async (t) => {
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   const token = await create()
   const open = async () => {
@@ -83,7 +83,7 @@ t.test('sockets that a token opened close when it is revoked or gets a new secre
   }
 })
 
-t.test("another user's token is not there; for an administrator it is", async (t) => {
+t.test("another user's token answers 404, except to an administrator", async (t) => {
   const token = await create()
   const place = `${TOKENS}/${token.id}`
   const tries = [bob.delete(place), bob.put(`${place}/regenerate`), bob.post(`${place}/pair`), admin.post(`${place}/pair`)]
@@ -101,7 +101,7 @@ t.test("another user's token is not there; for an administrator it is", async (t
   t.equal((await admin.delete(`${place}/admin`)).status, 404)
 })
 
-t.test('a token is worth what its owner may do now', async (t) => {
+t.test('a token allows no more than its owner may do now', async (t) => {
   await createUser('dora', 'admin')
   const dora = createCaller(app, { authorization: `Basic ${btoa('dora:a password')}` })
   const token = await create(dora, { scopes: ['users.read', 'me.read'] })
@@ -113,7 +113,7 @@ t.test('a token is worth what its owner may do now', async (t) => {
   await until(async () => await statusOf(token.raw_token) === 401, 'a token that ended with its owner')
 })
 
-t.test('a code gives its token to one device, under a new secret', async (t) => {
+t.test('a code hands its token to one device, with a new secret', async (t) => {
   const token = await create()
   const { code, expires_in: seconds } = (await alice.post(`${TOKENS}/${token.id}/pair`)).body
   t.match(code, /^[A-HJKMNP-Z2-9]{8}$/)
@@ -131,7 +131,7 @@ t.test('a code gives its token to one device, under a new secret', async (t) => 
   t.equal((await device().get(`${TOKENS}/pair/${code}/status`)).status, 404)
 })
 
-t.test('a code is good for a minute, until there is a newer one, and as long as its token is there', async (t) => {
+t.test('a code is valid for a minute, until a newer one, and while its token exists', async (t) => {
   const token = await create()
   const pair = async () => (await alice.post(`${TOKENS}/${token.id}/pair`)).body.code as string
   const exchange = async (code: string) => {
@@ -156,13 +156,13 @@ t.test('a code is good for a minute, until there is a newer one, and as long as 
   t.equal((await app.pg.query('select 1 from pairing_codes where expires_at < now()')).rowCount, 0)
 })
 
-t.test('no code is made for a token that has run out', async (t) => {
+t.test('an expired token gets no code', async (t) => {
   const token = await create()
   await execute("update client_tokens set expires_at = now() - interval '1 second' where id = $1", [token.id])
   t.match(await alice.post(`${TOKENS}/${token.id}/pair`), { status: 400, body: { detail: /run out/ } })
 })
 
-t.test('codes are tried five times a minute from one address', async (t) => {
+t.test('an address may try five codes a minute', async (t) => {
   const guesser = device()
   const statuses = []
   for (let i = 0; i < 6; i++) statuses.push((await guesser.post(`${TOKENS}/exchange`, { code: 'AAAA2222' })).status)
@@ -184,7 +184,7 @@ t.test('addresses of one IPv6 network count as one', async (t) => {
   t.equal(networkOf('fe80::1%eth0'), networkOf('fe80::2'))
 })
 
-t.test('what happens to tokens is recorded, and no secret or code is anywhere in the database', async (t) => {
+t.test('changes of tokens are recorded, and the database contains no secret or code', async (t) => {
   const token = await create(bob, { name: 'lone \ud800 surrogate' })
   const { code } = (await bob.post(`${TOKENS}/${token.id}/pair`)).body
   const waiting = await dumpDatabase(app)
