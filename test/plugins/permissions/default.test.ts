@@ -14,7 +14,7 @@ const call = async (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, pay
 const listDefaults = async () => (await call('GET', 'groups')).json<Group[]>().filter((group) => group.is_default)
 const create = async (name: string) => (await call('POST', 'groups', { name })).json<Group>()
 
-t.test('whoever deletes a group while it is made the default, one group stays the default', async (t) => {
+t.test('deleting a group while it becomes the default leaves one default group', async (t) => {
   for (let round = 0; round < ROUNDS; round++) {
     const { id, name } = await create(`Group ${round}`)
     const change = () => call('PUT', `groups/${id}`, { is_default: true })
@@ -27,7 +27,7 @@ t.test('whoever deletes a group while it is made the default, one group stays th
   t.equal((await app.inject({ url: '/api/heartbeat' })).statusCode, 200)
 })
 
-t.test('two groups that are made the default at once leave one', async (t) => {
+t.test('making two groups the default at once leaves one default group', async (t) => {
   const [one, other] = [await create('One'), await create('Other')]
   for (let round = 0; round < ROUNDS; round++) {
     const replies = await Promise.all([one, other].map(({ id }) => call('PUT', `groups/${id}`, { is_default: true })))
@@ -36,13 +36,13 @@ t.test('two groups that are made the default at once leave one', async (t) => {
   }
 })
 
-t.test('the database does not let go of its default group', async (t) => {
+t.test('the database refuses to remove its default group', async (t) => {
   await t.rejects(app.pg.query('delete from permission_groups where is_default'), { code: '23514' })
   await t.rejects(app.pg.query('update permission_groups set is_default = false'), { code: '23514' })
   t.equal((await listDefaults()).length, 1)
 })
 
-t.test('a database that has lost its default group all the same is read, and lets see as little as may be', async (t) => {
+t.test('a database without a default group shows as little as possible', async (t) => {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   await client.query('set session_replication_role = replica')

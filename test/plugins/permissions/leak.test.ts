@@ -43,7 +43,7 @@ async function permit (path: string, payload: object): Promise<void> {
   if (reply.statusCode !== 200) throw new Error(`${path}: ${reply.body}`)
 }
 
-// Numbers that occur nowhere else in an answer.
+// Numbers that occur nowhere else in a response.
 const FIRST_IDS = { roms: 770_001, platforms: 880_001, rom_files: 990_001, firmware: 660_001 }
 for (const [table, first] of Object.entries(FIRST_IDS)) {
   await app.pg.query(`alter sequence ${table}_id_seq restart with ${first}`)
@@ -54,7 +54,7 @@ interface Facts {
   id: number
   file_id: number
   platform_id: number
-  /** The first of its name, and of its genre and region. */
+  /** The first word of its name, genre and region. */
   word: string
   crc_hash: string
   md5_hash: string
@@ -72,7 +72,7 @@ const [unrated, veiled] = [romOf('Unrated'), romOf('Veiled')]
 const HIDDEN = [secret, grown, unrated, veiled]
 const { rows: [firmware] } = await app.pg.query<{ id: number, md5_hash: string }>('select id, md5_hash from firmware')
 
-/** The visible one and the secret one are the same game. */
+/** The visible and the secret ROM are the same game. */
 const IGDB_IDS = new Map([[open, 515_151], [secret, 515_151], [grown, 535_353], [unrated, 545_454], [veiled, 525_252]])
 for (const [rom, igdbId] of IGDB_IDS) {
   await app.pg.query("insert into rom_matches (rom_id, provider, provider_id, match) values ($1, 'igdb', $2, $3)",
@@ -89,7 +89,7 @@ await permit(`users/${idOf('bob')}`, { set_group: true, permission_group_id: edi
 await permit('hidden', { entity: 'roms', entity_id: secret.id, user_id: idOf('alice') })
 await permit('hidden', { entity: 'platforms', entity_id: veiled.platform_id, group_id: members })
 
-/** Whatever would tell alice of something that is hidden from her. */
+/** Values that would reveal hidden objects to alice. */
 const NEEDLES = [
   ...HIDDEN.flatMap(({ platform_id: _platform, ...rom }) => Object.values(rom).map(String)),
   String(veiled.platform_id), 'veiledbox', 'veiled-bios', String(firmware?.id), firmware?.md5_hash ?? '', '535353', '545454', '525252'
@@ -101,7 +101,7 @@ const ABSENT: Facts = {
   sha1_hash: '0'.repeat(40)
 }
 
-/** What to put in for a parameter so that it is about a ROM; null for a parameter that says nothing of one. */
+/** Returns the value with which a parameter refers to a ROM; null for a parameter that refers to no ROM. */
 function valueFor ({ name }: Parameter, path: string, rom: Facts): string | null {
   if (name === 'id') return String(path.startsWith('/api/platforms') ? rom.platform_id : rom.id)
   if (name === 'file_id' || name === 'file_ids') return String(rom.file_id)
@@ -121,7 +121,7 @@ async function listOperations (): Promise<Operation[]> {
       ({ method, path, scopes: security?.[0]?.session ?? [], parameters })))
 }
 
-/** Calls of an operation about a ROM: with its path filled in, and then with each parameter of its query in turn. */
+/** Lists calls of an operation about a ROM: with its path filled in, and with each parameter of its query in turn. */
 function listCalls ({ path, parameters }: Operation, rom: Facts): string[] {
   const filled = parameters.filter((parameter) => parameter.in === 'path').reduce((at, parameter) =>
     at.replace(`{${parameter.name}}`, encodeURIComponent(valueFor(parameter, path, rom) ?? '1')), path)
@@ -137,7 +137,7 @@ const { oauth_scopes: scopes } = (await call({ url: '/api/users/me' }, alice)).j
 const READS = operations.filter((operation) => operation.method === 'get' &&
   operation.scopes.every((scope) => scopes.includes(scope)))
 
-t.test('V9: nothing that a member may read names what is hidden from it', async (t) => {
+t.test('V9: no route that a member may read reveals hidden objects', async (t) => {
   t.ok(READS.length > 20, `${READS.length} operations`)
   const [seen, known]: string[][] = [[], []]
   for (const operation of READS) {
@@ -155,9 +155,9 @@ t.test('V9: nothing that a member may read names what is hidden from it', async 
   }
 })
 
-/** An answer with everything that was asked about replaced by what there is not. */
+/** Replaces the requested values in a response by those of absent objects. */
 function asAbsent (body: string, rom: Facts): string {
-  // The platform of a hidden ROM may be seen, unless it is the hidden one.
+  // The platform of a hidden ROM may be visible, unless the platform itself is hidden.
   const keys = (['id', 'file_id', 'word'] as const).map((key) => [rom[key], ABSENT[key]] as const)
   return [...keys, ...rom === veiled ? [[rom.platform_id, ABSENT.platform_id] as const] : []]
     .reduce((text, [own, absent]) => text.replaceAll(String(own), String(absent)), body)
@@ -171,7 +171,8 @@ for (const [name, headers, hidden] of [['member', alice, HIDDEN], ['stranger', s
       for (const operation of READS) {
         const [about, absent] = [listCalls(operation, rom), listCalls(operation, ABSENT)]
         for (const [index, path] of about.entries()) {
-          // Without a hidden value it was asked above; the platform and the game at IGDB may be a visible ROM's.
+          // Calls without a hidden value were checked above. The platform, and the game at IGDB, may belong to a
+          // visible ROM.
           if (path === absent[index] || VISIBLE.test(path)) continue
           const reply = await call({ url: path }, headers)
           const expected = await call({ url: absent[index] ?? '' }, headers)
@@ -183,7 +184,7 @@ for (const [name, headers, hidden] of [['member', alice, HIDDEN], ['stranger', s
   })
 }
 
-t.test('what is hidden cannot be downloaded, marked or exported either', async (t) => {
+t.test('hidden objects cannot be downloaded, marked or exported either', async (t) => {
   for (const rom of HIDDEN) {
     for (const options of [
       { method: 'HEAD', url: `/api/roms/${rom.id}/content/x` }, { url: `/api/roms/${rom.id}/content/x` },
@@ -209,7 +210,7 @@ t.test('what is hidden cannot be downloaded, marked or exported either', async (
   t.same([hidden.statusCode, hidden.body.replace('veiledbox', 'absentbox')], [404, absent.body])
 })
 
-t.test('counts, groups and values are those of what is seen', async (t) => {
+t.test('counts, groups and values cover only visible objects', async (t) => {
   const json = async (path: string, headers: Headers): Promise<unknown> => (await call({ url: path }, headers)).json()
   const page = '/api/roms?order_by=id&with_rom_id_index=true'
   t.match(await json(page, alice), { total: 1, rom_id_index: [open.id], char_index: { o: 0 }, filter_values: { genres: ['Open things'] } })
@@ -235,7 +236,7 @@ async function connect (headers: Headers): Promise<Socket> {
   return socket
 }
 
-t.test('events about what is hidden reach those who see it, and neither others nor guests', async (t) => {
+t.test('events about hidden objects reach only callers who see them, and no guests', async (t) => {
   const sockets = { alice: await connect(alice), bob: await connect(bob), guest: await connect(stranger) }
   await until(() => ['alice', 'bob'].every((name) => app.sockets.main.sockets.adapter.rooms.has(`user:${idOf(name)}`)), 'both are known')
   const heard = Object.entries(sockets).map(async ([name, socket]) => {
@@ -255,7 +256,7 @@ t.test('events about what is hidden reach those who see it, and neither others n
   })
 })
 
-t.test('who has no account hears of nothing that the default group does not see, though every account does', async (t) => {
+t.test('guests get no events about objects hidden from the default group', async (t) => {
   await app.pg.query('update users set permission_group_id = $1 where permission_group_id is null', [editors])
   await app.pg.query('delete from hidden_entities where user_id is not null')
   await app.pg.query('update users set age_limit = null, hide_unrated_roms = null')

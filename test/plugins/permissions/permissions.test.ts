@@ -32,14 +32,14 @@ async function makeDefault (name: string): Promise<void> {
   await call('PUT', `groups/${group?.id}`, { is_default: true })
 }
 
-/** Alice is as new again. */
+/** Resets the permissions of alice. */
 t.afterEach(async () => {
   await app.pg.query('delete from permission_overrides')
   await app.pg.query('delete from hidden_entities')
   await app.pg.query('update users set permission_group_id = null, age_limit = null, hide_unrated_roms = null')
 })
 
-t.test('a group is made, changed and deleted', async (t) => {
+t.test('a group is created, changed and deleted', async (t) => {
   const made = await create('Night owls', { color: '#00ff0080', grants: [{ entity: 'roms', action: 'read' }], age_limit: 12 })
   t.match(made, {
     name: 'Night owls', description: '', is_default: false, is_system: false, color: '#00ff0080', member_count: 0, hidden: [],
@@ -59,7 +59,7 @@ t.test('a group is made, changed and deleted', async (t) => {
   for (const method of ['PUT', 'DELETE'] as const) t.equal((await call(method, `groups/${made.id}`, {})).statusCode, 404)
 })
 
-t.test('exactly one group is the default, and it stays until another takes its place', async (t) => {
+t.test('exactly one group is the default, until another replaces it', async (t) => {
   const [members] = (await listGroups()).filter((group) => group.is_default)
   t.equal((await call('DELETE', `groups/${members?.id}`)).statusCode, 400)
   t.equal((await call('PUT', `groups/${members?.id}`, { is_default: false })).statusCode, 400)
@@ -71,7 +71,7 @@ t.test('exactly one group is the default, and it stays until another takes its p
   t.equal((await call('DELETE', `groups/${guests.id}`)).statusCode, 200)
 })
 
-t.test('what cannot be is refused', async (t) => {
+t.test('invalid groups and rules are refused', async (t) => {
   for (const [payload, status] of [
     [{}, 422], [{ name: '' }, 422], [{ name: 'x'.repeat(256) }, 422], [{ name: 'x', color: 'red' }, 422],
     [{ name: 'x', description: 'x'.repeat(1001) }, 422], [{ name: 'x', age_limit: 22 }, 422], [{ name: 'x\0' }, 422],
@@ -85,7 +85,7 @@ t.test('what cannot be is refused', async (t) => {
   t.match(await call('PUT', `users/${aliceId}`, { override: [], grants: [] }), { statusCode: 422, body: /override/ }, 'a misspelt key')
 })
 
-t.test('overrides widen and shrink an account and its tokens at once', async (t) => {
+t.test('overrides extend and restrict an account and its tokens at once', async (t) => {
   const { raw_token: raw } = (await app.inject({
     method: 'POST', url: '/api/client-tokens', headers: bob, payload: { name: 'x', scopes: ['roms.read', 'me.read'] }
   })).json<{ raw_token: string }>()
@@ -104,7 +104,7 @@ t.test('overrides widen and shrink an account and its tokens at once', async (t)
   t.same([await statusOf('roms', token), await statusOf('users', bob)], [200, 403])
 })
 
-t.test('V8: a grant for one’s own things gives the scope, and nothing of others', async (t) => {
+t.test('V8: a grant for own objects gives the scope, but no access to those of others', async (t) => {
   const romId = await addRom(test, { fs_name: 'Harbor.sfc' })
   const platformId = (await app.pg.query<{ platform_id: number }>('select platform_id from roms where id = $1', [romId])).rows[0]?.platform_id
   const remove = async () => (await app.inject({ method: 'DELETE', url: `/api/platforms/${platformId}`, headers: alice })).statusCode
@@ -119,7 +119,7 @@ t.test('V8: a grant for one’s own things gives the scope, and nothing of other
   t.equal(await remove(), 200)
 })
 
-t.test('everybody learns what they may do, and administrators alone what is hidden', async (t) => {
+t.test('everybody sees their own permissions; only administrators see what is hidden', async (t) => {
   const actions = async (headers: Headers) =>
     (await call('GET', 'me', undefined, headers)).json<{ grants: { action: string, scope: object }[] }>().grants
   const all = (await call('GET', 'me')).json()
@@ -137,7 +137,7 @@ t.test('everybody learns what they may do, and administrators alone what is hidd
   t.match((await call('GET', `users/${aliceId}`)).json(), { hidden: [{ entity: 'platforms', entity_id: 3 }, { entity: 'roms', entity_id: 9 }] })
 })
 
-t.test('what was hidden is shown again by a DELETE with a body', async (t) => {
+t.test('a DELETE with a body shows a hidden object again', async (t) => {
   const place = { entity: 'roms', entity_id: 9, user_id: aliceId }
   await call('POST', 'hidden', place)
   const shown = await call('DELETE', 'hidden', place)
@@ -168,7 +168,7 @@ async function connect (headers: Headers): Promise<Socket> {
   return socket
 }
 
-t.test('every socket hears once of each user whose permissions changed, and the log of each change', async (t) => {
+t.test('every socket gets one event for each changed user, and the log each change', async (t) => {
   const sockets = [await connect({}), await connect(await signIn(app, 'bob'))]
   const heard: number[][] = sockets.map(() => [])
   const last = sockets.map((socket, index) => new Promise<void>((resolve) => {
