@@ -6,12 +6,12 @@ import { until } from '../../until.ts'
 
 const fresh = shareTestApp(t)
 
-/** Headers of a stranger's browser that was here before. */
+/** Returns the headers of a browser without an account that has visited before. */
 async function strangerHeaders ({ app }: TestApp): Promise<Record<string, string>> {
   const cookie = (await app.inject({ url: '/api/heartbeat' })).cookies.find(({ name }) => name === 'svc_csrftoken')
   const value = cookie?.value ?? ''
   return { cookie: `svc_csrftoken=${value}`, 'x-csrftoken': value }
-}t.test('the wizard shows the folders there are and every platform that is known', async (t) => {
+}t.test('the wizard shows the existing folders and every known platform', async (t) => {
   const testApp = await fresh(t, { library: { snes: { roms: { 'a.sfc': '', b: {}, '.hidden': '' } }, gb: { roms: {} } } })
   await dropUsers(testApp)
   const reply = await testApp.app.inject({ url: '/api/setup/library' })
@@ -32,7 +32,7 @@ t.test('the wizard lists no folders once ROMs are stored', async (t) => {
   t.match(reply.json(), { detected_structure: 'struct_a', existing_platforms: [] })
 })
 
-t.test('platform folders are made in structure A when the library has none', async (t) => {
+t.test('platform folders are created in structure A if the library has none', async (t) => {
   const testApp = await fresh(t)
   await dropUsers(testApp)
   const headers = await strangerHeaders(testApp)
@@ -44,19 +44,19 @@ t.test('platform folders are made in structure A when the library has none', asy
   t.ok(existsSync(join(testApp.libraryDir, 'roms', 'nes')))
   const folders = async (): Promise<string[]> =>
     (await testApp.app.inject({ url: '/api/heartbeat' })).json().FILESYSTEM.FS_PLATFORMS
-  // Until it is known here that there is no administrator any more.
+  // Wait until this process notices that there is no administrator any more.
   await until(async () => (await folders()).length === 2, 'the folders that were made')
   t.same(await folders(), ['nes', 'snes'])
 })
 
-t.test('platform folders follow the structure that is there', async (t) => {
+t.test('platform folders follow the existing structure', async (t) => {
   const { app, admin, libraryDir } = await fresh(t, { library: { snes: { roms: {} } } })
   const reply = await app.inject({ method: 'POST', url: '/api/setup/platforms', headers: admin, payload: ['gb'] })
   t.equal(reply.statusCode, 201)
   t.ok(existsSync(join(libraryDir, 'gb', 'roms')))
 })
 
-t.test('a name that is no plain folder name makes nothing', async (t) => {
+t.test('an invalid folder name creates no folder', async (t) => {
   const { app, admin, libraryDir } = await fresh(t)
   for (const name of ['../outside', 'a/b', '', '..', '/etc/svc']) {
     const reply = await app.inject({ method: 'POST', url: '/api/setup/platforms', headers: admin, payload: ['snes', name] })
@@ -68,7 +68,7 @@ t.test('a name that is no plain folder name makes nothing', async (t) => {
   t.equal(object.statusCode, 422)
 })
 
-t.test('folders that cannot be made are named', async (t) => {
+t.test('folders that cannot be created are reported', async (t) => {
   const { app, admin, libraryDir } = await fresh(t, { library: { roms: {} } })
   writeFileSync(join(libraryDir, 'roms', 'snes'), 'a file in the way')
   const reply = await app.inject({ method: 'POST', url: '/api/setup/platforms', headers: admin, payload: ['snes', 'gb'] })
@@ -77,7 +77,7 @@ t.test('folders that cannot be made are named', async (t) => {
   t.ok(existsSync(join(libraryDir, 'roms', 'gb')))
 })
 
-t.test('over the network the wizard asks for the setup code', async (t) => {
+t.test('over the network the wizard needs the setup code', async (t) => {
   const testApp = await fresh(t, { library: { roms: { snes: {} } } })
   await dropUsers(testApp)
   const { app } = testApp
@@ -99,7 +99,7 @@ t.test('over the network the wizard asks for the setup code', async (t) => {
   t.ok(statuses.includes(429), 'guesses are limited')
 })
 
-t.test('once there is an administrator the wizard is closed to strangers and to those without the scope', async (t) => {
+t.test('with an administrator the wizard needs a credential with the scope', async (t) => {
   const testApp = await fresh(t)
   const { app, createUser, admin } = testApp
   const alice = await createUser('alice')
