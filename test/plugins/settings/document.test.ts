@@ -49,7 +49,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   fc.record({ path: fc.constant(['scan', 'gamelist', 'export']), value: fc.boolean() })
 )
 
-t.test('after any sequence of writes every comment and unknown key is there, and the settings are those written last', async () => {
+t.test('any sequence of writes keeps all comments and unknown keys, and the last values', async () => {
   fc.assert(fc.property(fc.array(change, { minLength: 1, maxLength: 8 }), (changes) => {
     const result = changes.reduce((before, one) => changeText(before, [one]), OWNER)
     if (parseDocument(result).errors.length > 0) return false
@@ -68,7 +68,7 @@ t.test('after any sequence of writes every comment and unknown key is there, and
   }), { numRuns: 100 })
 })
 
-t.test('a write that changes nothing leaves the same content, whatever the file held', async () => {
+t.test('a write without a change leaves the same content, whatever the file', async () => {
   const value: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
     value: fc.oneof({ maxDepth: 3 }, text, fc.integer(), fc.boolean(), fc.constant(null), fc.array(tie('value')),
       fc.dictionary(fc.string(), tie('value')))
@@ -84,7 +84,7 @@ t.test('a write that changes nothing leaves the same content, whatever the file 
   }), { numRuns: 50 })
 })
 
-t.test('a file without anything in it, or with comments alone, takes settings', async (t) => {
+t.test('an empty file, or one with only comments, takes settings', async (t) => {
   for (const before of ['', '\n', '# mine\n', '---\n', 'exclude:\n', 'exclude: # mine\n', '{}']) {
     const after = changeText(before, [{ path: ['exclude', 'platforms'], value: ['x'] }])
     t.same(readText(after), { exclude: { platforms: ['x'] } }, before)
@@ -92,7 +92,7 @@ t.test('a file without anything in it, or with comments alone, takes settings', 
   }
 })
 
-t.test('a value that others share is changed where it was named only; where that cannot be, nothing is', async (t) => {
+t.test('a value shared by an alias changes only where named, or not at all', async (t) => {
   const shared = 'codes: &codes [us]\nscan: { priority: { region: *codes, language: *codes } }\n'
   t.same(readText(changeText(shared, [{ path: ['scan', 'priority', 'region'], value: ['eu'] }])),
     { codes: ['us'], scan: { priority: { region: ['eu'], language: ['us'] } } })

@@ -37,7 +37,7 @@ function open (test: TestApp) {
   }
 }
 
-t.test('whoever has no credential is told all that there is to tell, but nothing of this library, its network or secrets', async (t) => {
+t.test('without a credential no setting of this library, its network or secrets is shown', async (t) => {
   const { write, show } = open(await fresh(t))
   await write(`
 exclude: { platforms: [secret-folder] }
@@ -59,13 +59,13 @@ emulatorjs: { debug: true, netplay: { ice_servers: [{ urls: 'turn:10.0.0.1', cre
   t.notMatch(JSON.stringify(stranger), /secret-folder|Hidden|Other|10\.0\.0\.1|hunter2/)
 })
 
-t.test('a guest of a kiosk has no credential either', async (t) => {
+t.test('a kiosk guest counts as a caller without a credential', async (t) => {
   const test = await buildTestApp(t, { env: { KIOSK_MODE: 'true' } })
   await open(test).write('system: { platforms: { Mine: snes } }')
   t.same((await open(test).show({})).PLATFORMS_BINDING, {})
 })
 
-t.test('a token that may not read platforms opens nothing of this library', async (t) => {
+t.test('a token that may not read platforms sees nothing of this library', async (t) => {
   const test = await fresh(t)
   const { write, show } = open(test)
   await write('system: { platforms: { Mine: snes } }')
@@ -79,7 +79,7 @@ t.test('a token that may not read platforms opens nothing of this library', asyn
   t.same(await shownTo(['platforms.read']), { Mine: 'snes' })
 })
 
-t.test('the settings in effect are told, the built-in ones among them', async (t) => {
+t.test('the settings in effect are shown, including built-in ones', async (t) => {
   const { write, show } = open(await fresh(t))
   t.match(await show(), {
     CONFIG_FILE_MOUNTED: true,
@@ -123,7 +123,7 @@ emulatorjs:
   t.same(extensions, [...new Set([...(shown.DEFAULT_EXCLUDED_EXTENSIONS as string[]), 'txt'])].sort())
 })
 
-t.test('nobody is told what the folder of a hidden platform is bound to', async (t) => {
+t.test("the binding of a hidden platform's folder is not shown", async (t) => {
   const test = await fresh(t)
   const { write, show } = open(test)
   const alice = await test.createUser('alice')
@@ -152,14 +152,14 @@ for (const [path, key] of [['platforms', 'PLATFORMS_BINDING'], ['versions', 'PLA
   })
 }
 
-t.test('what is bound is what the folder is read as from now on, without a restart', async (t) => {
+t.test('a binding takes effect without a restart', async (t) => {
   const test = await fresh(t)
   t.equal(test.app.platforms.resolve('disks').slug, 'disks')
   await open(test).call('POST', 'system/platforms', { fs_slug: 'disks', slug: 'psx' })
   t.equal(test.app.platforms.resolve('disks').slug, 'psx')
 })
 
-t.test('what is excluded is left out from now on; what is built in is not written, and not taken back', async (t) => {
+t.test('an exclusion takes effect at once; built-in ones are neither written nor removed', async (t) => {
   const test = await fresh(t)
   const { call, show, text } = open(test)
   const add = (type: string, value: string) => call('POST', 'exclude', { exclusion_type: type, exclusion_value: value })
@@ -175,7 +175,7 @@ t.test('what is excluded is left out from now on; what is built in is not writte
   t.match(await add('EXCLUDED_SINGLE_EXT', '.'), { status: 422 })
 })
 
-t.test('an entry is taken out by its name as it came, or as it means when it is encoded', async (t) => {
+t.test('an entry is removed by its literal or its decoded name', async (t) => {
   const { call, show } = open(await fresh(t))
   const add = (value: string) => call('POST', 'exclude', { exclusion_type: 'EXCLUDED_MULTI_FILES', exclusion_value: value })
   const isThere = async (value: string) => ((await show()).EXCLUDED_MULTI_FILES as string[]).includes(value)
@@ -194,7 +194,7 @@ t.test('an entry is taken out by its name as it came, or as it means when it is 
   t.ok(await isThere('a b'), 'the name as it came goes first')
 })
 
-t.test('the scan section is replaced, but for what this does not know', async (t) => {
+t.test('the scan section is replaced, except for unknown keys', async (t) => {
   const { call, show, text, write } = open(await fresh(t))
   await write('scan:\n  workers: 7 # few\n  priority:\n    region_mode: prefer_config\n    cover: [ss]\n    screenshot: [ss]\n')
   const change = {
@@ -228,7 +228,7 @@ t.test('the scan section is replaced, but for what this does not know', async (t
     { detail: [{ loc: ['body', 'manual_priority', 0], msg: /^'gamefaqs' is no source; name some of igdb, / }] })
 })
 
-t.test('an order of its own for one kind of picture counts in place of that of artwork, also when it is empty', async (t) => {
+t.test('a priority for one kind of picture replaces that of artwork, even if empty', async (t) => {
   const { config } = await fresh(t)
   const providers = new Map(['first', 'second', 'third'].map((key) => [key, { definition: { key } }]))
   const orderOf = (cover?: string[]) => {
@@ -240,7 +240,7 @@ t.test('an order of its own for one kind of picture counts in place of that of a
   t.same(orderOf([]), ['first', 'second', 'third'])
 })
 
-t.test('another order of regions makes other groups at once, in lists that were asked for before', async (t) => {
+t.test('another region order changes groups at once, also in cached lists', async (t) => {
   const test = await fresh(t)
   const { call } = open(test)
   await addRom(test, { fs_name: 'Game (Japan).sfc', matches: { igdb: 1 } })
@@ -252,7 +252,7 @@ t.test('another order of regions makes other groups at once, in lists that were 
   t.same(await list(), ['Game (Japan).sfc'])
 })
 
-t.test('a file that may not be written is not changed, and that is said', async (t) => {
+t.test('a read-only file is not changed, and the error says so', async (t) => {
   const { call, show, text, write, file } = open(await fresh(t))
   await write('exclude: { platforms: [there] }\n')
   await chmod(file, 0o444)
@@ -268,7 +268,7 @@ t.test('a file that may not be written is not changed, and that is said', async 
   t.equal(await text(), 'exclude: { platforms: [there] }\n')
 })
 
-t.test('a file that cannot be used is told of without what it holds, and is not changed', async (t) => {
+t.test('an invalid file is reported without its content, and not changed', async (t) => {
   const { call, show, text, write } = open(await fresh(t))
   await write('exclude: { platforms: [before] }\n')
   t.ok(((await show()).EXCLUDED_PLATFORMS as string[]).includes('before'))
@@ -283,7 +283,7 @@ t.test('a file that cannot be used is told of without what it holds, and is not 
   t.equal(await text(), broken)
 })
 
-t.test('what a variable says is not changed in the file', async (t) => {
+t.test('a setting that a variable overrides is not changed in the file', async (t) => {
   const test = await buildTestApp(t, { env: { SCAN_REGION_PRIORITY: 'jp,us' } })
   const { call, show, text } = open(test)
   t.match(await call('PUT', 'scan', { ...SCAN, region_priority: ['eu'] }),
@@ -293,7 +293,7 @@ t.test('what a variable says is not changed in the file', async (t) => {
   t.equal(parse(await text()).scan.priority.region, undefined)
 })
 
-t.test('writes at the same time lose nothing, and leave nothing beside the file', async (t) => {
+t.test('concurrent writes lose nothing, and leave no other files', async (t) => {
   const test = await fresh(t)
   const { call, show } = open(test)
   const names = Array.from({ length: 12 }, (_none, index) => `folder-${index}`)
@@ -305,7 +305,7 @@ t.test('writes at the same time lose nothing, and leave nothing beside the file'
   t.same(await readdir(test.config.data_dir), ['config.yml'])
 })
 
-t.test('a link to the file stays one, and the file keeps its rights', async (t) => {
+t.test('a link to the file stays a link, and the file keeps its permissions', async (t) => {
   const test = await fresh(t)
   const { call, file } = open(test)
   const real = join(test.libraryDir, 'mine.yml')
