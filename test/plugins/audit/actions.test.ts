@@ -6,7 +6,7 @@ import { createCaller } from '../tokens/support.ts'
 
 const fresh = shareTestApp(t, { worker: true })
 
-t.test('deletions, tasks, scans, exports and channels are on record with who did them and to what', async (t) => {
+t.test('deletions, tasks, scans, exports and channels are recorded with user and object', async (t) => {
   const { app, admin } = await fresh(t, { library: { roms: { snes: {} } } })
   const caller = createCaller(app, admin)
   const { body: platform } = await caller.post('/api/platforms', { fs_slug: 'snes' })
@@ -22,7 +22,7 @@ t.test('deletions, tasks, scans, exports and channels are on record with who did
     await caller.delete(`/api/platforms/${platform.id}`)
   ]
   t.equal((await caller.delete(`/api/platforms/${platform.id}`)).status, 404)
-  // The scan comes last: it brings back the platform, whose folder is there, under its former id.
+  // The scan comes last, because it restores the platform, whose folder exists, with its former id.
   steps.push(await caller.post('/api/tasks/scan', {}))
   for (const { status, body } of steps) t.ok(status < 300, JSON.stringify(body))
 
@@ -38,7 +38,7 @@ t.test('deletions, tasks, scans, exports and channels are on record with who did
   t.notMatch(JSON.stringify(events), /nobody reads this|example\.org/)
 })
 
-t.test('a task that somebody runs is on record', async (t) => {
+t.test('a task that a person starts is recorded', async (t) => {
   const { app, admin } = await fresh(t)
   const caller = createCaller(app, admin)
   const name = 'cleanup_missing_roms'
@@ -50,7 +50,7 @@ t.test('a task that somebody runs is on record', async (t) => {
 
 interface AuditItem { event: string, username: string, details: Record<string, unknown> }
 
-t.test('saves, states and play sessions that somebody deletes are on record', async (t) => {
+t.test('deletions of saves, states and play sessions are recorded', async (t) => {
   const test = await fresh(t)
   const rom = await addRom(test, { fs_name: 'Game.sfc' })
   const alice = createClient(test, await test.createUser('alice'))
@@ -75,7 +75,7 @@ t.test('saves, states and play sessions that somebody deletes are on record', as
   t.match(of('play_session.deleted'), [{ username: 'alice', details: { session_id: String(session?.id) } }])
 })
 
-t.test('an export is on record with the platforms that were named, and one that was refused is not', async (t) => {
+t.test('an export is recorded with its named platforms, a refused one is not', async (t) => {
   const test = await fresh(t, { library: { roms: { snes: {} } } })
   await addRom(test, { fs_name: 'Game.sfc' })
   const caller = createCaller(test.app, test.admin)
