@@ -35,7 +35,7 @@ async function runToEnd (name: string, payload?: object) {
   return { id, status, meta: meta as Record<string, unknown> }
 }
 
-t.test('the catalogue is in three groups, and every entry says whether it destroys something', async (t) => {
+t.test('the catalogue has three groups, and every task says if it is destructive', async (t) => {
   const answer = await get('/api/tasks')
   const groups = answer.json<Record<'scheduled' | 'manual' | 'watcher', TaskInfo[]>>()
   t.same(Object.keys(groups), ['scheduled', 'manual', 'watcher'])
@@ -52,10 +52,10 @@ t.test('the catalogue is in three groups, and every entry says whether it destro
   t.notOk(entries.some(({ name }) => name === 'update_alpha_metadata'), 'a source without an index has no task')
 })
 
-t.test('a schedule that comes due scans the library', async (t) => {
+t.test('a due schedule scans the library', async (t) => {
   await put({ 'roms/gg/Due.gg': 'due' })
   const [due] = await sql<{ name: string, data: object }>("select name, data from pgboss.schedule where key = 'scan_library'")
-  // As the queue does when the minute has come.
+  // The queue does the same at the scheduled minute.
   await app.jobs.send(due?.name ?? '', due?.data ?? {})
   await until(async () => (await test.roms('gg')).length === 1, 'the library is scanned')
   const titles = ['Scheduled rescan', 'Quick Scan']
@@ -64,7 +64,7 @@ t.test('a schedule that comes due scans the library', async (t) => {
     [{ payload: { type: 'quick', platforms: [], platform_fs_slugs: [], roms_ids: [] }, user_id: null }])
 })
 
-t.test('who asks for the rescan is told of the scan itself, with or without an empty body', async (t) => {
+t.test('a request for the rescan returns the scan, with or without an empty body', async (t) => {
   for (const headers of [{}, { 'content-type': 'application/json' }, { 'content-type': 'application/json; charset=utf-8', 'content-length': '0' }]) {
     const answer = await app.inject({ method: 'POST', url: '/api/tasks/run/scan_library', headers: { ...admin, ...headers } })
     t.match(answer, { statusCode: 200 })
@@ -73,7 +73,7 @@ t.test('who asks for the rescan is told of the scan itself, with or without an e
   }
 })
 
-t.test('V8: the schedules in the database are those that are switched on', async (t) => {
+t.test('V8: the database has only the schedules that are switched on', async (t) => {
   const schedules = () => sql<{ key: string, cron: string }>("select key, cron from pgboss.schedule where name = 'schedules' order by key")
   t.same(await schedules(), [
     { key: 'cleanup_assets', cron: '40 4 * * *' },
@@ -105,7 +105,7 @@ t.test('V8: the schedules in the database are those that are switched on', async
   await worker.close()
 })
 
-t.test('a task of another name, of no use by hand, or with wrong arguments is refused', async (t) => {
+t.test('an unknown or automatic task, or one with invalid arguments, is refused', async (t) => {
   t.match(await run('no_such_task'), { statusCode: 404, body: /Task 'no_such_task' not found\. There are: .*cleanup_missing_roms/ })
   t.match(await run('filesystem_watcher'), { statusCode: 404 })
   t.match(await run('cleanup_audit_log'), { statusCode: 400, body: "{\"detail\":\"Task 'cleanup_audit_log' cannot be run\"}" })
@@ -120,7 +120,7 @@ t.test('a task of another name, of no use by hand, or with wrong arguments is re
   t.match((await run('cleanup_missing_roms', { platform: 1 })).json(), { detail: [{ loc: ['body', 'platform'] }] })
 })
 
-t.test('only who may run tasks sees and starts them', async (t) => {
+t.test('only callers who may run tasks see and start them', async (t) => {
   const user = await test.createUser('reader')
   for (const url of ['/api/tasks', '/api/tasks/status', `/api/tasks/${crypto.randomUUID()}`]) {
     t.equal((await app.inject({ url, headers: user })).statusCode, 403, url)
@@ -129,7 +129,7 @@ t.test('only who may run tasks sees and starts them', async (t) => {
   t.equal(answer.statusCode, 403)
 })
 
-t.test('a destructive task needs the scope and the grant for what it deletes', async (t) => {
+t.test('a destructive task needs the scope and the grant for the deleted objects', async (t) => {
   const tokenOf = async (scopes: string[]) => {
     const { raw_token: raw } = (await app.inject({
       method: 'POST', url: '/api/client-tokens', headers: admin, payload: { name: 'x', scopes: ['tasks.run', ...scopes] }
@@ -158,7 +158,7 @@ t.test('a destructive task needs the scope and the grant for what it deletes', a
   await sql("delete from permission_grants where entity in ('tasks', 'roms') and action = 'write'")
 })
 
-t.test('an id that no task has is not found, whatever it looks like', async (t) => {
+t.test('an unknown task id is not found, whatever its form', async (t) => {
   for (const id of [crypto.randomUUID(), 'x', '------------------------------------', '1', "'; drop table tasks"]) {
     const answer = await get(`/api/tasks/${encodeURIComponent(id)}`)
     t.equal(answer.statusCode, 404, id)
@@ -166,7 +166,7 @@ t.test('an id that no task has is not found, whatever it looks like', async (t) 
   }
 })
 
-t.test('of many requests at once a task that runs alone takes one', async (t) => {
+t.test('of many concurrent requests for a single task one succeeds', async (t) => {
   const { promise, resolve } = Promise.withResolvers<void>()
   pictures.refresh = () => promise
   const answers = await Promise.all(Array.from({ length: 20 }, () => run('update_pictures_metadata')))
@@ -180,7 +180,7 @@ t.test('of many requests at once a task that runs alone takes one', async (t) =>
   t.equal((await runToEnd('update_pictures_metadata')).status, 'finished', 'and the next one later')
 })
 
-t.test('an index is built by hand with its schedule off, with force and without', async (t) => {
+t.test('an index is built by hand with its schedule off, with and without force', async (t) => {
   let builds = 0
   pictures.refresh = async () => { builds++ }
   for (const args of [{}, { force: true }, { force: false }]) {
@@ -190,7 +190,7 @@ t.test('an index is built by hand with its schedule off, with force and without'
   t.equal((await run('update_pictures_metadata', { force: 'soon' })).statusCode, 422)
 })
 
-t.test('a task that builds an index says how far it is while it does', async (t) => {
+t.test('a task that builds an index reports its progress', async (t) => {
   const { promise, resolve } = Promise.withResolvers<void>()
   pictures.refresh = ({ report }) => {
     report({ done: 3, total: 12, message: 'Games.xml' })
@@ -218,7 +218,7 @@ t.test('a task that fails says why', async (t) => {
   t.match(await error(answer.json<{ task_id: string }>().task_id), /no task 'foreign' in this release/, 'a worker of another release')
 })
 
-t.test('the status list has what runs, waits and ended, newest first', async (t) => {
+t.test('the status list shows running, waiting and ended tasks, newest first', async (t) => {
   await put({ 'roms/snes/A.sfc': 'a' })
   const { task_id: id } = await scan({ apis: [] })
   const list = (await get('/api/tasks/status')).json<{ task_id: string, status: string, started_at: string }[]>()
@@ -228,7 +228,7 @@ t.test('the status list has what runs, waits and ended, newest first', async (t)
   t.same(times, times.toSorted((a, b) => b - a))
 })
 
-t.test('missing ROMs are deleted with their artwork, those of one platform or of all; what is on disk stays', async (t) => {
+t.test('missing ROMs are deleted with their artwork, for one platform or all', async (t) => {
   await put({ 'roms/nes/Gone.nes': 'x', 'roms/nes/Back.nes': 'y', 'roms/nes/Here.nes': 'z', 'roms/gb/Gone.gb': 'x', 'roms/gb/Here.gb': 'z' })
   await scan({ apis: [] })
   for (const path of ['nes/Gone.nes', 'nes/Back.nes', 'gb/Gone.gb']) await rm(join(libraryDir, 'roms', path))
@@ -248,7 +248,7 @@ t.test('missing ROMs are deleted with their artwork, those of one platform or of
   t.same((await test.roms('gb')).map((rom) => rom.fs_name), ['Here.gb'])
 })
 
-t.test('missing ROMs stay while the library cannot be read', async (t) => {
+t.test('missing ROMs stay if the library is unreadable', async (t) => {
   await sql("update roms set missing_from_fs = true where fs_name = 'Here.gb'")
   await rename(libraryDir, `${libraryDir}-away`)
   const task = await runToEnd('cleanup_missing_roms')
@@ -259,7 +259,7 @@ t.test('missing ROMs stay while the library cannot be read', async (t) => {
   t.equal((await test.roms('gb')).length, 1)
 })
 
-t.test('artwork without a row is deleted, and nothing else', async (t) => {
+t.test('only artwork without a row is deleted', async (t) => {
   const [rom] = await test.roms('nes')
   const [platform] = await sql<{ id: number }>("select id from platforms where fs_slug = 'nes'")
   const kept = [`roms/${platform?.id}/${rom?.id}`, 'users/1', 'roms/notes', `roms/${platform?.id}/notes`]
@@ -271,7 +271,7 @@ t.test('artwork without a row is deleted, and nothing else', async (t) => {
   for (const folder of orphans) t.notOk(await exists(folder), folder)
 })
 
-t.test('a WebP is written beside each cover, once', async (t) => {
+t.test('a WebP copy is written beside each cover, once', async (t) => {
   const cover = await sharp({ create: { width: 40, height: 60, channels: 3, background: '#336699' } }).png().toBuffer()
   const [rom, collection] = ['roms/7/7/cover', 'collections/7/cover']
   for (const folder of [rom, collection]) await mkdir(join(resources, folder), { recursive: true })
@@ -295,7 +295,7 @@ t.test('a WebP is written beside each cover, once', async (t) => {
   await rm(join(resources, 'roms/7'), { recursive: true })
 })
 
-t.test('firmware that is gone from the library leaves the list, and nothing else does', async (t) => {
+t.test('only firmware that is missing on disk leaves the list', async (t) => {
   await put({ 'bios/snes/gone.bin': 'gone', 'bios/snes/back.bin': 'back', 'bios/snes/here.bin': 'here' })
   await scan({ apis: [] })
   for (const name of ['gone', 'back']) await rm(join(libraryDir, `bios/snes/${name}.bin`))
@@ -307,7 +307,7 @@ t.test('firmware that is gone from the library leaves the list, and nothing else
   t.same(await sql('select file_name from firmware order by file_name'), [{ file_name: 'back.bin' }, { file_name: 'here.bin' }])
 })
 
-t.test('with an empty database artwork is deleted only by force', async (t) => {
+t.test('with an empty database artwork is deleted only with force', async (t) => {
   await sql('delete from platforms')
   const task = await runToEnd('cleanup_orphaned_resources')
   t.equal(task.status, 'failed')

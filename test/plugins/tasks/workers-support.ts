@@ -6,12 +6,12 @@ import { features } from '../../../plugins/index.ts'
 import type { TestApp } from '../../support.ts'
 import { until } from '../../until.ts'
 
-/** A further web worker on a test's database, without plugins. */
+/** Builds a further web worker on a test's database, without plugins. */
 export const buildWorker = ({ config, databaseUrl }: TestApp, workerNumber: number): Promise<App> => buildApp({
   config, role: 'web', databaseUrl, logger: pino({ level: 'silent' }), features, workerNumber, packages: []
 })
 
-/** Waits until so many workers hear each other's events; only web workers have the endpoints beside the main one. */
+/** Waits until this many workers receive each other's events. Only web workers have the further endpoints. */
 export async function untilConnected ({ app }: Pick<TestApp, 'app'>, workers: number, webWorkers = workers): Promise<void> {
   const { main } = app.sockets
   for (const endpoint of app.sockets.listEndpoints()) {
@@ -21,7 +21,7 @@ export async function untilConnected ({ app }: Pick<TestApp, 'app'>, workers: nu
   await until(async () => await main.of('/devices').adapter.serverCount() === workers, 'the workers know each other')
 }
 
-/** A second web worker; both listen and hear each other. */
+/** Starts a second web worker. Both listen and receive each other's events. */
 export async function startSecondWorker (t: Pick<Test, 'teardown'>, test: TestApp): Promise<App> {
   const other = await buildWorker(test, 2)
   t.teardown(() => other.close())
