@@ -66,7 +66,7 @@ async function query<Row extends object> (url: string, text: string): Promise<Ro
   }
 }
 
-/** Every row of tables that nothing but a person's doing changes. */
+/** Reads every row of tables that only people change. */
 async function readAll (url: string): Promise<unknown[]> {
   const tables = ['users', 'permission_groups', 'permission_grants', 'platforms', 'roms', 'rom_files', 'assets']
   return await Promise.all(tables.map((name) => query(url, `select to_jsonb(x) as row from ${name} x order by to_jsonb(x)::text`)))
@@ -75,13 +75,13 @@ async function readAll (url: string): Promise<unknown[]> {
 const archive = join(places, 'one.tar.gz')
 const made = await back(archive, { passphrase: PASSPHRASE })
 
-t.test('a backup is tried in a database of its own, of which nothing is left', async (t) => {
+t.test('a backup is tested in a database of its own, which is deleted afterwards', async (t) => {
   t.match(made, { tables_tried: true, files: 4, gone: 0, rows: { assets: 3, users: 2 } })
   t.same(await query(test.databaseUrl, "select datname from pg_database where datname like 'svc_backup_check_%'"), [])
   t.same((await readdir(places)).filter((name) => name.endsWith('.part')), [])
 })
 
-t.test('secrets lie in a backup under the passphrase alone', async (t) => {
+t.test('a backup contains secrets only encrypted by the passphrase', async (t) => {
   const secrets = new Map<string, Buffer>()
   await readArchive(archive, { secret: (name, content) => { secrets.set(name, content) } })
   t.same([...secrets.keys()].sort(), ['config.yml', 'secret.key'])
@@ -90,7 +90,7 @@ t.test('secrets lie in a backup under the passphrase alone', async (t) => {
   t.equal(await openWith(PASSPHRASE, (secrets.get('secret.key') ?? Buffer.alloc(0)).subarray(0, 40)), null)
 })
 
-t.test('files that are deleted while a backup is made are told of, and the rest is in it', async (t) => {
+t.test('a backup reports files that were deleted meanwhile, and contains the rest', async (t) => {
   const folder = makeFolder(t, { data: { assets: { users: { x: { saves: { a: '1', b: '2', c: '3' } } } } } })
   const saved = join(folder, 'data', 'assets', 'users', 'x', 'saves')
   let isFirst = true
@@ -105,16 +105,16 @@ t.test('files that are deleted while a backup is made are told of, and the rest 
   t.match(result, { files: 1, gone: 2 })
 })
 
-t.test('a backup for which there is no room is refused before it begins, with what it takes', async (t) => {
+t.test('a backup without room is refused before it begins, with the needed space', async (t) => {
   const folder = makeFolder(t, { data: { assets: { users: { x: { saves: { large: '' } } } } } })
-  // A file of 8 TiB that is nothing but a hole.
+  // A sparse file of 8 TiB without content.
   await truncate(join(folder, 'data', 'assets', 'users', 'x', 'saves', 'large'), 2 ** 43)
   await t.rejects(back(join(folder, 'b.tar.gz'), { config: { ...config, data_dir: join(folder, 'data') } }),
     { constructor: ApiError, code: 'NO_FREE_SPACE', message: /^The backup needs about 8192\.\d GiB in .* SVC_BACKUP_DIR / })
   t.same(await readdir(folder), ['data'])
 })
 
-/** Names and times of the contents that lie beside archives. */
+/** Lists the names of the contents beside archives, with their inodes. */
 async function listParts (folder: string): Promise<Map<string, number>> {
   const parts = new Map<string, number>()
   for (const entry of await readdir(join(folder, 'svc-parts'), { recursive: true, withFileTypes: true })) {
@@ -123,7 +123,7 @@ async function listParts (folder: string): Promise<Map<string, number>> {
   return parts
 }
 
-t.test('an incremental backup writes no content twice, and is good with the folder beside it only', async (t) => {
+t.test('an incremental backup writes no content twice, and needs the folder beside it', async (t) => {
   const folder = makeFolder(t, { data: { assets: { a: 'one', b: 'two', c: 'two', large: 'x'.repeat(3_000_000) }, 'config.yml': '' }, places: {} })
   const [dataDir, own] = [join(folder, 'data'), join(folder, 'places')]
   const incremental = (name: string) =>
@@ -161,7 +161,7 @@ t.test('an incremental backup writes no content twice, and is good with the fold
   await t.rejects(readArchive(join(own, 'second.tar.gz'), {}), { constructor: StartError, message: /is not in .*svc-parts, the folder that belongs/ })
 })
 
-t.test('a backup that is stopped leaves nothing', async (t) => {
+t.test('a stopped backup leaves no file', async (t) => {
   const folder = makeFolder(t)
   const stop = new AbortController()
   await t.rejects(back(join(folder, 'b.tar.gz'), { signal: stop.signal, report: () => { stop.abort() } }))
@@ -169,18 +169,18 @@ t.test('a backup that is stopped leaves nothing', async (t) => {
   t.same(await query(test.databaseUrl, "select datname from pg_database where datname like 'svc_backup_check_%'"), [])
 })
 
-t.test('an archive is refused when a byte of it means something else, or when it is cut anywhere', async (t) => {
+t.test('an archive is refused if a byte is changed, or if it is cut anywhere', async (t) => {
   const whole = await readArchive(archive, {})
   const bytes = await readFile(archive)
   const path = join(makeFolder(t), 'damaged.tar.gz')
-  // What gzip's header says of the writing system is of no meaning.
+  // The byte of gzip's header that names the operating system has no effect.
   const place = fc.integer({ min: 10, max: bytes.length - 1 })
   await fc.assert(fc.asyncProperty(place, fc.integer({ min: 1, max: 255 }), async (at, change) => {
     const damaged = Buffer.from(bytes)
     damaged[at] = (damaged[at] ?? 0) ^ change
     await writeFile(path, damaged)
     const read = await readArchive(path, {}).catch((err: unknown) => err)
-    // Some bits at the end of what deflate writes mean nothing.
+    // Some bits at the end of the deflate stream have no effect.
     if (read instanceof StartError) t.match(read.message, /is no whole backup: /)
     else t.same(read, whole)
   }), { numRuns: 40 })
@@ -190,13 +190,13 @@ t.test('an archive is refused when a byte of it means something else, or when it
   }), { numRuns: 15 })
 })
 
-t.test('of a backup that a later release made, whatever is in it, that release is named', async (t) => {
+t.test('a backup of a later release is refused with the name of that release', async (t) => {
   const later = JSON.stringify({ format: 'svc-backup', version: 2, svc: '9.1.0', holdings: [] })
   t.throws(() => readManifest(later), { message: 'it was made by a later release (svc 9.1.0); use that release' })
   t.throws(() => readManifest(later.replace('version":2', 'version":1')), { message: 'its manifest is not that of a backup' })
 })
 
-t.test('what cannot be restored is refused with the reason, and changes nothing', async (t) => {
+t.test('an unusable backup is refused with the reason, and changes nothing', async (t) => {
   const folder = makeFolder(t, { data: { 'config.yml': '# as it was' }, text: 'no archive' })
   const dataDir = join(folder, 'data')
   const list = async () => (await readdir(dataDir)).filter((name) => name !== 'run')
@@ -241,7 +241,7 @@ t.test('a backup restored into a new data directory is the same server', async (
   t.equal(await readFile(join(dataDir, 'secret.key'), 'utf8'), `${KEY}\n`)
 })
 
-/** Whether a file of this content lies among the uploads. */
+/** True if the uploads contain a file with this content. */
 async function holds (dataDir: string, content: Buffer): Promise<boolean> {
   const hash = (bytes: Buffer) => createHash('sha1').update(bytes).digest('hex')
   for (const entry of await readdir(join(dataDir, 'assets'), { recursive: true, withFileTypes: true })) {
@@ -250,7 +250,7 @@ async function holds (dataDir: string, content: Buffer): Promise<boolean> {
   return false
 }
 
-t.test('a backup of an older release is brought to the schema of this one', async (t) => {
+t.test('a backup of an older release is migrated to the schema of this one', async (t) => {
   const old = await createTestDatabase(t, 'template0')
   await migrate({ url: old, poolSize: 1, entities: [], migrations: migrations.slice(0, -4) })
   await query(old, "insert into users (username) values ('grandma')")
@@ -264,7 +264,7 @@ t.test('a backup of an older release is brought to the schema of this one', asyn
   await query(test.databaseUrl, `drop database ${keptDatabase ?? ''}`)
 })
 
-t.test('a restore that was cut short in the middle of taking its place is ended by the next command', async (t) => {
+t.test('the next command completes a restore that was interrupted during its swap', async (t) => {
   const names = ['assets', 'config.yml', 'identity']
   for (const moved of [0, 1, 2, 3]) {
     const dataDir = makeFolder(t, { assets: { old: '' }, 'config.yml': 'old', identity: 'old' })
@@ -273,7 +273,7 @@ t.test('a restore that was cut short in the middle of taking its place is ended 
     for (const name of names.slice(1)) await writeFile(join(newDirOf(dataDir), name), 'new')
     await decideSwap(dataDir, { names, kept: 'before', database: null })
     await mkdir(join(dataDir, 'before'))
-    // Killed after so many were moved whole, and the next one only away.
+    // Simulate a kill after some entries were swapped, and the next one was only moved away.
     for (const name of names.slice(0, moved + 1)) await rename(join(dataDir, name), join(dataDir, 'before', name))
     for (const name of names.slice(0, moved)) await rename(join(newDirOf(dataDir), name), join(dataDir, name))
     await endSwap(dataDir)
