@@ -21,7 +21,7 @@ interface Entry { ts: number, level: string, module: string, message: string }
 const nowhere = { write () {} }
 const createQuiet = (name: string) => createLogger({ server: { log_level: 'debug' } }, name, nowhere)
 const loggers = { web: createQuiet('svc-web'), other: createQuiet('svc-web'), worker: createQuiet('svc-worker') }
-// Two web workers and the scan worker, each with a logger of its own, as processes have.
+// Builds two web workers and the scan worker, each with a logger of its own, as processes have.
 const test = await buildTestApp(t, { logger: loggers.web, packages: [] })
 const { app, admin, config, databaseUrl } = test
 const build = (role: 'web' | 'worker', logger: typeof loggers.web, workerNumber: number) =>
@@ -46,7 +46,7 @@ const untilListed = (text: string, count: number) => until(async () => {
   return found.length >= count ? found : null
 }, `${count} lines with '${text}' are listed`)
 
-t.test('lines of all processes are listed in the order of their time, each as its process wrote it', async (t) => {
+t.test('lines of all processes are listed by time, as their processes wrote them', async (t) => {
   loggers.web.info({ rom: 7, nothing: null }, 'order one')
   const first = await untilListed('order one', 1)
   loggers.worker.child({ plugin: 'provider/IGDB' }).warn({ err: new TypeError('it broke') }, 'order two')
@@ -64,7 +64,7 @@ t.test('lines of all processes are listed in the order of their time, each as it
   t.same(times, times.toSorted((a, b) => a - b))
 })
 
-t.test('no more than the newest lines are listed, one at least', async (t) => {
+t.test('at most the newest lines are listed, and at least one', async (t) => {
   for (let n = 0; n < 5; n++) loggers.web.info(`limit ${n}`)
   await untilListed('limit ', 5)
   t.equal((await list('?limit=2')).length, 2)
@@ -78,7 +78,7 @@ t.test('no more than the newest lines are listed, one at least', async (t) => {
   t.equal((await app.inject('/api/logs')).statusCode, 401)
 })
 
-/** What a page of somebody that is connected to a web worker hears of the log. */
+/** Collects the log events that a page of a user receives at a web worker. */
 async function listen (t: Pick<Test, 'teardown'>, to: App, username: string, room: string): Promise<Entry[]> {
   const { cookie } = await signIn(to, username)
   const socket = io(`http://127.0.0.1:${(to.server.address() as AddressInfo).port}`, {
@@ -92,7 +92,7 @@ async function listen (t: Pick<Test, 'teardown'>, to: App, username: string, roo
   return heard
 }
 
-t.test('each administrator hears each line once and in order, whichever process wrote it; others hear none', async (t) => {
+t.test('each administrator gets each line once and in order, other users get none', async (t) => {
   await untilConnected(test, 3, 2)
   const [here, there] = [await listen(t, app, 'admin', ADMIN_ROOM), await listen(t, other, 'admin', ADMIN_ROOM)]
   const member = await listen(t, app, 'bob', SIGNED_IN_ROOM)
@@ -109,12 +109,12 @@ t.test('each administrator hears each line once and in order, whichever process 
     t.equal(withText(heard, 'heard ').length, 60)
   }
   t.match(withText(here, 'heard worker')[0], { ts: Number, level: 'INFO', module: 'svc-worker' })
-  // Whoever is asked after all that was sent has had the time to hear it.
+  // The workers' answer comes after all events that were sent before.
   await until(async () => (await app.sockets.countConnections()) >= 3, 'the workers answer')
   t.same(withText(member, 'heard '), [])
 })
 
-t.test('secrets and colours are in no line', async (t) => {
+t.test('no line contains secrets or colours', async (t) => {
   const token = `svc_${'ab'.repeat(32)}`
   loggers.web.info({ password: 'hunter2', headers: { authorization: 'hunter2' } },
     `secret \u001b[31mred\u001b[0m GET /api/feeds/tinfoil?token=hunter2&limit=5 by ${token}, Bearer hunter2hunter2, ` +
@@ -124,24 +124,24 @@ t.test('secrets and colours are in no line', async (t) => {
     'Basic ******** at https://********@example.org/x, ********. password=******** headers={"authorization":"********"}')
 })
 
-t.test('what the supervisor passes on to a process is listed like its own', async (t) => {
+t.test('lines that the supervisor passes to a process are listed like its own', async (t) => {
   passLine(loggers.web, JSON.stringify({ level: 50, time: 1_000, name: 'svc', process: 'web worker 2', msg: 'passed on' }))
   t.match(await untilListed('passed on', 1), [{ ts: 1_000, level: 'ERROR', module: 'svc', message: 'passed on process=web worker 2' }])
 })
 
-t.test('of a flood the newest lines are listed, and how many are not', async (t) => {
+t.test('of a flood the newest lines and the number of dropped ones are listed', async (t) => {
   for (let n = 1; n <= 20_000; n++) loggers.other.info(`flood ${n}`)
   await untilListed('flood 20000', 1)
   const [notice] = await untilListed('are left out here', 1)
   t.match(notice, { level: 'WARNING', module: 'logs', message: /^\d+ lines are left out here/ })
   const { rows: [kept] } = await app.pg.query<{ count: number }>('select count(*)::int as count from log_lines')
   t.ok((kept?.count ?? 0) <= 1_000, `${kept?.count} are kept`)
-  // A flood of one process leaves the others their say.
+  // A flood of one process does not suppress the lines of others.
   loggers.worker.info('after the flood')
   await untilListed('after the flood', 1)
 })
 
-t.test('where the viewer is off, nothing is kept and nothing is told', async (t) => {
+t.test('with the viewer off, nothing is stored and no event is sent', async (t) => {
   const logger = createQuiet('svc-web')
   const { app, admin, createUser } = await buildTestApp(t, { logger, env: { DISABLE_LOGS_VIEWER: 'true' }, packages: [] })
   const carol = await createUser('carol')
@@ -154,7 +154,7 @@ t.test('where the viewer is off, nothing is kept and nothing is told', async (t)
   t.equal((await app.pg.query('select 1 from log_lines')).rowCount, 0)
 })
 
-t.test('lines that wait are bounded in number and size, the newest stay, and each is counted once', async () => {
+t.test('waiting lines are bounded in number and size, and dropped ones counted once', async () => {
   const commands = fc.array(fc.oneof(
     fc.record({ add: fc.integer({ min: 0, max: 40 }), length: fc.integer({ min: 0, max: 60 }) }),
     fc.record({ take: fc.integer({ min: 0, max: 20 }) })), { maxLength: 30 })
@@ -179,7 +179,7 @@ t.test('lines that wait are bounded in number and size, the newest stay, and eac
   }), { numRuns: 50 })
 })
 
-t.test('any line is shown in a size that fits, or not at all', async () => {
+t.test('any line is cut to a size that fits, or dropped', async () => {
   const msg = fc.string({ unit: character, maxLength: 9_000 })
   const line = fc.oneof(fc.string(), fc.object().map((fields) => JSON.stringify(fields)),
     fc.record({ level: fc.anything(), time: fc.anything(), msg, err: fc.anything() })
