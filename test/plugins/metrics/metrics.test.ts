@@ -31,7 +31,7 @@ const lines: Line[] = []
 const service = await startServer(t, (_request, response) => {
   response.setHeader('content-type', 'application/json').end('{}')
 })
-// Plugins read their variables from the environment of the process alone. JSON is YAML.
+// Plugins read their variables only from the environment of the process. JSON is valid YAML.
 const dataDir = mkdtempSync(join(tmpdir(), 'svc-metrics-'))
 t.teardown(() => { rmSync(dataDir, { recursive: true, force: true }) })
 writeFileSync(join(dataDir, 'config.yml'), JSON.stringify({ plugins: { teller: { url: service.url } }, scan: { hash_threads: 1 } }))
@@ -56,7 +56,7 @@ async function scan ({ app, admin }: TestApp, headers: Record<string, string> = 
 
 const readMetrics = async () => (await app.inject({ url: '/metrics', headers: admin })).body
 
-/** The value of a metric with these labels, whatever others it has. */
+/** Finds the value of a metric with these labels, whatever other labels it has. */
 function valueOf (text: string, name: string, labels: Record<string, string> = {}): number | undefined {
   const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
   const line = text.split('\n').find((one) =>
@@ -64,7 +64,7 @@ function valueOf (text: string, name: string, labels: Record<string, string> = {
   return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ') + 1))
 }
 
-t.test('a request keeps the id that it came with, in its answer, and another one gets its own', async (t) => {
+t.test('a request keeps the id that it brings, and gets one if it brings none', async (t) => {
   const idOf = async (given: string) =>
     (await app.inject({ url: '/api/heartbeat', headers: { 'x-request-id': given } })).headers['x-request-id']
   t.equal(await idOf('Root=1-67891233-abcdef'), 'Root=1-67891233-abcdef')
@@ -77,7 +77,7 @@ t.test('a request keeps the id that it came with, in its answer, and another one
   t.equal(unreadable.headers['x-request-id'], 'mine')
 })
 
-t.test('the id of a request is in the lines of the scan that it queued: of the worker, of a plugin, of its requests', async (t) => {
+t.test('the id of a request is in the log lines of worker and plugin for its scan', async (t) => {
   lines.length = 0
   await scan(server, { 'x-request-id': 'scan-by-hand' })
   const own = lines.filter(({ reqId }) => reqId === 'scan-by-hand')
@@ -89,7 +89,7 @@ t.test('the id of a request is in the lines of the scan that it queued: of the w
   t.notOk(lines.some((line) => JSON.stringify(line).split('reqId').length > 2), 'no line has two')
 })
 
-t.test('the id of a request is in the lines of what it had delivered to a channel', async (t) => {
+t.test('the id of a request is in the log lines of its deliveries to channels', async (t) => {
   const channel = { type: 'webhook', name: 'Hook', url: service.url }
   t.equal((await app.inject({ method: 'POST', url: '/api/notification-channels', headers: admin, payload: channel })).statusCode, 201)
   t.teardown(() => app.pg.query('delete from notification_channels'))
@@ -106,11 +106,11 @@ t.test('the id of a request is in the lines of what it had delivered to a channe
   t.notOk(lines.some(({ msg, reqId }) => msg === 'delivery arrived' && reqId === undefined))
 })
 
-t.test('a scan worker without a supervisor says that nobody is told what it measures', async (t) => {
+t.test('a scan worker without a supervisor logs that its metrics are not collected', async (t) => {
   t.equal(toldAtStart.filter(({ msg }) => /what this scan worker measures is told nowhere.* svc start/.test(msg)).length, 1)
 })
 
-t.test('metrics are for a token that may read the log, and for addresses that the owner names', async (t) => {
+t.test('metrics need a token that may read the log, or an allowed address', async (t) => {
   const statusFor = async (from: string, headers: Record<string, string> = {}) =>
     (await app.inject({ url: '/metrics', remoteAddress: from, headers })).statusCode
   const user = await server.createUser('alice')
@@ -125,7 +125,7 @@ t.test('metrics are for a token that may read the log, and for addresses that th
   t.equal(await statusFor('203.0.113.7', { 'x-forwarded-for': '192.0.2.1' }), 401, 'nor lends it its own address')
 })
 
-t.test('requests count by the template of their route, never by what stands in the address', async (t) => {
+t.test('requests count by the template of their route, never by their address', async (t) => {
   await app.inject({ url: '/api/roms/4711', headers: admin })
   await app.inject({ url: '/api/made-up/4712' })
   const text = await until(async () => {
@@ -133,12 +133,12 @@ t.test('requests count by the template of their route, never by what stands in t
     return valueOf(text, 'svc_http_request_duration_seconds_count', { route: 'none', status: '4xx' }) !== undefined && text
   }, 'what was measured')
   t.equal(valueOf(text, 'svc_http_request_duration_seconds_count', { method: 'GET', route: '/api/roms/:id', status: '4xx' }), 1)
-  // In a label: among all that is measured, such digits come by chance.
+  // Check labels only, because these digits may occur by chance in values.
   t.notMatch(text, /="[^"\n]*471[12]/)
   t.ok((valueOf(text, 'svc_http_requests_under_way') ?? 0) >= 1, 'this one is')
 })
 
-t.test('a scan, its providers and what waits are measured', async (t) => {
+t.test('a scan, its providers and its waiting jobs are measured', async (t) => {
   await scan(server)
   const measured = await worker?.metrics.readOwn() ?? []
   const read = (name: string, labels: Record<string, string>) => measured.find((metric) => metric.name === name)?.values
@@ -158,14 +158,14 @@ t.test('a scan, its providers and what waits are measured', async (t) => {
   t.not(valueOf(text, 'svc_database_connections', { process: 'web', pool: 'statements', state: 'idle' }), undefined)
 })
 
-/** The metrics that a dashboard asks for. */
+/** Lists the metrics that a dashboard queries. */
 function listAsked (dashboard: string): string[] {
   const { panels } = JSON.parse(dashboard) as { panels: { targets?: { expr: string }[] }[] }
   const exprs = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
   return [...new Set(exprs.flatMap((expr) => expr.match(/\b(?:svc|process|nodejs)_[a-z\d_]+/g) ?? []))]
 }
 
-t.test('every metric that the dashboard asks for is served', async (t) => {
+t.test('every metric that the dashboard queries is served', async (t) => {
   const text = await readMetrics()
   const names = new Set([...(await worker?.metrics.readOwn() ?? []).map(({ name }) => name),
     ...[...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name)])
@@ -174,7 +174,7 @@ t.test('every metric that the dashboard asks for is served', async (t) => {
   t.same(asked.filter((name) => !names.has(name) && !names.has(name.replace(/_(?:bucket|sum|count)$/, ''))), [])
 })
 
-t.test('no total falls while a process does not answer, or when it ends; what is of a moment is gone', async (t) => {
+t.test('totals never fall when a process hangs or ends, but its gauges vanish', async (t) => {
   const metric = (name: string, type: string, value: number): Measured =>
     ({ name, type, help: 'x', aggregator: 'sum', values: [{ value, labels: {} }] })
   let answer: number | null = null
@@ -182,7 +182,7 @@ t.test('no total falls while a process does not answer, or when it ends; what is
     name: 'web worker 1',
     readMeasured: async () => answer === null ? null : [metric('done', 'counter', answer), metric('open', 'gauge', answer)]
   }])
-  /** The sum of each metric, and whether the process is up. */
+  /** Returns the sum of each metric, and if the process is up. */
   async function read () {
     const { processes, former } = await measures.readAll()
     const all = [...processes.flatMap(({ measured }) => measured), ...former]
@@ -208,7 +208,7 @@ async function buildQuiet (t: Test) {
   return await buildTestApp(t, { packages: [], env: { SVC_METRICS_ALLOW: '127.0.0.1' } })
 }
 
-t.test('nothing is measured unless the owner wants it', async (t) => {
+t.test('nothing is measured by default', async (t) => {
   const { app, admin } = await buildQuiet(t)
   const answer = await app.inject({ url: '/metrics', headers: admin })
   t.equal(answer.statusCode, 404)
