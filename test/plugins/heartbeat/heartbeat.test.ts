@@ -18,7 +18,7 @@ const fresh = shareTestApp(t)
 const CRON_KEYS = ['SCHEDULED_RESCAN_CRON', 'SCHEDULED_UPDATE_SWITCH_TITLEDB_CRON',
   'SCHEDULED_UPDATE_LAUNCHBOX_METADATA_CRON', 'SCHEDULED_CONVERT_IMAGES_TO_WEBP_CRON']
 
-t.test('a client learns without credentials what runs and what is on', async (t) => {
+t.test('a client without credentials learns the versions and the enabled features', async (t) => {
   const { app, admin } = await fresh(t, { library: { roms: { snes: {}, nes: {}, '@eaDir': {} } } })
   const reply = await app.inject({ url: '/api/heartbeat' })
   t.equal(reply.statusCode, 200)
@@ -34,7 +34,7 @@ t.test('a client learns without credentials what runs and what is on', async (t)
   t.same(own.json().FILESYSTEM.FS_PLATFORMS, ['nes', 'snes'], 'folders are told to those who may see platforms')
 })
 
-t.test('every flag that clients know is there, whether or not the source is installed', async (t) => {
+t.test('every known flag is present, whether or not its provider is installed', async (t) => {
   const { app } = await buildTestApp(t, { packages: [] })
   const heartbeat = (await app.inject({ url: '/api/heartbeat' })).json()
   const flags = ['IGDB', 'SS', 'MOBY', 'STEAMGRIDDB', 'RA', 'LAUNCHBOX', 'HASHEOUS', 'PLAYMATCH', 'TGDB', 'FLASHPOINT', 'HLTB',
@@ -51,7 +51,7 @@ t.test('every flag that clients know is there, whether or not the source is inst
   for (const key of CRON_KEYS) t.match(heartbeat.TASKS[key], /^\S+( \S+){4}$/, key)
 })
 
-t.test('switches of the configuration show', async (t) => {
+t.test('switches of the configuration are visible', async (t) => {
   const { app } = await buildTestApp(t, {
     env: {
       DISABLE_USERPASS_LOGIN: 'true',
@@ -68,7 +68,7 @@ t.test('switches of the configuration show', async (t) => {
   })
 })
 
-t.test('the setup wizard is due until there is an administrator, unless it is switched off', async (t) => {
+t.test('the setup wizard is on until there is an administrator, unless switched off', async (t) => {
   const shows = async ({ app }: TestApp) => (await app.inject({ url: '/api/heartbeat' })).json().SYSTEM.SHOW_SETUP_WIZARD
   const testApp = await fresh(t)
   await dropUsers(testApp)
@@ -81,7 +81,7 @@ t.test('the setup wizard is due until there is an administrator, unless it is sw
   t.equal(await shows(other), false)
 })
 
-t.test('what is kept of the folders for one caller tells another nothing, and a new folder shows', async (t) => {
+t.test('cached folders of one caller stay hidden from others, and new folders appear', async (t) => {
   const testApp = await fresh(t, { library: { roms: { snes: {}, nes: {} } } })
   const { app, admin, createUser, libraryDir } = testApp
   const member = await createUser('alice')
@@ -100,7 +100,7 @@ t.test('what is kept of the folders for one caller tells another nothing, and a 
   await until(async () => (await folders(admin)).includes('gba'), 'a folder that was made')
 })
 
-t.test('a library that cannot be read does not stop the heartbeat', async (t) => {
+t.test('an unreadable library does not stop the heartbeat', async (t) => {
   const { app, libraryDir } = await fresh(t)
   rmSync(libraryDir, { recursive: true })
   const reply = await app.inject({ url: '/api/heartbeat' })
@@ -108,7 +108,7 @@ t.test('a library that cannot be read does not stop the heartbeat', async (t) =>
   t.same(reply.json().FILESYSTEM.FS_PLATFORMS, [])
 })
 
-/** A source that counts how often it is asked, and answers with this status. */
+/** Starts a provider's service that counts requests and answers with this status. */
 async function startSource (t: Pick<Test, 'teardown'>, status: number) {
   const seen = { count: 0 }
   const server = createServer((_request, response) => {
@@ -126,7 +126,7 @@ function setEnvironment (t: Pick<Test, 'teardown'>, values: Record<string, strin
   t.teardown(() => { for (const name of Object.keys(values)) Reflect.deleteProperty(process.env, name) })
 }
 
-t.test('a source is asked by the scan worker, once however many strangers want to know', async (t) => {
+t.test('the scan worker asks a provider once, however many guests request it', async (t) => {
   const { seen, url } = await startSource(t, 503)
   setEnvironment(t, { HASHEOUS_API_ENABLED: 'true', HASHEOUS_API_URL: url })
   const testApp = await buildTestApp(t, { worker: true })
@@ -140,7 +140,7 @@ t.test('a source is asked by the scan worker, once however many strangers want t
   t.equal(seen.count, count, 'not asked again')
 })
 
-t.test('sources that are off, not installed or unknown are told apart', async (t) => {
+t.test('disabled, missing and unknown providers get different answers', async (t) => {
   const { app } = await buildTestApp(t, { worker: true })
   const ask = async (source: string) => {
     const reply = await app.inject({ url: `/api/heartbeat/metadata/${source}` })
@@ -154,12 +154,12 @@ t.test('sources that are off, not installed or unknown are told apart', async (t
   t.same(await ask('__proto__'), [400, { detail: 'Invalid metadata source' }])
 })
 
-t.test('without a scan worker no source answers', async (t) => {
+t.test('without a scan worker no provider answers', async (t) => {
   const { app } = await fresh(t)
   t.same((await app.inject({ url: '/api/heartbeat/metadata/gamelist' })).json(), false)
 })
 
-t.test('an answer is kept for its time, a failure is not', async (t) => {
+t.test('an answer is cached for its time, a failure is not', async (t) => {
   let now = 0
   let made = 0
   const memo = createTimedMemo<number>(100, () => now)
@@ -173,7 +173,7 @@ t.test('an answer is kept for its time, a failure is not', async (t) => {
   t.equal(await memo('c', make), 4)
 })
 
-t.test('liveness needs nothing, readiness needs the database and a scan worker, which answers no requests itself', async (t) => {
+t.test('liveness needs nothing; readiness needs the database and a scan worker', async (t) => {
   const { app, worker } = await buildTestApp(t, { worker: true })
   t.same((await app.inject({ url: '/api/health' })).json(), { status: 'ok' })
   const ready = await app.inject({ url: '/api/health/ready' })
@@ -196,7 +196,7 @@ t.test('liveness needs nothing, readiness needs the database and a scan worker, 
   })
 })
 
-t.test('a database that is gone is reported without a word about where it was', async (t) => {
+t.test('an unreachable database is reported without its address', async (t) => {
   const app = fastify()
   const pool = new pg.Pool({ connectionString: 'postgres://someone:a-password@127.0.0.1:1/none' })
   app.decorate('pg', pool)
@@ -223,7 +223,7 @@ t.test('a database that is gone is reported without a word about where it was', 
   })
 })
 
-t.test('the front page names the service and leads to the documentation', async (t) => {
+t.test('the front page names the service and links to the documentation', async (t) => {
   const { app } = await fresh(t)
   const page = await app.inject({ url: '/' })
   t.equal(page.statusCode, 200)
