@@ -22,7 +22,7 @@ const fresh = shareTestApp(t)
 
 const READABLE = { roms: { snes: { 'a.sfc': 'a' } } }
 
-/** A server that does not run, unless `state` says so. */
+/** Returns the input for a server that does not run, unless `state` says so. */
 const patientOf = ({ config }: Pick<TestApp, 'config'>, more: Partial<Patient> = {}): Patient =>
   ({ config, settings: {}, state: null, mailTo: null, ...more })
 
@@ -32,7 +32,7 @@ const stateOf = (url: string): NonNullable<Patient['state']> =>
 const withServer = ({ config }: TestApp, server: Partial<TestApp['config']['server']>): Pick<TestApp, 'config'> =>
   ({ config: { ...config, server: { ...config.server, ...server } } })
 
-/** What is not well, as `status subject`. */
+/** Lists the subjects with problems as `status subject`. */
 const listIlls = (findings: readonly Finding[]) =>
   findings.filter(({ status }) => status !== 'ok').map(({ status, subject }) => `${status} ${subject}`)
 
@@ -42,11 +42,11 @@ async function listen (test: TestApp): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** A proxy that passes requests on, and upgrades where it is told to. */
+/** Starts a proxy that forwards requests, and WebSocket upgrades if told to. */
 async function startProxy (t: Test, target: string, forwardsUpgrades: boolean): Promise<string> {
   const { port } = new URL(target)
   const proxy = createServer((request, response) => {
-    // With Host as it came, the server would see that both are the same.
+    // With the original Host header, the server would see that both addresses are the same.
     void fetch(`${target}${request.url}`, { headers: { origin: target }, redirect: 'manual' })
       .then(async (answer) => { response.writeHead(answer.status).end(await answer.text()) })
   })
@@ -68,7 +68,7 @@ async function startProxy (t: Test, target: string, forwardsUpgrades: boolean): 
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
 }
 
-t.test('a server that runs well has nothing to mend', async (t) => {
+t.test('a server that runs well has no problems', async (t) => {
   const test = await fresh(t, { library: READABLE })
   const url = await listen(test)
   const findings = [
@@ -85,7 +85,7 @@ t.test('a server that runs well has nothing to mend', async (t) => {
   t.match(messages, /capital letters (?:do not )?matter/)
 })
 
-t.test('a proxy that keeps WebSocket upgrades to itself is found out, with the lines that it lacks', async (t) => {
+t.test('a proxy that does not forward upgrades is detected, with its missing lines', async (t) => {
   const test = await fresh(t)
   const url = await listen(test)
   const findings = await examineBaseUrl(await startProxy(t, url, false), test.config)
@@ -96,7 +96,7 @@ t.test('a proxy that keeps WebSocket upgrades to itself is found out, with the l
     [{ subject: 'base URL', status: 'ok' }, { subject: 'WebSocket', status: 'ok' }])
 })
 
-t.test('a base URL that leads elsewhere, or nowhere, is told with what to do', async (t) => {
+t.test('a base URL that leads elsewhere, or nowhere, is reported with a remedy', async (t) => {
   const test = await fresh(t)
   const other = createServer((request, response) => {
     if (request.url?.startsWith('/old') === true) response.writeHead(301, { location: 'https://games.example.org/' }).end()
@@ -111,7 +111,7 @@ t.test('a base URL that leads elsewhere, or nowhere, is told with what to do', a
   t.match(await ask(place), { status: 'fail', message: /cannot be reached/, remedy: /Correct SVC_BASE_URL/ })
 })
 
-t.test('proxies: none trusted behind https, and networks that visitors come from', async (t) => {
+t.test('an untrusted proxy behind https, and networks with visitors, are reported', async (t) => {
   const test = await fresh(t)
   const ask = async (server: Partial<TestApp['config']['server']>) =>
     (await examineAddress(patientOf(withServer(test, { port: 0, ...server })))).filter(({ subject }) => subject === 'proxy')
@@ -120,7 +120,7 @@ t.test('proxies: none trusted behind https, and networks that visitors come from
   t.same(await ask({ base_url: 'https://games.example.org', trusted_proxies: ['172.30.80.2'] }), [])
 })
 
-t.test('a port that another program has is told before the start', async (t) => {
+t.test('a port in use by another program is reported before the start', async (t) => {
   const test = await fresh(t)
   const port = Number(new URL(await listen(test)).port)
   const findings = await examineAddress(patientOf(withServer(test, { host: '127.0.0.1', port })))
@@ -128,7 +128,7 @@ t.test('a port that another program has is told before the start', async (t) => 
     { status: 'fail', message: new RegExp(`^Port ${port} on 127.0.0.1 is in use`), remedy: /SVC_PORT/ })
 })
 
-t.test('a library that is not mounted is to be mended; one that nobody filled yet is not', async (t) => {
+t.test('an unmounted library is an error, one that is still empty is not', async (t) => {
   const test = await fresh(t)
   const ask = async () => listIlls(await examineLibraries(test.config, test.app.pg))
   t.same(await ask(), ['warn library library'], 'empty')
@@ -137,7 +137,7 @@ t.test('a library that is not mounted is to be mended; one that nobody filled ye
   await mkdir(test.libraryDir)
 })
 
-t.test('who else can read the secrets of the server is told', { skip: process.platform === 'win32' }, async (t) => {
+t.test('secrets that other users can read are reported', { skip: process.platform === 'win32' }, async (t) => {
   const test = await fresh(t)
   const file = join(test.config.data_dir, 'secret.key')
   await writeFile(file, 'x'.repeat(64), { mode: 0o600 })
@@ -147,7 +147,7 @@ t.test('who else can read the secrets of the server is told', { skip: process.pl
   t.match(findings.find(({ status }) => status !== 'ok'), { status: 'warn', subject: 'secret.key', remedy: /chmod 600/ })
 })
 
-t.test('a database that does not answer, and one of a newer release', async (t) => {
+t.test('an unreachable database and one of a newer release are reported', async (t) => {
   const test = await fresh(t)
   const pool = new pg.Pool({ connectionString: 'postgres://nobody@127.0.0.1:1/none' })
   const { findings, isCurrent } = await examineDatabase(pool, patientOf(test))
@@ -161,7 +161,7 @@ t.test('a database that does not answer, and one of a newer release', async (t) 
   t.match(examineCluster(patientOf(test)), { status: 'ok', message: /made at the first start/ })
 })
 
-t.test('the mail server is greeted, and is sent a mail only for somebody who wants one', async (t) => {
+t.test('the mail server is checked, and gets a mail only if there is a recipient', async (t) => {
   const test = await fresh(t)
   const { mails, server, env } = await startMail()
   const mail = { ...test.config.mail, host: env.SMTP_HOST, port: Number(env.SMTP_PORT), security: 'none' as const, from: env.SMTP_FROM }
@@ -177,12 +177,12 @@ t.test('the mail server is greeted, and is sent a mail only for somebody who wan
   t.match(await ask(null, { from: undefined }), [{ status: 'fail', remedy: /SMTP_FROM/ }])
 })
 
-t.test('a time zone that nobody knows is told', async (t) => {
+t.test('an unknown time zone is reported', async (t) => {
   t.same([undefined, '', 'UTC', 'Europe/Berlin'].flatMap(examineZone), [])
   t.match(examineZone('Mars/Olympus'), [{ status: 'warn', message: /Mars\/Olympus/ }])
 })
 
-t.test('the command says it in lines or as JSON, makes nothing, and ends with 1 when something has to be mended', async (t) => {
+t.test('the command prints lines or JSON, changes nothing, and exits with 1 on errors', async (t) => {
   const folder = makeFolder(t, { library: READABLE })
   const dataDir = join(folder, 'data')
   const env = settings(dataDir, { SVC_LIBRARY_DIR: join(folder, 'library') })
