@@ -24,7 +24,7 @@ const platformOf = async ({ app }: TestApp, slug: string): Promise<number> =>
 const hide = ({ app }: TestApp, entity: string, id: number) => app.pg.query(`insert into hidden_entities
   (entity, entity_id, user_id) select $1, $2, id from users where username = 'bob'`, [entity, id])
 
-t.test('an empty library has nothing', async (t) => {
+t.test('an empty library has no counts', async (t) => {
   const test = await fresh(t)
   t.same((await test.app.inject({ url: '/api/stats', headers: test.admin })).json(), {
     PLATFORMS: 0, ROMS: 0, SAVES: 0, STATES: 0, SCREENSHOTS: 0, TOTAL_FILESIZE_BYTES: 0,
@@ -33,7 +33,7 @@ t.test('an empty library has nothing', async (t) => {
   t.equal((await test.app.inject('/api/stats')).statusCode, 401)
 })
 
-t.test('what there is is counted by platform, source, region and file type', async (t) => {
+t.test('ROMs are counted by platform, provider, region and file type', async (t) => {
   const test = await fresh(t)
   const [snes, nes] = [await platformOf(test, 'snes'), await platformOf(test, 'nes')]
   await platformOf(test, 'gb')
@@ -57,7 +57,7 @@ t.test('what there is is counted by platform, source, region and file type', asy
   t.same((await stats(test)).REGION_BREAKDOWN, { [snes]: [{ region: 'Europe', count: 2 }, { region: 'USA', count: 1 }] })
 })
 
-t.test('uploads are counted that the caller may see, and not what was deleted', async (t) => {
+t.test('uploads count if the caller may see them and they are not deleted', async (t) => {
   const test = await fresh(t)
   const rom = await addRom(test, { fs_name: 'A.sfc' })
   const secret = await addRom(test, { fs_name: 'B.sfc' })
@@ -74,7 +74,7 @@ t.test('uploads are counted that the caller may see, and not what was deleted', 
   t.match(await stats(test, bob), { SAVES: 1, STATES: 1, SCREENSHOTS: 2 })
 })
 
-t.test('V9: hidden ROMs, those of hidden platforms and those beyond an age limit are not counted', async (t) => {
+t.test('V9: hidden ROMs, also by platform or age limit, are not counted', async (t) => {
   const test = await fresh(t)
   const bob = await test.createUser('bob')
   await addRom(test, { fs_name: 'Open (USA).sfc', matches: { igdb: 1 }, fields: { fs_size_bytes: 1, min_age: 6 } })
@@ -101,7 +101,7 @@ t.test('V9: hidden ROMs, those of hidden platforms and those beyond an age limit
   t.match(await stats(test), { ROMS: 4, TOTAL_FILESIZE_BYTES: 1111 })
 })
 
-t.test('the numbers follow every change, whatever is written in whatever order', async (t) => {
+t.test('the counts follow every change, in any order of writes', async (t) => {
   const test = await fresh(t)
   const { app } = test
   const platforms = [await platformOf(test, 'snes'), await platformOf(test, 'nes')]
@@ -148,7 +148,7 @@ t.test('counting reads no ROM, however many there are', async (t) => {
   for (const name of ['A.sfc', 'B.sfc', 'C.sfc']) await addRom(test, { fs_name: name, matches: { igdb: name } })
   const client = await test.app.pg.connect()
   try {
-    // Without triggers: what is counted now is what is known, not what is there.
+    // Without triggers a deletion does not change the counts. So the counts do not come from reading the ROMs.
     await client.query('begin; set local session_replication_role = replica; delete from roms; delete from rom_matches; commit')
   } finally {
     client.release()
@@ -156,7 +156,7 @@ t.test('counting reads no ROM, however many there are', async (t) => {
   t.match(await stats(test), { ROMS: 3, METADATA_COVERAGE: { [await platformOf(test, 'snes')]: [{ matched: 3 }] } })
 })
 
-t.test('what was played is told by ROM, and by week and platform, of the caller alone', async (t) => {
+t.test('play time is shown by ROM, and by week and platform, of the caller alone', async (t) => {
   const test = await fresh(t)
   const bob = await test.createUser('bob')
   const [one, other] = [await addRom(test, { fs_name: 'One.sfc' }), await addRom(test, { fs_name: 'Other.nes', platform: 'nes' })]
