@@ -6,7 +6,7 @@ import { buildExportApp, createPicture } from './library.ts'
 
 const MAIN = fileURLToPath(new URL('../../../examples/frontend-export/main.ts', import.meta.url))
 
-t.test('the example exports a library, reads both files back and finds all they name', async (t) => {
+t.test('the example exports a library, reads both files back and finds all named files', async (t) => {
   const { app, admin, addPlatform, addRom, addResource, snes } = await buildExportApp(t, {
     library: { roms: { snes: { 'Alpha & Omega.sfc': 'rom' } } }
   })

@@ -13,7 +13,7 @@ import { buildExportApp, createPicture, shareExportApp } from './library.ts'
 const fresh = shareExportApp(t)
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** An exporter as if it came with the server, so that it needs no build and no process of its own. */
+/** Returns an exporter as a built-in plugin, so that it needs no build and no process of its own. */
 function exporterPackage (key: string, folder: string, entry: string): PluginPackage {
   return {
     folder, name: `svc-exporter-${key}`, version: '1.0.0', manifest: { kind: 'exporter', key, sdk: '^1' },
@@ -21,7 +21,7 @@ function exporterPackage (key: string, folder: string, entry: string): PluginPac
   }
 }
 
-/** Scans the whole library without asking any source. */
+/** Scans the whole library without asking any provider. */
 async function scan (app: App, headers: { authorization: string }) {
   const { task_id: id } = (await app.inject({ method: 'POST', url: '/api/tasks/scan', headers, payload: { apis: [] } }))
     .json<{ task_id: string }>()
@@ -31,14 +31,14 @@ async function scan (app: App, headers: { authorization: string }) {
   return await read()
 }
 
-/** The games of a gamelist.xml by path, each a record of its elements. */
+/** Parses the games of a gamelist.xml by path, each as a record of its elements. */
 function readGamelist (text: string): Map<string, Record<string, string>> {
   const games = parseXml(text).flatMap((root) => xmlChildren(root, 'game')).map((game) =>
     Object.fromEntries(xmlChildren(game).map((element) => [element.name, xmlText(element)])))
   return new Map(games.map((game) => [game.path ?? '', game]))
 }
 
-t.test('both exports name their files, and every ROM on disk is in them', async (t) => {
+t.test('both exports name their files and contain every ROM on disk', async (t) => {
   const { addPlatform, addRom, call, snes } = await fresh(t)
   const id = await addPlatform('snes', { custom_name: 'My SNES' })
   const first = await addRom(id, {
@@ -95,7 +95,7 @@ t.test('a second export writes nothing', async (t) => {
   t.notOk((await readdir(snes())).some((name) => name.endsWith('.bak')))
 })
 
-t.test('what the owner wrote stays, and the file as it was is kept beside', async (t) => {
+t.test("the owner's edits stay, and the former file is stored beside", async (t) => {
   const { addPlatform, addRom, call, snes } = await fresh(t)
   await addRom(await addPlatform('snes'), { fs_name: 'Alpha.sfc', name: 'Alpha', summary: 'New' })
   const gamelist = '<?xml version="1.0"?>\n<gameList>\n  <!-- mine -->\n  <game>\n    <path>./Alpha.sfc</path>\n' +
@@ -122,7 +122,7 @@ t.test('what the owner wrote stays, and the file as it was is kept beside', asyn
   t.notOk((await readdir(snes())).some((name) => name.endsWith('.tmp')))
 })
 
-t.test('a file that cannot be understood is left alone and the other platforms go on', async (t) => {
+t.test('an invalid file is left alone, and the export continues with other platforms', async (t) => {
   const { addPlatform, addRom, call, snes, libraryDir } = await fresh(t, {
     library: { roms: { nes: {}, snes: {} } }
   })
@@ -144,7 +144,7 @@ t.test('a file that cannot be understood is left alone and the other platforms g
   t.match((await call('gamelist-xml', { body: { platforms: ['snes'] } })).body.detail, /not valid UTF-8/)
 })
 
-t.test('platforms are named by slug, folder or id; none means all that are on disk', async (t) => {
+t.test('platforms are named by slug, folder or id; no name means all on disk', async (t) => {
   const { addPlatform, addRom, call, libraryDir } = await fresh(t, {
     library: { roms: { nes: {}, 'super-nes': {}, away: {} } }
   })
@@ -187,7 +187,7 @@ t.test('exports need a credential with roms.write and an exporter that is active
   t.equal((await call('gamelist-xml', { headers: { authorization: `Bearer ${token.json().raw_token}` } })).status, 403)
 })
 
-t.test('without a scan worker nothing is exported and the answer says so', async (t) => {
+t.test('without a scan worker nothing is exported, and the response says so', async (t) => {
   const { addPlatform, call, worker, snes } = await buildExportApp(t)
   await addPlatform('snes')
   await worker.close()
@@ -216,7 +216,7 @@ t.test('games in folders keep their folder, and so do their media', async (t) =>
   await stat(snes('covers/Hacks/New/Deep.png'))
 })
 
-t.test('a folder of discs is the one entry that starts them, and a folder of several games is none', async (t) => {
+t.test('a folder of discs becomes the entry that starts them, one of several games none', async (t) => {
   const { app, admin, call, snes } = await fresh(t, {
     library: {
       roms: {
@@ -242,14 +242,14 @@ t.test('a folder of discs is the one entry that starts them, and a folder of sev
   t.match(file.skipped, [{ reason: /"One\.sfc" and "Two\.sfc"\. Add an \.m3u/ }, { reason: /"Disc 1\.cue" and "Disc 2\.cue"/ }])
 })
 
-t.test('in structure B the files lie in the ROM folder of each platform', async (t) => {
+t.test('in structure B the files are in the ROM folder of each platform', async (t) => {
   const { addPlatform, addRom, call, libraryDir } = await fresh(t, { library: { snes: { roms: {} } } })
   await addRom(await addPlatform('snes'), { fs_name: 'Alpha.sfc', fs_path: 'snes/roms' })
   t.equal((await call('gamelist-xml')).body.files[0].path, `${libraryDir}/snes/roms/gamelist.xml`)
   t.ok(readGamelist(await readFile(`${libraryDir}/snes/roms/gamelist.xml`, 'utf8')).has('./Alpha.sfc'))
 })
 
-t.test('more ROMs than one page holds are all exported, in the order of their names', async (t) => {
+t.test('ROMs of several pages are all exported, in the order of their names', async (t) => {
   const { app, addPlatform, call, snes } = await fresh(t)
   const id = await addPlatform('snes')
   await app.pg.query(`insert into roms (platform_id, fs_name, fs_path, fs_name_no_tags, fs_name_no_ext)
@@ -261,7 +261,7 @@ t.test('more ROMs than one page holds are all exported, in the order of their na
   t.same(paths, paths.toSorted())
 })
 
-t.test('only administrators are told where on the machine the library lies', async (t) => {
+t.test('only administrators see the path of the library', async (t) => {
   const { app, addPlatform, addRom, libraryDir, createUser, snes } = await fresh(t)
   await addRom(await addPlatform('snes'), { fs_name: 'Alpha.sfc' })
   const headers = await createUser('writer')
@@ -278,7 +278,7 @@ t.test('only administrators are told where on the machine the library lies', asy
   for (const { body } of [reply, refused]) t.notMatch(body, libraryDir)
 })
 
-t.test('exports of one platform at the same time lose nothing', async (t) => {
+t.test('concurrent exports of one platform lose nothing', async (t) => {
   const { addPlatform, addRom, call, worker, snes } = await fresh(t)
   const id = await addPlatform('snes')
   await addRom(id, { fs_name: 'Alpha.sfc' })
@@ -294,7 +294,7 @@ t.test('exports of one platform at the same time lose nothing', async (t) => {
   t.equal(readGamelist(await readFile(snes('gamelist.xml'), 'utf8')).size, 1)
 })
 
-t.test('a scan exports what is switched on, without a restart', async (t) => {
+t.test('a scan runs the exports that are switched on, without a restart', async (t) => {
   const { addPlatform, addRom, worker, config, snes } = await fresh(t)
   const id = await addPlatform('snes')
   const other = await addPlatform('nes')
@@ -310,7 +310,7 @@ t.test('a scan exports what is switched on, without a restart', async (t) => {
   t.match(failed.errors[0], { platform: 'nes', reason: /does not exist/ })
 })
 
-t.test("an exporter's settings are those of the file as it is now, or the last that could be used", async (t) => {
+t.test('an exporter uses the settings of the current file, or the last valid ones', async (t) => {
   const { worker, config } = await fresh(t)
   const scope = { signal: new AbortController().signal, memo: createMemo(), preferences: readPreferences(config) }
   const settings = () => worker.registry.exporters.get('gamelist')?.context(scope).config
@@ -322,7 +322,7 @@ t.test("an exporter's settings are those of the file as it is now, or the last t
   t.match(settings(), { media: { thumbnail: 'miximage' } })
 })
 
-t.test('an export that fails at the end of a scan is among its problems', async (t) => {
+t.test('a failed export at the end of a scan is among its problems', async (t) => {
   const { app, admin, config, snes } = await fresh(t)
   await mkdir(snes('gamelist.xml'), { recursive: true })
   await writeFile(snes('Alpha.sfc'), 'alpha')
@@ -331,7 +331,7 @@ t.test('an export that fails at the end of a scan is among its problems', async 
   t.match(meta.problems.at(-1), { platform: 'snes', path: /gamelist\.xml/, reason: /^not exported: / })
 })
 
-t.test('an export that is stopped throws the reason and leaves no half of a file', async (t) => {
+t.test('a stopped export throws the reason and leaves no partial file', async (t) => {
   const { addPlatform, addRom, worker, snes } = await fresh(t)
   const id = await addPlatform('snes')
   await addRom(id, { fs_name: 'Alpha.sfc' })
@@ -350,7 +350,7 @@ t.test('a file that a frontend writes meanwhile is not overwritten', async (t) =
   t.same(await readdir(folder), ['gamelist.xml'])
 })
 
-t.test('a backup that is the file itself is replaced', async (t) => {
+t.test('a backup that is a link to the file itself is replaced', async (t) => {
   const { replaceTextFile, readTextFile } = await import('../../../plugins/exports/text-file.ts')
   const folder = t.testdir({ 'gamelist.xml': 'old' })
   await link(`${folder}/gamelist.xml`, `${folder}/gamelist.xml.bak`)
@@ -361,7 +361,7 @@ t.test('a backup that is the file itself is replaced', async (t) => {
   t.equal((await readTextFile(folder, 'sub/none.txt')).text, null)
 })
 
-t.test('scans leave out the files and media folders of every exporter, and the next export does not list them', async (t) => {
+t.test('scans skip the files and media folders of every exporter, and so do exports', async (t) => {
   const { app, admin, call, snes } = await buildExportApp(t, {
     packages: [
       exporterPackage('minimal', join(ROOT, 'examples', 'exporter-minimal'), 'src/index.ts'),

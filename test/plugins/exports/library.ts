@@ -6,16 +6,16 @@ import { Platform } from '../../../plugins/platforms/entities.ts'
 import { Rom } from '../../../plugins/roms/entities.ts'
 import { type FreshOptions, type TestApp, type TestAppOptions, buildTestApp, shareTestApp } from '../../support.ts'
 
-/** A ROM's row, and its file in the library. */
+/** The row of a ROM, whose file is created in the library. */
 export type RomInput = { fs_name: string } & Partial<Omit<Rom, 'id' | 'platform' | 'fs_name'>>
 
 export interface ExportTestApp extends TestApp {
   worker: NonNullable<TestApp['worker']>
-  /** Where a file of the platform `snes` lies. */
+  /** Returns the path of a file of the platform `snes`. */
   snes (...path: string[]): string
   addPlatform (fsSlug: string, fields?: Partial<Platform>): Promise<number>
   addRom (platformId: number, rom: RomInput): Promise<number>
-  /** Puts a file into the resources folder; returns its path there. */
+  /** Writes a file into the resources folder; returns its path there. */
   addResource (path: string, bytes: Buffer | string): Promise<string>
   call (route: string, options?: { body?: object, query?: string, headers?: Record<string, string> }): Promise<{
     status: number
@@ -25,12 +25,12 @@ export interface ExportTestApp extends TestApp {
 
 const LIBRARY = { roms: { snes: {} } }
 
-/** A server with a worker on a library of structure A. */
+/** Builds a server with a worker on a library of structure A. */
 export async function buildExportApp (t: Test, options: TestAppOptions = {}): Promise<ExportTestApp> {
   return equip(await buildTestApp(t, { worker: true, library: LIBRARY, ...options }))
 }
 
-/** The same for all tests of a file; see `shareTestApp`. */
+/** Builds one such server for all tests of a file; see `shareTestApp`. */
 export function shareExportApp (owner: Test) {
   const fresh = shareTestApp(owner, { worker: true })
   return async (t: Test, options: FreshOptions = {}) => equip(await fresh(t, { library: LIBRARY, ...options }))
@@ -79,7 +79,7 @@ function equip (server: TestApp): ExportTestApp {
   }
 }
 
-/** A small picture of one colour. */
+/** Creates a small picture of one colour. */
 export function createPicture (format: 'png' | 'jpeg' | 'webp' | 'gif' | 'avif', red = 200, alpha = 1): Promise<Buffer> {
   const background = { r: red, g: 40, b: 40, alpha }
   return sharp({ create: { width: 8, height: 8, channels: 4, background } }).toFormat(format).toBuffer()

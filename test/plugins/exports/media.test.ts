@@ -46,7 +46,7 @@ t.test('media are hard links to the server\'s own files, one for both exports', 
   ])
 })
 
-t.test('pictures become PNG or JPEG by their content, and what is no picture is reported', async (t) => {
+t.test('pictures become PNG or JPEG by their content, and other files are reported', async (t) => {
   const { addPlatform, addRom, addResource, call, snes } = await fresh(t)
   const id = await addPlatform('snes')
   const pictures: [string, Buffer | string][] = [
@@ -74,7 +74,7 @@ t.test('pictures become PNG or JPEG by their content, and what is no picture is 
   t.match(reasons['covers/i'], /is refused/)
 })
 
-t.test('a new cover replaces the one the server had put there, and no other', async (t) => {
+t.test('a new cover replaces only a cover that the server wrote', async (t) => {
   const { addPlatform, addRom, addResource, call, snes, config } = await fresh(t)
   const id = await addPlatform('snes')
   const linked = await addResource('roms/1/linked.png', png)
@@ -90,7 +90,7 @@ t.test('a new cover replaces the one the server had put there, and no other', as
   t.same((await readdir(snes('covers'))).sort(), ['Converted.jpg', 'Edited.jpg', 'Linked.png', 'Own.jpg'])
   await writeFile(snes('covers', 'Edited.jpg'), 'edited by the owner')
 
-  // As the artwork is fetched: a new file takes the place of the old.
+  // Replaces a resource like the artwork download: by a rename.
   const replace = async (path: string, bytes: Buffer) => {
     await writeFile(`${config.data_dir}/resources/${path}.part`, bytes)
     await rename(`${config.data_dir}/resources/${path}.part`, `${config.data_dir}/resources/${path}`)
@@ -118,7 +118,7 @@ t.test('two ROMs that differ only in their extension share the first one\'s cove
   }
 })
 
-t.test('a media folder that leads out of the library is refused, and nothing is written there', async (t) => {
+t.test('a media folder that leads out of the library is refused and not written', async (t) => {
   const { addPlatform, addRom, addResource, call, snes, config } = await fresh(t)
   await addRom(await addPlatform('snes'), {
     fs_name: 'Alpha.sfc',
@@ -158,7 +158,7 @@ t.test('a link to a file of the same platform is followed', async (t) => {
   t.ok((await lstat(snes('gamelist.xml'))).isSymbolicLink())
 })
 
-t.test('a folder that takes no files is named with the remedy', async (t) => {
+t.test('a folder that is not writable is reported with the remedy', async (t) => {
   const { addPlatform, addRom, addResource, worker, snes } = await fresh(t)
   const id = await addPlatform('snes')
   await addRom(id, { fs_name: 'Alpha.sfc', path_cover_large: await addResource('roms/1/cover.png', png) })
@@ -182,7 +182,7 @@ t.test('a folder that takes no files is named with the remedy', async (t) => {
   })
 })
 
-t.test('every way a disk refuses a file is told with its remedy', async (t) => {
+t.test('every error of a disk is reported with its remedy', async (t) => {
   for (const [code, remedy] of [
     ['EROFS', /read-only.*Mount/], ['EACCES', /permission.*Let/], ['ENOSPC', /full.*Free/], ['EDQUOT', /quota.*Free/],
     ['ENAMETOOLONG', /too long.*Shorten/], ['ENOTDIR', /no folder.*Rename/]
@@ -204,7 +204,7 @@ const COMMUNITY = {
   copycat: "fileName: 'd.txt', route: 'csv', media: {}, render: async () => ({ text: '', skipped: [] })"
 }
 
-/** Exporters as if the owner had installed them. */
+/** Installs exporters as community plugins. */
 function installCommunity (t: Test): PluginPackage[] {
   const folder = t.testdir(Object.fromEntries(Object.entries(COMMUNITY).map(([key, fields]) => [`${key}.mjs`,
     `import { defineExporter } from '@svc/plugin-sdk'
@@ -222,7 +222,7 @@ function installCommunity (t: Test): PluginPackage[] {
 
 t.test('exporters of the community', async (t) => {
   const packages = installCommunity(t)
-  await t.test('write their own files and folders, and what one does wrong costs itself alone', async (t) => {
+  await t.test('write their own files and folders, and fail without affecting others', async (t) => {
     const { addPlatform, addRom, addResource, call, worker, snes } = await buildExportApp(t, { packages })
     const id = await addPlatform('snes')
     await addRom(id, { fs_name: 'Alpha.sfc', path_cover_large: await addResource('roms/1/cover.png', png) })
