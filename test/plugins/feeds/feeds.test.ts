@@ -18,7 +18,7 @@ interface FileSeed {
   top?: boolean
 }
 
-/** A ROM in a folder with these files; ids count from 1 in a fresh database. */
+/** Adds a ROM in a folder with these files. Ids count from 1 in a fresh database. */
 async function addFolder (test: TestApp, platform: string, seed: Omit<RomSeed, 'platform' | 'files'>, files: FileSeed[]) {
   const id = await addRom(test, { ...seed, platform, files: [] })
   for (const { name, category = null, size = 1, sha1 = '', top = true } of files) {
@@ -39,7 +39,7 @@ const NAMES = [
   { name: 'readme.txt' }
 ]
 
-/** A platform of a console with an awkward ROM, a plain one, and one that is gone from the disk. */
+/** Adds a platform of a console with a ROM of an awkward name, a plain one, and one that is missing on disk. */
 async function addConsole (test: TestApp, platform: string): Promise<void> {
   const fields = { name: AWKWARD, revision: '2' }
   await addFolder(test, platform, { fs_name: `${AWKWARD} (Europe, Japan) (Rev 2)`, fields }, NAMES)
@@ -50,14 +50,14 @@ async function addConsole (test: TestApp, platform: string): Promise<void> {
 const get = ({ app, admin }: TestApp, url: string, headers: Record<string, string> = admin) =>
   app.inject({ url, headers: { ...headers, host: HOST } })
 
-/** Compares with a file that was looked at once; with `FEEDS=write` in the environment it is written anew. */
+/** Compares with a golden file, which a person checked once. With `FEEDS=write` in the environment it is rewritten. */
 async function matchesGolden (t: Pick<Test, 'equal'>, name: string, text: string) {
   const file = new URL(`../fixtures/feeds/${name}`, import.meta.url)
   if (process.env.FEEDS === 'write') await writeFile(file, text)
   t.equal(text, await readFile(file, 'utf8'), name)
 }
 
-t.test('lines for PKGi are as its readers expect them, whatever files are called', async (t) => {
+t.test('lines for PKGi match the format of its readers, whatever the file names', async (t) => {
   const test = await fresh(t)
   for (const platform of ['ps3', 'psvita', 'psp']) await addConsole(test, platform)
   for (const [path, name] of [['ps3/game', 'pkgi_game'], ['ps3/dlc', 'pkgi_dlc'], ['psp/update', 'pkgi_update'],
@@ -71,7 +71,7 @@ t.test('lines for PKGi are as its readers expect them, whatever files are called
   }
 })
 
-t.test('lines for PKGj have every column, and a tab or a line break in a name is a space', async (t) => {
+t.test('lines for PKGj have every column; a tab or line break in a name is a space', async (t) => {
   const test = await fresh(t)
   for (const platform of ['psp', 'psvita', 'psx']) await addConsole(test, platform)
   for (const path of ['psp/games', 'psp/dlc', 'psvita/games', 'psvita/dlc', 'psx/games']) {
@@ -84,7 +84,7 @@ t.test('lines for PKGj have every column, and a tab or a line break in a name is
   }
 })
 
-t.test('a feed without entries is its header, or empty', async (t) => {
+t.test('a feed without entries contains only its header, or is empty', async (t) => {
   const test = await fresh(t)
   for (const platform of ['psp', 'ps4', 'snes']) await test.app.platforms.ensure(test.app.orm.em.fork(), platform)
   t.equal((await get(test, '/api/feeds/pkgi/psp/game')).body, '')
@@ -98,7 +98,7 @@ t.test('a feed without entries is its header, or empty', async (t) => {
   })
 })
 
-t.test('Kekatsu is told of each ROM, those of folders that are bound to one slug too', async (t) => {
+t.test('Kekatsu gets each ROM, also those of folders that are bound to one slug', async (t) => {
   const test = await fresh(t)
   await addRom(test, {
     fs_name: `${AWKWARD} (Europe, Japan).nds`,
@@ -122,7 +122,7 @@ t.test('a platform of any name has its feed for Kekatsu', async (t) => {
   t.match(reply.body, /\tИгры, "мои"\t/)
 })
 
-t.test('FPKGi has a name of its own for each package, and the same one whatever is left out', async (t) => {
+t.test('FPKGi gets a unique name for each package, whatever the feed skips', async (t) => {
   const test = await fresh(t)
   await addFolder(test, 'ps4', {
     fs_name: `${AWKWARD} (cusa00001)`,
@@ -148,7 +148,7 @@ t.test('FPKGi has a name of its own for each package, and the same one whatever 
   for (const [url, item] of Object.entries(dlc)) t.same(item, whole[url])
 })
 
-t.test('webЯcade gets a category for each platform that it plays, in the order of the list of platforms', async (t) => {
+t.test('webЯcade gets a category for each platform that it plays, in the listed order', async (t) => {
   const test = await fresh(t)
   await addRom(test, {
     fs_name: `${AWKWARD}.sfc`,
@@ -166,7 +166,7 @@ t.test('webЯcade gets a category for each platform that it plays, in the order 
   await matchesGolden(t, 'webrcade.json', reply.body)
 })
 
-t.test('Tinfoil gets what it can install, and says so when there is no such platform', async (t) => {
+t.test('Tinfoil gets the installable files, or an error if the platform does not exist', async (t) => {
   const test = await fresh(t)
   t.same((await get(test, '/api/feeds/tinfoil')).json(), {
     files: [], directories: [], error: 'Nintendo Switch platform not found'
@@ -179,7 +179,7 @@ t.test('Tinfoil gets what it can install, and says so when there is no such plat
   t.match((await get(test, '/api/feeds/tinfoil?slug=ps3')).json(), { error: 'Nintendo Switch platform not found' })
 })
 
-t.test('what is not there is refused, the platform before the kind of content', async (t) => {
+t.test('an unknown platform is refused before an unknown content type', async (t) => {
   const test = await fresh(t)
   const TEXTS = {
     'pkgi/ps3/nothing': 'PlayStation 3 platform not found',
@@ -209,7 +209,7 @@ t.test('what is not there is refused, the platform before the kind of content', 
 const FEEDS = ['webrcade', 'tinfoil', 'pkgi/ps3/game', 'pkgi/psvita/game', 'pkgi/psp/game', 'fpkgi/ps4', 'kekatsu/snes',
   'pkgj/psp/games', 'pkgj/psp/dlc', 'pkgj/psvita/games', 'pkgj/psvita/dlc', 'pkgj/psx/games']
 
-t.test('V9, feeds: what an administrator hid and what is beyond an age is in no feed; what somebody marked hidden stays', async (t) => {
+t.test('V9, feeds: no feed has ROMs hidden by administrators or age, marked ones stay', async (t) => {
   const test = await fresh(t)
   const alice = await test.createUser('alice')
   const { app } = test
@@ -241,7 +241,7 @@ t.test('V9, feeds: what an administrator hid and what is beyond an age is in no 
   }
 })
 
-t.test('a feed is longer than what is read of it at once, and complete', async (t) => {
+t.test('a feed of several pages is complete', async (t) => {
   const test = await fresh(t)
   const { platform } = await test.app.platforms.ensure(test.app.orm.em.fork(), 'ps3')
   await test.app.pg.query(`insert into roms (platform_id, fs_name, fs_path, fs_name_no_tags, fs_name_no_ext, name_sort_key)
@@ -255,7 +255,7 @@ t.test('a feed is longer than what is read of it at once, and complete', async (
   t.equal((await get(test, '/api/feeds/kekatsu/ps3')).body.split('\n').length, 2_002)
 })
 
-t.test('whoever asks for the headers of a feed gets them alone', async (t) => {
+t.test('a HEAD request for a feed returns only headers', async (t) => {
   const test = await fresh(t)
   await addConsole(test, 'ps3')
   const reply = await test.app.inject({ method: 'HEAD', url: '/api/feeds/pkgi/ps3/game', headers: test.admin })
@@ -264,11 +264,11 @@ t.test('whoever asks for the headers of a feed gets them alone', async (t) => {
   t.equal(reply.body, '')
 })
 
-/** The only address of a ROM in a feed. */
+/** Returns the only address of a ROM in a feed. */
 const linkIn = (body: string) => /http:\/\/[^\s",]+\/api\/roms\/[^\s",]+/.exec(body)?.[0] ?? ''
 const pathOf = (url: string) => url.replace(/^http:\/\/[^/]+/, '')
 
-t.test('what a feed names is downloaded by the credential that the feed was asked with', async (t) => {
+t.test("links in a feed work with the credential of the feed's request", async (t) => {
   const name = 'Café "Harbor", \u6e2f [NPUB-30001].pkg'
   const test = await fresh(t, { library: { roms: { ps3: { [name]: 'bytes of the package' } } } })
   await addRom(test, { fs_name: name, platform: 'ps3' })
@@ -289,7 +289,7 @@ t.test('what a feed names is downloaded by the credential that the feed was aske
   }
 })
 
-t.test('a token in the address opens downloads and feeds, and nothing else', async (t) => {
+t.test('a token in the address opens only downloads and feeds', async (t) => {
   const test = await fresh(t)
   await addConsole(test, 'ps3')
   const { app, admin } = test
@@ -308,14 +308,14 @@ t.test('a token in the address opens downloads and feeds, and nothing else', asy
   await until(async () => await status(`/api/feeds/pkgi/ps3/game?token=${token}`) === 401, 'the token ends')
 })
 
-t.test('a program that shows no password by itself is asked for one', async (t) => {
+t.test('a program that sends no password unasked gets a challenge', async (t) => {
   const { app } = await fresh(t)
   const reply = await app.inject('/api/feeds/tinfoil')
   t.equal(reply.statusCode, 401)
   t.match(reply.headers['www-authenticate'], /^Bearer, Basic realm="svc"/)
 })
 
-t.test('addresses have the path of the base URL, and its protocol where the request came by that name', async (t) => {
+t.test("links use the base URL's path, and its protocol if the host matches", async (t) => {
   const test = await buildTestApp(t, {
     env: { SVC_BASE_URL: 'https://home.example/games', DISABLE_DOWNLOAD_ENDPOINT_AUTH: 'true', TINFOIL_WELCOME_MESSAGE: 'Ahoy' }
   })
@@ -329,7 +329,7 @@ t.test('addresses have the path of the base URL, and its protocol where the requ
   })
 })
 
-t.test('while downloads are open, a feed has what the default group sees', async (t) => {
+t.test('with open downloads, a feed contains what the default group sees', async (t) => {
   const test = await buildTestApp(t, { env: { DISABLE_DOWNLOAD_ENDPOINT_AUTH: 'true' } })
   const [seen, hidden] = [await addRom(test, { fs_name: 'Seen.sfc' }), await addRom(test, { fs_name: 'Veiled.sfc' })]
   await test.app.pg.query(`insert into hidden_entities (entity, entity_id, group_id)
@@ -339,7 +339,7 @@ t.test('while downloads are open, a feed has what the default group sees', async
   t.notMatch(body, 'Veiled')
 })
 
-/** What stands in for the internet; the path begins with the host that is meant. */
+/** Starts a stand-in for the internet. The path of a request begins with the meant host. */
 async function startGateway (t: Pick<Test, 'teardown'>, answer: () => string) {
   const asked: string[] = []
   const server = createServer((request, reply) => {
@@ -352,7 +352,7 @@ async function startGateway (t: Pick<Test, 'teardown'>, answer: () => string) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
 }
 
-t.test('the task for Switch titles has Tinfoil told of them, and a broken table changes nothing', async (t) => {
+t.test('the titles task gives Tinfoil its titles, and a broken table changes nothing', async (t) => {
   const records: Record<string, object> = {
     70010000000001: {
       nsuId: 70010000000001, id: '0100a00000000001', name: 'Harbor \u6e2f', description: 'A "port"', region: 'JP', publisher: 'Quay',
