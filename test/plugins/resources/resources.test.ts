@@ -10,7 +10,7 @@ import { character } from '../../any-string.ts'
 
 const COVER = 'roms/1/2/cover/big.png'
 const fresh = shareTestApp(t)
-/** Where the server says a file is, without a credential. */
+/** Returns the marked path of a file, which grants access without a credential. */
 const placeOf = ({ app }: TestApp, path: string) => app.resources.marked.place(path)
 
 function write ({ config }: TestApp, path: string, content = 'picture'): string {
@@ -20,7 +20,7 @@ function write ({ config }: TestApp, path: string, content = 'picture'): string 
   return full
 }
 
-t.test('a marked address is open to anyone under both prefixes, kept for ever when it has a version', async (t) => {
+t.test('a marked address is open to anyone, and cached forever if it has a version', async (t) => {
   const test = await fresh(t)
   write(test, COVER)
   const place = placeOf(test, COVER)
@@ -47,7 +47,7 @@ t.test('a marked address is open to anyone under both prefixes, kept for ever wh
   }
 })
 
-t.test('every kind of media the library keeps is served by its own type', async (t) => {
+t.test('every kind of stored media has its own type', async (t) => {
   const test = await fresh(t)
   const types: Record<string, string> = {
     'roms/1/2/screenshots/0.jpg': 'image/jpeg',
@@ -66,7 +66,7 @@ t.test('every kind of media the library keeps is served by its own type', async 
   }
 })
 
-t.test('V10: nothing else is served: no user files, no scripts, no folders, no hidden files, nothing outside', async (t) => {
+t.test('V10: nothing else is served: no user files, scripts, folders or hidden files', async (t) => {
   const test = await fresh(t)
   const paths = ['users/1/avatar.png', 'roms/1/2/cover/x.svg', 'roms/1/2/cover/x.html', 'roms/1/2/cover/.x.png',
     'roms/1/2/other/x.png', 'roms/1/x/cover/x.png', 'tmp/uploads/a/0.png', 'x.png', 'roms/1/2/cover/noextension']
@@ -111,7 +111,7 @@ const ARTWORK = {
 }
 const ALL_FILES = [ARTWORK.path_cover_small, ...ARTWORK.path_screenshots, ARTWORK.path_manual, ARTWORK.media.video.path]
 
-/** A ROM with its artwork, the addresses that the administrator is given, and how to follow one. */
+/** Adds a ROM with artwork. Returns its addresses for the administrator, and a function that follows one. */
 async function withArtwork (test: TestApp) {
   const id = await addRom(test, { fs_name: 'a.sfc', fields: ARTWORK })
   for (const path of ALL_FILES) write(test, path)
@@ -123,7 +123,7 @@ async function withArtwork (test: TestApp) {
   return { id, rom, addresses, follow, below }
 }
 
-t.test('the addresses that a ROM is shown with open its artwork without a credential', async (t) => {
+t.test("a ROM's addresses open its artwork without a credential", async (t) => {
   const test = await fresh(t)
   const { rom, addresses, follow } = await withArtwork(test)
   for (const address of addresses) t.equal(await follow(address), 200, address)
@@ -132,7 +132,7 @@ t.test('the addresses that a ROM is shown with open its artwork without a creden
   t.match(rom.path_manual, /\/roms\/1\/1\/manual\/1\.pdf$/, 'an app sees what kind of manual it is')
 })
 
-t.test('without its mark artwork takes a credential that may see the ROM, whatever the number guessed', async (t) => {
+t.test('without its mark artwork needs a credential that may see the ROM', async (t) => {
   const test = await fresh(t)
   const { id, rom, follow, below } = await withArtwork(test)
   const [cover, ...others] = ALL_FILES.map(below)
@@ -159,7 +159,7 @@ t.test('without its mark artwork takes a credential that may see the ROM, whatev
   t.equal(await follow(cover ?? '', bob), 404, 'too young')
 })
 
-t.test('what a scan tells every socket carries no mark', async (t) => {
+t.test('scan events to all sockets contain no mark', async (t) => {
   const test = await fresh(t)
   const { id } = await withArtwork(test)
   const [told] = await test.app.roms.views([id], null)
@@ -168,7 +168,7 @@ t.test('what a scan tells every socket carries no mark', async (t) => {
   })
 })
 
-t.test('artwork can be made public, and addresses given out before go on working', async (t) => {
+t.test('artwork can be made public, and former addresses still work', async (t) => {
   const marked = (await fresh(t)).app.resources.marked.place(ARTWORK.path_manual)
   const test = await buildTestApp(t, { env: { SVC_RESOURCES_PUBLIC: 'true' } })
   const { rom, follow, below } = await withArtwork(test)
@@ -178,7 +178,7 @@ t.test('artwork can be made public, and addresses given out before go on working
   t.equal(await follow(below(marked)), 200)
 })
 
-t.test('in lists of what one played a ROM has the picture of the newest save, else its title screen, else a screenshot', async (t) => {
+t.test("played ROMs show the newest save's picture, else title screen, else screenshot", async (t) => {
   const test = await fresh(t)
   const { id, rom } = await withArtwork(test)
   const { rows: [admin] } = await test.app.pg.query<{ id: number }>('select id from users')
@@ -206,7 +206,7 @@ t.test('in lists of what one played a ROM has the picture of the newest save, el
   t.match(await shown(), `/api/screenshots/${newest}/content`)
 })
 
-t.test('a range is what RFC 9110 makes of it', async () => {
+t.test('ranges follow RFC 9110', async () => {
   fc.assert(fc.property(fc.nat(50), fc.option(fc.nat(60)), fc.option(fc.nat(60)), (size, first, last) => {
     fc.pre(first !== null || last !== null)
     const bytes = Array.from({ length: size }, (_, i) => i)
