@@ -8,7 +8,7 @@ const PLAIN = ['emulator-controls.js', 'emulator-MainMenu.js', 'loader.js', 'pho
 const BUNDLES = [...HASHED, ...PLAIN]
 const PAGE = '<!doctype html><title>Pages</title>'
 
-/** A server with a folder of pages, beside which lies a file that is none of them. */
+/** Builds a server with a folder of pages, and a file beside that folder. */
 async function withPages (t: Test, env: Record<string, string> = { SVC_ROMM_NAMES: 'true' }): Promise<TestApp> {
   const pages = join(t.testdirName, 'data', 'pages')
   const test = await buildTestApp(t, { env: { SVC_WEB_DIR: pages, ...env } })
@@ -22,7 +22,7 @@ async function withPages (t: Test, env: Record<string, string> = { SVC_ROMM_NAME
   return test
 }
 
-t.test('a folder of pages is served wherever the server has nothing itself', async (t) => {
+t.test('a folder of pages is served at all addresses that the server does not use', async (t) => {
   const { app, admin } = await withPages(t)
   for (const url of ['/', '/platform/3', '/rom/5?tab=saves', '/index.html', '/login']) {
     const reply = await app.inject({ url })
@@ -50,7 +50,7 @@ t.test('a folder of pages is served wherever the server has nothing itself', asy
   t.equal((await app.inject({ url: '/api/users/me', headers: admin })).statusCode, 200, 'the API is where it was')
 })
 
-t.test('bundles with a hash in their names are cached for ever, other files for an hour', async (t) => {
+t.test('bundles with a hash in their names are cached forever, other files for an hour', async (t) => {
   const { app } = await withPages(t)
   const cacheOf = async (name: string) => (await app.inject({ url: `/assets/${name}` })).headers['cache-control']
   for (const name of HASHED) t.equal(await cacheOf(name), 'public, max-age=31536000, immutable', name)
@@ -68,7 +68,7 @@ t.test('pages that run emulators are isolated, so that emulators may use threads
   }
 })
 
-t.test('pages ask only the other sites that the owner names', async (t) => {
+t.test('pages may connect only to other sites that the operator names', async (t) => {
   const connectsTo = (test: TestApp) => test.app.inject({ url: '/' })
     .then(({ headers }) => /connect-src ([^;]*)/.exec(String(headers['content-security-policy']))?.[1])
   const named = await withPages(t, { SVC_WEB_CONNECT_ORIGINS: 'https://api.github.com, wss://relay.example.org:8443' })
@@ -78,7 +78,7 @@ t.test('pages ask only the other sites that the owner names', async (t) => {
   }
 })
 
-t.test('devices are approved on the page of RomM, or on that of the server for other pages', async (t) => {
+t.test("devices are approved on RomM's page, or on the server's for other pages", async (t) => {
   const made = await withPages(t)
   t.equal((await made.app.inject({ url: '/pair/device?user_code=ABCD' })).body, PAGE)
   const other = await withPages(t, {})
@@ -87,7 +87,7 @@ t.test('devices are approved on the page of RomM, or on that of the server for o
   t.not(own.body, PAGE)
 })
 
-t.test('pages made for RomM find their cookies and tokens, and others theirs', async (t) => {
+t.test('pages made for RomM find their cookies and tokens, and other pages theirs', async (t) => {
   const { app, admin } = await withPages(t)
   const login = await app.inject({ method: 'POST', url: '/api/login', headers: admin })
   const cookies = new Map(login.cookies.map(({ name, value }) => [name, value]))
@@ -114,7 +114,7 @@ t.test('pages made for RomM find their cookies and tokens, and others theirs', a
   for (const name of ['romm_session', 'svc_session']) t.match(bye.cookies.find((one) => one.name === name), { value: '' })
 })
 
-t.test('without the switch a cookie of that name says nothing', async (t) => {
+t.test('without the switch a cookie of that name has no effect', async (t) => {
   const { app, admin } = await buildTestApp(t)
   const login = await app.inject({ method: 'POST', url: '/api/login', headers: admin })
   t.same(login.cookies.map(({ name }) => name).toSorted(), ['svc_csrftoken', 'svc_session'])
