@@ -2,7 +2,7 @@ import pg from 'pg'
 import { migrate, openOrm } from '../../../core/database/database.ts'
 import { migrations } from '../../../plugins/migrations.ts'
 
-/** What people had in a release, written as that release had its tables: by the migration that it ended with. */
+/** Data of people in each release, written in the schema of that release, after its last migration. */
 const CONTENT: Record<string, readonly string[]> = {
   '20261121000000-initial': [
     "insert into platforms (slug, fs_slug, name, custom_name) values ('snes', 'snes', 'SNES', 'Super'), ('psx', 'psx', 'PlayStation', null)",
@@ -55,7 +55,7 @@ const CONTENT: Record<string, readonly string[]> = {
   ],
   '20261122000300-identity': ["insert into installation (identity) values ('11111111-2222-4333-8444-555555555555')"],
   '20261122000301-deleted-accounts': ["insert into deleted_accounts (username, assets, versions) values ('former', '[{\"sha1\": \"x\"}]', '[]')"],
-  // From here on what a person set of it stays.
+  // From here on field locks protect the values that a person set.
   '20261122000500-former-roms': ['delete from roms where id = 2'],
   '20261122000700-crashed-files': ["insert into crashed_files (path, size_bytes, modified_ms, reason) values ('roms/x.chd', 1, 2, 'crashed')"],
   '20261122010100-email-confirmed': ['update users set email_confirmed = true where id = 1'],
@@ -86,7 +86,7 @@ const CONTENT: Record<string, readonly string[]> = {
   ]
 }
 
-/** What counts changes, or says what runs: it is another thing after a migration. */
+/** Tables that count changes or describe running processes, so a migration changes them. */
 const MOVING = ['migrations', 'library_versions', 'library_counts']
 
 export const releases = migrations.map(({ name }) => name)
@@ -96,7 +96,7 @@ export type Content = Map<string, Row[]>
 
 export async function withConnection<T> (url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url })
-  client.on('error', () => { /* the statement under way says so */ })
+  client.on('error', () => { /* the running statement reports it */ })
   await client.connect()
   try {
     return await work(client)
@@ -109,7 +109,7 @@ export const migrateTo = (url: string, release: string) => migrate({
   url, poolSize: 1, entities: [], migrations: migrations.slice(0, releases.indexOf(release) + 1)
 })
 
-/** Makes an empty database what a server has that came all the way up to a release, with what people had in each. */
+/** Migrates an empty database release by release, and adds the data of each release. */
 export async function liveUpTo (url: string, release: string): Promise<void> {
   const orm = await openOrm({ url, poolSize: 1, entities: [], migrations })
   try {
@@ -141,7 +141,7 @@ export async function readContent (url: string): Promise<Content> {
 
 const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
 
-/** What a later database does not have any more: rows of which it has none that is equal in all columns of both. */
+/** Lists rows that the later database lost: no row equals them in the columns that both have. */
 export function listLost (before: Content, after: Content): string[] {
   const lost: string[] = []
   for (const [table, rows] of before) {

@@ -22,13 +22,13 @@ import { listLost, liveUpTo, migrateTo, readContent, releases, withConnection } 
 
 const NOW = releases.at(-1) ?? ''
 const FIRST = releases[0] ?? ''
-/** Of a time when a data directory had its identity, and much was to come. */
+/** A release in which a data directory has its identity, and from which many migrations follow. */
 const MIDDLE = '20261122010400-provider-accounts'
 
 const ask = async <Row extends object>(url: string, sql: string) =>
   await withConnection(url, async (client) => (await client.query<Row>(sql)).rows)
 
-/** A database as a release left it. */
+/** Creates a database of a former release. */
 async function createOld (t: Pick<Test, 'testdir' | 'teardown'>, release: string): Promise<string> {
   const url = await createTestDatabase(t, 'template0')
   await liveUpTo(url, release)
@@ -41,18 +41,18 @@ const createMiddle = (t: Test) => createTestDatabase(t, middle)
 const configOf = (dataDir: string, more: Record<string, string> = {}) =>
   loadConfig({ SVC_DATA_DIR: dataDir, SVC_LOG_LEVEL: 'silent', ...more }).config
 
-/** What the log is told, as lines. */
+/** Collects the lines of the log. */
 function createLog () {
   const lines: string[] = []
   return { log: pino({ level: 'info' }, { write (line) { lines.push(line) } }), lines }
 }
 
-t.test('whatever release a database is of, what people had in it is there after the upgrade', async (t) => {
+t.test('an upgrade from any release preserves the data of people', async (t) => {
   for (const release of [FIRST, MIDDLE, '20261122190100-music']) {
     const url = release === MIDDLE ? await createMiddle(t) : await createOld(t, release)
     const before = await readContent(url)
     t.same(await migrateTo(url, NOW), releases.slice(releases.indexOf(release) + 1), release)
-    // What is no title of a track is nothing since.
+    // A later release stores no tags for a file that is not a track.
     const isOther = (line: string) => line.startsWith('rom_files: ') && line.includes('"track_meta":null')
     t.same(listLost(before, await readContent(url)).filter((line) => !isOther(line)), [], release)
     t.match(await ask(url, "select settings from provider_accounts where provider = 'ra' and user_id = 1"),
@@ -64,14 +64,14 @@ t.test('whatever release a database is of, what people had in it is there after 
   }
 })
 
-t.test('an upgrade that is cut short in the middle changes nothing, and the next one does all of it', async (t) => {
+t.test('an interrupted upgrade changes nothing, and the next one completes', async (t) => {
   const url = await createMiddle(t)
   const before = await readContent(url)
   await withConnection(url, async (client) => {
-    // One of the last migrations waits for this.
+    // This lock blocks one of the last migrations.
     await client.query('begin; lock table firmware in access share mode')
     const upgrade = t.rejects(migrateTo(url, NOW))
-    // From another connection: within a transaction what others do is seen once.
+    // This uses another connection, because within a transaction the sessions of others are read only once.
     await until(async () => (await ask(url, `select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and wait_event_type = 'Lock' and query ~ 'alter table "firmware"'`)).length === 1,
     'an upgrade that waits')
@@ -82,7 +82,7 @@ t.test('an upgrade that is cut short in the middle changes nothing, and the next
   t.same(await migrateTo(url, NOW), releases.slice(releases.indexOf(MIDDLE) + 1))
 })
 
-t.test('a database is saved before its schema is changed, the newest three times, and can be put back', async (t) => {
+t.test('a database is backed up before migrations, and the newest three are restorable', async (t) => {
   const url = await createMiddle(t)
   const before = await readContent(url)
   const folder = makeFolder(t, {
@@ -123,7 +123,7 @@ t.test('a database is saved before its schema is changed, the newest three times
   await ask(url, `drop database ${keptDatabase ?? ''}`)
 })
 
-t.test('a database that is new, or whose owner wants it so, is not saved', async (t) => {
+t.test('a new database, or one with backups off, is not backed up', async (t) => {
   const dataDir = makeFolder(t)
   const { log } = createLog()
   await migrateDatabase({ config: configOf(dataDir), databaseUrl: await createTestDatabase(t, 'template0'), log })
@@ -132,21 +132,21 @@ t.test('a database that is new, or whose owner wants it so, is not saved', async
   t.notOk((await readdir(dataDir)).includes('backups'))
 })
 
-/** A folder on a disk that is as good as full; null when this machine has none. */
+/** Finds a folder on a nearly full disk; null if this machine has none. */
 async function findFullDisk (): Promise<string | null> {
   for (const folder of ['/dev/shm', '/run/lock', '/run']) {
     try {
       accessSync(folder, constants.W_OK)
       if (await countRoom(folder) < 0) return folder
     } catch {
-      // Not there, or not ours.
+      // The folder does not exist, or is not writable.
     }
   }
   return null
 }
 const full = await findFullDisk()
 
-t.test('a disk without room for it does not stop the upgrade; the log says what there should be', { skip: full === null }, async (t) => {
+t.test('a full disk does not stop the upgrade; the log names the needed space', { skip: full === null }, async (t) => {
   const dataDir = await mkdtemp(join(full ?? '', 'svc-test-'))
   t.teardown(() => rm(dataDir, { recursive: true }))
   const { log, lines } = createLog()
@@ -155,7 +155,7 @@ t.test('a disk without room for it does not stop the upgrade; the log says what 
   t.same(await readdir(join(dataDir, 'backups', 'before-upgrade')), [])
 })
 
-t.test('a database that cannot be saved is not changed, and the way out is named', async (t) => {
+t.test('a database that cannot be backed up is not migrated, and the remedy is named', async (t) => {
   const url = await createMiddle(t)
   const dataDir = makeFolder(t, { backups: 'no folder' })
   await t.rejects(migrateDatabase({ config: configOf(dataDir), databaseUrl: url, log: createLog().log }),
@@ -163,12 +163,12 @@ t.test('a database that cannot be saved is not changed, and the way out is named
   t.equal((await ask(url, 'select from migrations')).length, releases.indexOf(MIDDLE) + 1)
 })
 
-t.test('the programs are known of the major version of PostgreSQL before this one', async (t) => {
+t.test('the programs of the former major version of PostgreSQL are known', async (t) => {
   const own = Number(await findOwnMajor())
   t.match(FORMER_VERSIONS.get(String(own - 1)), new RegExp(`^${own - 1}\\.`))
 })
 
-t.test('a cluster is moved when an earlier major version wrote it, and left alone otherwise', async (t) => {
+t.test('a cluster is moved only if an earlier major version wrote it', async (t) => {
   const own = Number(await findOwnMajor())
   const folder = makeFolder(t, {
     ...Object.fromEntries([own - 1, own, own + 1].map((major) => [`${major}`, { db: { PG_VERSION: `${major}\n` } }])),
@@ -191,7 +191,7 @@ t.test('a cluster is moved when an earlier major version wrote it, and left alon
   t.same(await readdir(join(folder, String(own - 1), 'db')), ['PG_VERSION'])
 })
 
-t.test('whatever works on a database that a newer release made refuses to, in a line', async (t) => {
+t.test('every command refuses the database of a newer release, in one line', async (t) => {
   const url = await createTestDatabase(t)
   await ask(url, "insert into migrations (name, executed_at) values ('99991231000000-from-the-future', now())")
   t.teardown(() => ask(url, "delete from migrations where name = '99991231000000-from-the-future'"))
