@@ -27,7 +27,7 @@ async function insert (sql: string, values: unknown[] = []): Promise<number> {
 const userId = async (name: string) =>
   (await app.pg.query<{ id: number }>('select id from users where username = $1', [name])).rows[0]?.id ?? 0
 
-/** Things of alice, and a platform with a ROM that is hidden from bob. */
+/** Creates objects of alice, and a platform with a ROM that is hidden from bob. */
 async function makeThings () {
   const [owner, other] = [await userId('alice'), await userId('bob')]
   const platform = await insert("insert into platforms (slug, fs_slug, name) values ('snes', 'snes', 'SNES')")
@@ -78,13 +78,15 @@ async function makeThings () {
 }
 const things = await makeThings()
 
-/** For each operation on one thing: the path for a thing that is not bob's or hidden from him, and what he is told. */
+/**
+ * For each operation on one object: the path of an object that belongs to alice or is hidden from bob, and the status.
+ */
 const FOREIGN: Record<string, [path: string, status: number]> = {
   revokeSession: [`/api/sessions/${things.session}`, 404],
   deleteClientToken: [`/api/client-tokens/${things.token}`, 404],
   regenerateClientToken: [`/api/client-tokens/${things.token}/regenerate`, 404],
   pairClientToken: [`/api/client-tokens/${things.token}/pair`, 404],
-  // The accounts of others are known to be there: who may not change them is told so.
+  // Users are not secret, so a caller who may not change one gets 403.
   updateUser: [`/api/users/${things.user}`, 403],
   refreshUserAchievements: [`/api/users/${things.user}/ra/refresh`, 403],
   getUserAvatar: [`/api/users/${things.user}/avatar`, 404],
@@ -95,12 +97,12 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   getFpkgiFeed: ['/api/feeds/fpkgi/snes', 404],
   getKekatsuFeed: ['/api/feeds/kekatsu/snes', 404],
   getPlatform: [`/api/platforms/${things.platform}`, 404],
-  // A library is hidden from nobody; what lies in it is.
+  // A library is hidden from nobody, but its content may be.
   getLibrary: ['/api/libraries/1', 200],
   getFirmware: [`/api/firmware/${things.firmware}`, 404],
   getFirmwareContent: [`/api/firmware/${things.firmware}/content/x`, 404],
   headFirmwareContent: [`/api/firmware/${things.firmware}/content/x`, 404],
-  // What is sent is looked at before the file is.
+  // The body is checked before the file is looked up.
   patchRomFile: [`/api/roms/${things.file}/patch`, 400],
   getRom: [`/api/roms/${things.rom}`, 404],
   getSimpleRom: [`/api/roms/${things.rom}/simple`, 404],
@@ -140,7 +142,7 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   syncDevice: [`/api/sync/devices/${things.player}/push-pull`, 404],
   completeSyncSession: [`/api/sync/sessions/${things.sync}/complete`, 404],
   deletePlaySession: [`/api/play-sessions/${things.playSession}`, 404],
-  // Nobody is seen playing what is hidden.
+  // Activity on a hidden ROM is empty.
   listRomActivity: [`/api/activity/rom/${things.rom}`, 200],
   getDevice: [`/api/devices/${things.player}`, 404],
   updateDevice: [`/api/devices/${things.player}`, 404],
@@ -195,7 +197,7 @@ const FOREIGN: Record<string, [path: string, status: number]> = {
   swapStreamingDisc: ['/api/streaming/sessions/snes/swap-disc', 403],
   releaseStreamingSession: ['/api/streaming/sessions/snes', 403],
   joinStreamingSession: ['/api/streaming/sessions/snes/join', 404],
-  // These are about the caller's own session, of which there is none.
+  // These are about the caller's own session, which does not exist.
   sendStreamingHeartbeat: ['/api/streaming/sessions/snes/heartbeat', 200],
   getStreamingStatus: ['/api/streaming/sessions/snes/status', 200]
 }
@@ -232,7 +234,7 @@ const BODIES: Record<string, object> = {
   swapStreamingDisc: { file_id: things.file }
 }
 
-/** Events that are ignored without a word when they are refused, as they might be sent. */
+/** Events that are silently ignored when refused, with a valid payload. */
 const IGNORED: Record<string, object> = Object.fromEntries(['activity:start', 'activity:heartbeat', 'activity:stop']
   .map((name) => [name, { rom_id: things.rom, device_id: things.player, user_id: things.user }]))
 
@@ -241,13 +243,13 @@ const TABLES = ['sync_sessions', 'devices', 'install_requests', 'play_sessions',
 const dump = async () => JSON.stringify(await Promise.all(TABLES
   .map(async (table) => (await app.pg.query(`select * from ${table} order by 1`)).rows as unknown[])))
 
-t.test("every operation on one thing refuses what is another's or hidden, and changes nothing", async (t) => {
+t.test('every operation on one object refuses foreign and hidden ones, without changes', async (t) => {
   const me = (await app.inject({ url: '/api/users/me', headers: bob })).json<{ oauth_scopes: string[] }>()
   const scopes = me.oauth_scopes
   const before = await dump()
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const [method, { operationId, security }] of Object.entries(methods)) {
-      // HEAD is guarded as its GET is.
+      // HEAD is guarded like its GET.
       if (method === 'head' || !path.includes('{') || security.length === 0) continue
       const sets = security.flatMap((one) => Object.values(one))
       const isHeld = sets.some((wanted) => wanted.every((scope) => scopes.includes(scope)))
@@ -266,7 +268,7 @@ t.test("every operation on one thing refuses what is another's or hidden, and ch
   t.equal(await dump(), before)
 })
 
-t.test('every event a client may send is refused to guests and to members without its scopes', async (t) => {
+t.test('every client event is refused to guests and to members without its scopes', async (t) => {
   const events = document['x-socket-events']
   t.ok(events.length > 0)
   const session = (await app.inject({ method: 'POST', url: '/api/login', headers: bob })).cookies
@@ -285,7 +287,7 @@ t.test('every event a client may send is refused to guests and to members withou
       if (cookie !== null && scopes.every((scope) => held.includes(scope))) continue
       const answer = new Promise<unknown[]>((resolve) => { socket.onAny((...given: unknown[]) => { resolve(given) }) })
       socket.emit(name, IGNORED[name] ?? {})
-      // The answer to what was sent next is then the first.
+      // So the first answer must be that of the second event.
       if (IGNORED[name] !== undefined) socket.emit('scan:stop', {})
       t.match(await answer, [String, /not authorized/], `${name} by ${cookie === null ? 'a guest' : 'a member'}`)
       socket.offAny()

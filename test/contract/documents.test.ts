@@ -8,21 +8,21 @@ import { type Document, type Surface, listBreaks, readSurface } from './surface.
 const fresh = shareTestApp(t)
 const SURFACE = new URL('surface.json', import.meta.url)
 
-/** What `redocly lint` says with its recommended rules. */
+/** Runs `redocly lint` with its recommended rules. */
 async function lint (text: string, name: string): Promise<string[]> {
   const config = await createConfig({
     extends: ['recommended'],
-    // The paths are those that apps call. A word goes before a parameter, so that each address leads to one route.
+    // Apps call these paths. A fixed word comes before a parameter, so each address leads to one route.
     rules: { 'no-ambiguous-paths': 'off' }
   })
   const problems = await lintFromString({ source: text, absoluteRef: name, config })
   return problems.map(({ ruleId, message, location }) => `${ruleId} at ${location.map(({ pointer }) => pointer).join()}: ${message}`)
 }
 
-/** The severity of what makes a document invalid. */
+/** The severity of problems that make a document invalid. */
 const ERROR = 0
 
-/** Forms are made from the schemas of plugins; no operation refers to those. */
+/** Schemas of plugins describe forms, and no operation refers to them. */
 const OF_PLUGIN = /^no-unused-components at #\/components\/schemas\/(provider|channel|exporter)_\w+:/
 
 t.test('both documents pass the recommended rules of a linter', async (t) => {
@@ -50,7 +50,7 @@ interface Events {
   components: { messages: Record<string, { name: string, payload: object }>, schemas: Record<string, object> }
 }
 
-/** The events that the types of features name, as `'scan:done': …` in the maps that they extend. */
+/** Lists the events that the types of features declare, such as `'scan:done': …` in the maps that they extend. */
 function listDeclared (): string[] {
   const folder = new URL('../../plugins/', import.meta.url)
   const texts = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'))
@@ -59,7 +59,7 @@ function listDeclared (): string[] {
     .flatMap((text) => [...text.matchAll(/^.*'([a-z]+:[a-z_]+)': (?!\{ summary)/gm)].map(([, name = '']) => name))
 }
 
-t.test('every event of every feature is in the document of events, with what it carries', async (t) => {
+t.test('every event of every feature is in the document, with its payload', async (t) => {
   const { app } = await fresh(t)
   const { channels, operations, components } = (await app.inject({ url: '/asyncapi.json' })).json<Events>()
   t.same(Object.values(channels).map(({ address }) => address), ['/', '/devices'])
@@ -74,7 +74,7 @@ t.test('every event of every feature is in the document of events, with what it 
   t.match((await app.inject({ url: '/openapi.json' })).json<{ info: { description: string } }>().info.description, '/asyncapi.json')
 })
 
-t.test('nothing that clients rely on is taken away without a major version', async (t) => {
+t.test('without a major version nothing that clients rely on is removed', async (t) => {
   const { app } = await fresh(t)
   const now = readSurface((await app.inject({ url: '/openapi.json' })).json<Document>())
   if (process.env.SVC_WRITE_SURFACE === '1') writeFileSync(SURFACE, `${JSON.stringify(now, null, 1)}\n`)

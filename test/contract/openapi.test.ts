@@ -36,7 +36,7 @@ interface Document {
 }
 interface Place extends Operation { method: string, path: string, id: string, scopes: string[] }
 
-/** What anyone may call. An operation that is added here can be called by every stranger. */
+/** Operations that need no credential. An operation that is added here is open to everyone. */
 const PUBLIC = [
   'beginOpenidLogin', 'createInviteLink', 'createSetupPlatforms', 'createToken', 'createUser', 'exchangePairingCode',
   'finishOpenidLogin', 'getConfig', 'getHeartbeat', 'getLiveness', 'getMetadataHeartbeat', 'getPairingStatus', 'getReadiness',
@@ -55,7 +55,7 @@ const listOperations = (document: Document): Place[] => Object.entries(document.
     ...operation, method, path, id: operation.operationId ?? `${method} ${path}`, scopes: operation.security?.[0]?.session ?? []
   })))
 
-/** A call of an operation with any values in its path: who may call is decided before they are looked at. */
+/** Calls an operation with any values in its path, because permissions are checked before them. */
 const callOf = ({ method, path }: Place, headers: Record<string, string>): InjectOptions =>
   ({ method: method.toUpperCase(), url: path.replace(/\{\w+\}/g, '1'), headers })
 
@@ -66,7 +66,7 @@ t.test('the document of the whole server is valid OpenAPI 3.1', async (t) => {
   t.ok(valid, JSON.stringify(errors))
 })
 
-t.test('the operations are those that are promised: none vanishes, and none comes unnoticed', async (t) => {
+t.test('the list of operations changes only on purpose', async (t) => {
   const promised = readFileSync(new URL('operations.txt', import.meta.url), 'utf8').trim().split('\n')
   const served = listOperations(await readDocument(await fresh(t)))
     .map(({ method, path, id }) => `${id} ${method.toUpperCase()} ${path}`).sort()
@@ -74,7 +74,7 @@ t.test('the operations are those that are promised: none vanishes, and none come
   t.same(promised.filter((operation) => !served.includes(operation)), [], 'a promised one is gone')
 })
 
-t.test('every operation has a name of its own, a tag, answers and what it takes to call it', async (t) => {
+t.test('every operation has a unique name, a tag, responses and its security', async (t) => {
   const operations = listOperations(await readDocument(await fresh(t)))
   const ids = operations.map(({ operationId }) => operationId)
   t.equal(new Set(ids).size, ids.length)
@@ -90,7 +90,7 @@ t.test('every operation has a name of its own, a tag, answers and what it takes 
 const listIntegers = (schema: NumberSchema): NumberSchema[] =>
   [schema, ...[schema.items ?? [], schema.anyOf ?? []].flat().flatMap(listIntegers)].filter(({ type }) => type === 'integer')
 
-t.test('a number larger than the database knows is refused by every operation that reads', async (t) => {
+t.test("every reading operation refuses a number beyond the database's range", async (t) => {
   const testApp = await fresh(t)
   const operations = listOperations(await readDocument(testApp))
   for (const { id, parameters = [] } of operations) {
@@ -107,7 +107,7 @@ t.test('a number larger than the database knows is refused by every operation th
   }
 })
 
-t.test('NUL in any text of a path or a query is refused', async (t) => {
+t.test('every operation refuses NUL in any text of a path or a query', async (t) => {
   const testApp = await fresh(t)
   for (const { id, method, path, parameters = [] } of listOperations(await readDocument(testApp))) {
     for (const { name, in: place } of parameters.filter((one) => ['path', 'query'].includes(one.in))) {
@@ -138,7 +138,7 @@ t.test('the schemas of every plugin are in the document', async (t) => {
   }
 })
 
-/** Objects with fields of their own inside of `value`, each by where it stands. */
+/** Lists objects with fields of their own inside of `value`, each by its location. */
 function listNameless (value: unknown, place: string): string[] {
   if (Array.isArray(value)) return value.flatMap((each, index) => listNameless(each, `${place}/${index}`))
   if (typeof value !== 'object' || value === null) return []
@@ -146,7 +146,7 @@ function listNameless (value: unknown, place: string): string[] {
   return isNameless ? [place] : Object.entries(value).flatMap(([key, each]) => listNameless(each, `${place}/${key}`))
 }
 
-t.test('whatever has fields and is sent or answered has a name in the document, so that clients have types with names', async (t) => {
+t.test("every object in a request or response has a schema name for clients' types", async (t) => {
   const { paths, components } = await readDocument(await fresh(t))
   t.same(listNameless(paths, ''), [])
   t.same(Object.keys(components.schemas).filter((name) => /_\d$/.test(name)), [], 'no two of our own have the same name')
@@ -157,7 +157,7 @@ t.test('whatever has fields and is sent or answered has a name in the document, 
   t.match(JSON.stringify(components.schemas.SimpleRom), /#\/components\/schemas\/igdb_metadata/)
 })
 
-t.test('every answer, every parameter and every group says what it is', async (t) => {
+t.test('every response, parameter and group has a description', async (t) => {
   const document = await readDocument(await fresh(t))
   for (const { id, parameters = [], responses = {} } of listOperations(document)) {
     for (const { name, description = '' } of parameters) t.not(description, '', `${id}: ${name}`)
@@ -169,7 +169,7 @@ t.test('every answer, every parameter and every group says what it is', async (t
   t.same([...used].sort(), document.tags.map(({ name }) => name).sort())
 })
 
-t.test('files that are sent and taken are described as files, with the parts of their forms and HEAD', async (t) => {
+t.test('uploads and downloads are described as files, with form parts and HEAD', async (t) => {
   const { paths, components } = await readDocument(await fresh(t))
   t.same(Object.keys(paths['/api/saves']?.post?.requestBody?.content ?? {}), ['multipart/form-data'])
   t.match(components.schemas.SaveForm, { required: ['saveFile'], properties: { saveFile: { format: 'binary' }, screenshotFile: {} } })
@@ -180,7 +180,7 @@ t.test('files that are sent and taken are described as files, with the parts of 
   t.notMatch(JSON.stringify(head?.responses?.['200']), 'content')
 })
 
-t.test('generators of clients learn wide integers, optional properties and names without twins', async (t) => {
+t.test('client generators get wide integers, optional properties and unique names', async (t) => {
   const { components: { schemas } } = await readDocument(await fresh(t))
   const fieldsOf = (name: string) => (schemas[name] as { properties: Record<string, object> }).properties
   t.match(fieldsOf('SimpleRom').fs_size_bytes, { type: 'integer', format: 'int64' })
@@ -190,14 +190,14 @@ t.test('generators of clients learn wide integers, optional properties and names
   t.notMatch(JSON.stringify(schemas), /"type":\[/, 'what has several types has one form')
 
   const { own_only: ownOnly = {} } = fieldsOf('GivenGrant')
-  t.match(ownOnly, { description: 'Only for things of the user. Default: false' })
+  t.match(ownOnly, { description: "Only for the user's own objects. Default: false" })
   t.notOk('default' in ownOnly, 'generators take a property with a default for one that is always there')
 
   const texts = Object.values(schemas).map((schema) => JSON.stringify({ ...schema as object, title: '' }))
   t.same(texts.filter((text, i) => texts.indexOf(text) !== i), [])
 })
 
-t.test('an answer with a status that the document does not name fails the test that meets it', async (t) => {
+t.test('a status that the document does not name fails its test', async (t) => {
   const app = fastify()
   await app.register(documentedStatuses)
   const schema: object = { operationId: 'addThing', response: { 200: Type.Null() } }
@@ -211,13 +211,13 @@ t.test('an answer with a status that the document does not name fails the test t
   t.equal((await post('403')).statusCode, 500, 'nobody is refused here')
 })
 
-t.test('what has a default need not be sent', async (t) => {
+t.test('a property with a default is optional', async (t) => {
   const { paths } = await readDocument(await fresh(t))
   const limit = paths['/api/roms']?.get?.parameters?.find(({ name }) => name === 'limit')
   t.match(limit, { required: false, schema: { default: 50 } })
 })
 
-t.test('schemas of one name that differ are told apart, whoever brings them', (t) => {
+t.test('different schemas of one name get different names, whoever defines them', (t) => {
   const text = { type: 'string', title: 'Name' }
   t.same(nameSchemas({ '/a': { schema: text }, '/b': { schema: text } }, {}), {
     paths: { '/a': { schema: { $ref: '#/components/schemas/Name' } }, '/b': { schema: { $ref: '#/components/schemas/Name' } } },
@@ -232,12 +232,12 @@ t.test('schemas of one name that differ are told apart, whoever brings them', (t
   t.end()
 })
 
-t.test('a value that is kept secret says so in the document', async (t) => {
+t.test('a secret value is marked as secret in the document', async (t) => {
   const { schemas } = (await readDocument(await fresh(t))).components
   t.match(schemas.provider_igdb_config, { properties: { clientSecret: { writeOnly: true } } })
 })
 
-t.test('strangers may call what is meant for strangers and nothing else', async (t) => {
+t.test('anonymous callers may call only public operations', async (t) => {
   const testApp = await fresh(t)
   const operations = listOperations(await readDocument(testApp))
   t.same(operations.filter(({ security }) => security?.length === 0).map(({ id }) => id).sort(), PUBLIC)
@@ -258,9 +258,9 @@ async function createToken ({ app, admin }: TestApp, scope: string): Promise<Rec
   return { authorization: `Bearer ${reply.json<{ raw_token: string }>().raw_token}` }
 }
 
-t.test('a token without the scope of an operation is refused by it', async (t) => {
+t.test('every operation refuses a token without its scope', async (t) => {
   const testApp = await fresh(t)
-  // Paths name the id 1, and a token may revoke itself.
+  // Paths contain the id 1, and a token may revoke itself.
   await createToken(testApp, 'logs.read')
   const tokens = new Map([
     ['me.read', await createToken(testApp, 'me.read')], ['roms.read', await createToken(testApp, 'roms.read')]
@@ -273,12 +273,12 @@ t.test('a token without the scope of an operation is refused by it', async (t) =
   }
 })
 
-t.test('the document is the same at its two addresses', async (t) => {
+t.test('the document is the same at both addresses', async (t) => {
   const testApp = await fresh(t)
   t.same(await readDocument(testApp, '/api/openapi.json'), await readDocument(testApp))
 })
 
-/** The addresses a page loads by itself. */
+/** Lists the addresses that a page loads by itself. */
 const listAssets = (html: string) => [...html.matchAll(/<(?:script|link|img)\b[^>]*?(?:src|href)="([^"]+)"/g)].map(([, url]) => url ?? '')
 
 async function checkPage (t: Test, { app }: TestApp, path: string): Promise<void> {
@@ -318,16 +318,16 @@ for (const [name, prefix, env] of [
   })
 }
 
-/** What one person gives and others, or a page to approve of it, show. */
+/** Names that one person sets and other people, or approval pages, see. */
 const NAME_LIKE = /^(?:name|title|client|client_version|hostname|slot|\w+_name)$/
 /**
- * Files are called what their ROMs are called; user names have an alphabet of their own. The slots that a device says
- * it has are compared and not kept.
+ * Exceptions: files have the names of their ROMs, and usernames have a restricted alphabet. The slots that a device
+ * sends are compared and not stored.
  */
 const NAMED_OTHERWISE = new Set(['file_name', 'output_file_name', 'fs_name', 'username', 'task_name'])
 const KEEPS_NO_NAMES = new Set(['negotiateSync'])
 
-t.test('names that somebody gives cannot turn the text around them', async (t) => {
+t.test('names from users cannot change the text direction around them', async (t) => {
   const document = await readDocument(await fresh(t))
   const seen: string[] = []
   const unsafe: string[] = []

@@ -25,7 +25,7 @@ export interface Document {
 
 interface OperationSurface { at: string, parameters: string[], required: string[], takes: string[], answers: string[] }
 interface SchemaSurface { fields: Record<string, string>, required: string[] }
-/** What clients rely on. Required is what a caller has to send. */
+/** The part of the API on which clients rely. Required means that a caller must send it. */
 export interface Surface {
   version: string
   operations: Record<string, OperationSurface>
@@ -34,7 +34,7 @@ export interface Surface {
 
 const nameOf = (ref: string) => ref.split('/').at(-1) ?? ref
 
-/** The types that a value may have, by their names. */
+/** Lists the names of the types that a value may have. */
 function listTypes ({ $ref, type, items, anyOf, oneOf }: Schema): string[] {
   if ($ref !== undefined) return [nameOf($ref)]
   const alternatives = anyOf ?? oneOf
@@ -60,7 +60,7 @@ function readOperation (at: string, { parameters = [], requestBody, responses }:
 
 const REFERENCE = /"\$ref":"#\/components\/schemas\/([^"]+)"/g
 
-/** The schemas of what clients send. */
+/** Lists the schemas that clients send. */
 function listSent ({ paths, components }: Document): Set<string> {
   const sent = new Set<string>()
   function follow (value: unknown): void {
@@ -74,7 +74,7 @@ function listSent ({ paths, components }: Document): Set<string> {
   return sent
 }
 
-/** What of a document clients rely on, in a form that shows a change in its diff. */
+/** Returns the part of a document on which clients rely, in a form with readable diffs. */
 export function readSurface (document: Document): Surface {
   const sent = listSent(document)
   const operations = Object.entries(document.paths).flatMap(([path, methods]) => Object.entries(methods)
@@ -117,11 +117,11 @@ function compareSchema (name: string, then: SchemaSurface, now: SchemaSurface | 
   return [...narrowed, ...without(now.required, then.required).map((field) => `${name} demands ${field}`)]
 }
 
-/** Before 1.0.0 the second number says it. */
+/** Before 1.0.0 the second number is the major version. */
 const isMajorStep = (then: string, now: string) =>
   major(now) > major(then) || (major(now) === 0 && minor(now) > minor(then))
 
-/** What breaks clients of `then` that meet `now`; nothing when the version says that it may. */
+/** Lists changes that break clients of `then` at a server of `now`; none if the version allows breaking changes. */
 export function listBreaks (then: Surface, now: Surface): string[] {
   if (isMajorStep(then.version, now.version)) return []
   return [

@@ -7,12 +7,13 @@ import { addRom } from '../plugins/roms/support.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../support.ts'
 
 /**
- * What went wrong in a server of this kind before, by number. Each has a test whose title begins with its number, here
- * or among the tests of its feature.
+ * Known vulnerabilities of a server of this kind, by number. Each has a test whose title begins with its number, here
+ * or
+ * among the tests of its feature.
  */
 const NUMBERS = Array.from({ length: 17 }, (_, index) => `V${index + 1}`)
 
-/** What is not there yet to go wrong: the routes that it comes with, and how the title of its test then begins. */
+/** Vulnerabilities of features that do not exist yet: their future routes, and the beginning of the test's title. */
 const AWAITED: readonly { routes: RegExp, title: string }[] = [
   { routes: /^\/api\/raw\b/, title: 'V1, raw assets: ' },
   { routes: /^\/api\/raw\b/, title: 'V10, raw assets: ' },
@@ -21,10 +22,10 @@ const AWAITED: readonly { routes: RegExp, title: string }[] = [
   { routes: /^\/api\/netplay\b/, title: 'V9, netplay: ' }
 ]
 
-/** Numbers that have nothing but what is awaited. */
+/** True for numbers that only concern such features. */
 const isAwaitedWhole = (number: string) => AWAITED.some(({ title }) => title === `${number}: `)
 
-/** The titles of all tests that begin with a number. */
+/** Lists the titles of all tests that begin with a number. */
 async function listTitles (): Promise<string[]> {
   const folder = join(SERVER_DIR, 'test')
   const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.test.ts'))
@@ -34,7 +35,7 @@ async function listTitles (): Promise<string[]> {
 
 type Client = ReturnType<typeof createClient>
 
-/** What is wrong with these titles for a server that has these routes. */
+/** Lists the missing titles for a server with these routes. */
 function findMissing (paths: readonly string[], titles: readonly string[]): string[] {
   const due = AWAITED.filter(({ routes }) => paths.some((path) => routes.test(path))).map(({ title }) => title)
   const wanted = [...NUMBERS.filter((number) => !isAwaitedWhole(number)).map((number) => `${number}: `), ...due]
@@ -43,7 +44,7 @@ function findMissing (paths: readonly string[], titles: readonly string[]): stri
 
 const fresh = shareTestApp(t)
 
-t.test('every known vulnerability of what this server does has its test', async (t) => {
+t.test('every known vulnerability of existing features has its test', async (t) => {
   const { app } = await fresh(t)
   const paths = Object.keys((await app.inject('/openapi.json')).json<{ paths: object }>().paths)
   const titles = await listTitles()
@@ -53,7 +54,7 @@ t.test('every known vulnerability of what this server does has its test', async 
     ['V1, raw assets: ', 'V10, raw assets: ', 'V8, streaming: '], 'a new feature asks for its tests')
 })
 
-/** A private collection of alice's of each kind that is kept, and one that she shows; a ROM is in all of them. */
+/** Creates a private collection of alice's of each stored kind, and a public one, all with the same ROM. */
 async function makeCollections (test: TestApp, alice: Client) {
   const rom = await addRom(test, { fs_name: 'Game.sfc' })
   const make = async (path: string, isPublic: boolean, name: string) =>
@@ -64,7 +65,7 @@ async function makeCollections (test: TestApp, alice: Client) {
   return { rom, shown, plain, smart: await make('/api/collections/smart', false, 'a smart secret') }
 }
 
-t.test('V3: a private collection is told to nobody but its owner, not even to an administrator', async (t) => {
+t.test('V3: a private collection is visible only to its owner, not to administrators', async (t) => {
   const test = await fresh(t)
   const alice = createClient(test, await test.createUser('alice'))
   const others = [createClient(test, await test.createUser('bob')), createClient(test, test.admin)]
@@ -89,7 +90,7 @@ t.test('V3: a private collection is told to nobody but its owner, not even to an
   }
 })
 
-t.test('V4: nobody but its owner changes or deletes a collection, public or not', async (t) => {
+t.test('V4: only its owner changes or deletes a collection, public or not', async (t) => {
   const test = await fresh(t)
   const alice = createClient(test, await test.createUser('alice'))
   const others = [createClient(test, await test.createUser('bob')), createClient(test, test.admin)]
@@ -116,7 +117,7 @@ t.test('V4: nobody but its owner changes or deletes a collection, public or not'
   t.same(await read(), before)
 })
 
-t.test('V7: over TLS the cookies of a session go no other way', async (t) => {
+t.test('V7: over TLS session cookies are sent only over TLS', async (t) => {
   const { app, admin } = await buildTestApp(t, { env: { SVC_TRUSTED_PROXIES: '127.0.0.1' } })
   const signIn = async (headers: Record<string, string>) => {
     const { cookies } = await app.inject({ method: 'POST', url: '/api/login', headers: { ...admin, ...headers } })
@@ -126,7 +127,7 @@ t.test('V7: over TLS the cookies of a session go no other way', async (t) => {
   t.same(await signIn({}), [['svc_session', false], ['svc_csrftoken', false]])
 })
 
-t.test('V7: no count of saves to keep empties a slot', async (t) => {
+t.test('V7: no number of saves to keep empties a slot', async (t) => {
   const test = await fresh(t)
   const alice = createClient(test, await test.createUser('alice'))
   const rom = await addRom(test, { fs_name: 'Game.sfc' })
@@ -138,7 +139,7 @@ t.test('V7: no count of saves to keep empties a slot', async (t) => {
   }
 })
 
-t.test('V10: no file of a user is served without a login, whatever address is tried', async (t) => {
+t.test("V10: no address serves a user's file without a login", async (t) => {
   const test = await fresh(t)
   const alice = createClient(test, await test.createUser('alice'))
   const bob = createClient(test, await test.createUser('bob'))
@@ -160,7 +161,7 @@ t.test('V10: no file of a user is served without a login, whatever address is tr
   t.equal(await alice.content(save.download_path), 'a secret save')
 })
 
-t.test('V13: what a browser would run is no picture, under whatever name it comes', async (t) => {
+t.test('V13: a file that a browser would run is no picture, whatever its name', async (t) => {
   const test = await fresh(t)
   const alice = createClient(test, await test.createUser('alice'))
   const rom = await addRom(test, { fs_name: 'Game.sfc' })
@@ -173,7 +174,7 @@ t.test('V13: what a browser would run is no picture, under whatever name it come
   t.same(await listStored(test), [])
 })
 
-t.test('V14: pages among saves and states are handed over as files that nothing runs', async (t) => {
+t.test('V14: pages among saves and states are served as files that nothing runs', async (t) => {
   const test = await fresh(t)
   const alice = createClient(test, await test.createUser('alice'))
   const rom = await addRom(test, { fs_name: 'Game.sfc' })
