@@ -15,9 +15,9 @@ export interface ScanInput {
   dataDir: string
   libraryDir: string
   databaseUrl: string
-  /** The address of each source by the key of its provider. */
+  /** The address of each provider's service by the provider's key. */
   urls: Record<string, string>
-  /** Requests that each source is asked at once. */
+  /** Concurrent requests to each service. */
   concurrency: number
 }
 export interface ScanResult extends Timing { stats: Record<string, number>, problems: number }
@@ -26,7 +26,7 @@ const SDK = pathToFileURL(join(SERVER_DIR, 'sdk/src/index.ts')).href
 
 const SCAN_MS = 600_000
 
-/** As those that come with the server are: their code runs in the scan worker. */
+/** Writes a provider package that counts as built-in, because such code runs in the scan worker. */
 function writePackage (dataDir: string, key: string, concurrency: number): PluginPackage {
   const folder = join(dataDir, key)
   const entry = join(folder, 'index.mjs')
@@ -38,11 +38,11 @@ function writePackage (dataDir: string, key: string, concurrency: number): Plugi
   }
 }
 
-/** The scan worker alone, which is measured with all it has in memory. */
+/** Runs only the scan worker, which is measured with all that it holds in memory. */
 answer<ScanInput, ScanResult>(async ({ dataDir, libraryDir, databaseUrl, urls, concurrency }) => {
   const packages = Object.keys(urls).map((key) => writePackage(dataDir, key, concurrency))
   const plugins = Object.fromEntries(Object.entries(urls).map(([key, baseUrl]) => [key, { baseUrl }]))
-  // JSON is YAML.
+  // JSON is valid YAML.
   writeFileSync(join(dataDir, 'config.yml'), JSON.stringify({ plugins }))
   const { config } = loadConfig({
     SVC_DATA_DIR: dataDir, SVC_LIBRARY_DIR: libraryDir, SVC_AUTH_SECRET_KEY: 'a key of the benchmark'

@@ -15,11 +15,14 @@ import { type Measurement, report } from './report.ts'
 const ROMS = 2_000
 const KEYS = Array.from({ length: 17 }, (_none, index) => `bench-${String.fromCharCode(97 + index)}`)
 const MOST_RATIO = 1.2
-/** What the contract gives a provider that names none; those that come with the server name 1 to 8. */
+/** The default concurrency of a provider in the contract. Built-in providers set 1 to 8. */
 const DEFAULT_CONCURRENCY = 4
 const MOST_MIB = 500
 
-/** As many sources as the server comes with, none of which has a rate: each could answer all in `limit` seconds. */
+/**
+ * Measures as many providers as the server has built in. None has a rate limit: each could answer everything in `limit`
+ * seconds.
+ */
 async function measure (folder: string, concurrency: number): Promise<Measurement> {
   const library = await buildLibrary(join(folder, 'library'),
     { roms: ROMS, smallKib: 4, platforms: 2, archives: 0, folders: 0, seed: 2 })

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { SCOPES } from '../../core/access/scopes.ts'
 import { sha256 } from '../../core/access/secrets.ts'
 
-/** What everything is asked for with. */
+/** The token of all requests. */
 export const TOKEN = 'svc_bench_token'
 const PLATFORMS = 40
 
@@ -20,7 +20,7 @@ const ROM_ROWS = `insert into roms (platform_id, fs_name, fs_path, fs_extension,
   from generate_series(1, $1::int) n join platforms p on p.slug = 'bench-' || (n % $2 + 1)`
 const FILE_ROWS = `insert into rom_files (rom_id, file_name, file_path, file_size_bytes, last_modified, crc_hash, md5_hash, sha1_hash)
   select id, fs_name, fs_path, fs_size_bytes, created_at, crc_hash, md5_hash, sha1_hash from roms`
-/** Seven in ten are known; two of a platform that follow each other in every twenty are one game. */
+/** Seven in ten ROMs have matches. In every twenty, two successive ROMs of a platform are one game. */
 const MATCH_ROWS = `insert into rom_matches (rom_id, provider, provider_id, match)
   select r.id, 'igdb', i.id, jsonb_build_object('id', i.id, 'metadata', jsonb_build_object('total_rating', '80',
     'genres', r.genres, 'companies', r.companies, 'game_modes', array['Single player'],
@@ -28,7 +28,7 @@ const MATCH_ROWS = `insert into rom_matches (rom_id, provider, provider_id, matc
       'cover_url', 'https://images.example.org/' || md5(s::text) || '.jpg')) from generate_series(1, 5) s)))
   from roms r, lateral (select (r.id - case when r.id / $1 % 20 = 1 then $1 else 0 end)::text as id) i where r.is_identified`
 
-/** Fills an empty database with so many ROMs, and an owner with a token. */
+/** Fills an empty database with this number of ROMs, and an owner with a token. */
 export async function fillLibrary (pool: pg.Pool, roms: number): Promise<void> {
   const { rows: [user] } = await pool.query<{ id: number }>(USER)
   await pool.query(CLIENT_TOKEN, [user?.id, sha256(TOKEN), SCOPES])

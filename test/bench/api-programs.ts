@@ -14,7 +14,7 @@ import { fillLibrary } from './api-library.ts'
 import { untilComplete } from './complete.ts'
 import type { Ends } from './ends.ts'
 
-/** Where a program listens, and the processes that answer: where they are busy, there may be more of them. */
+/** The address of a program, and the processes that answer. A busy server may start more of them. */
 export interface Program { url: string, listPids (): Promise<readonly number[]> }
 
 async function startBare (databaseUrl: string, ends: Ends): Promise<Program> {
@@ -39,7 +39,7 @@ async function startServer (databaseUrl: string, workers: number, ends: Ends): P
   return { url, listPids: () => listChildren(server.pid, 'web') }
 }
 
-/** For both servers, with five web workers together, and the bare program. */
+/** Enough for both servers, which have five web workers together, and the bare program. */
 const CONNECTIONS = 200
 
 async function startDatabase (roms: number, ends: Ends): Promise<string> {
@@ -56,7 +56,7 @@ async function startDatabase (roms: number, ends: Ends): Promise<string> {
 
 export type ProgramName = 'one worker' | 'up to four workers' | 'the bare program'
 
-/** Everything that is asked, on one database with so many ROMs; each is started when it is first needed. */
+/** Returns a function that starts each measured program at its first use, on one database with this number of ROMs. */
 export async function createPrograms (roms: number, ends: Ends): Promise<(name: ProgramName) => Promise<Program>> {
   const url = await startDatabase(roms, ends)
   const started = createMemo()

@@ -1,21 +1,21 @@
 import type { ProgramName } from './api-programs.ts'
 
-/** What the API is asked for by its benchmark, and what has to come of it. */
+/** A measured API request and its targets. */
 export interface Row {
   name: string
   path (rom: number): string
-  /** What is asked; default one worker. */
+  /** The measured program; default one worker. */
   of?: ProgramName
-  /** What it is compared with. */
+  /** The program for comparison. */
   beside: ProgramName
-  /** What the bare program is asked for instead. */
+  /** The path for the bare program, if it differs. */
   barePath?: string
   isOpen?: boolean
-  /** At least so many times what answers beside it. */
+  /** Minimum throughput relative to the program for comparison. */
   least?: number
-  /** The 99th percentile: at most so many times that of what answers beside it. */
+  /** Maximum 99th percentile relative to the program for comparison. */
   p99Most?: number
-  /** At least so many in a second. */
+  /** Minimum requests per second. */
   leastPerSecond?: number
 }
 
@@ -26,7 +26,7 @@ const ONE_ROM = { name: 'one ROM', path: (rom: number) => `/api/roms/${rom}` }
 const LIST_OF_50 = { name: 'list of 50', path: () => LIST }
 const beside = 'the bare program'
 
-/** Several web workers have to be faster than one where there are processors for them. */
+/** Returns a row for several web workers, which must be faster than one if there are enough processors. */
 const byMore = ({ name, path }: Pick<Row, 'name' | 'path'>): Row =>
   ({ name: `${name}, up to four workers`, path, of: 'up to four workers', beside: 'one worker', least: 1.6 })
 

@@ -8,7 +8,7 @@ import { type BenchOptions, createBench, onlyRows } from './options.ts'
 import { readProcessorSeconds, runProgram } from './process.ts'
 import { type Measurement, type Target, report } from './report.ts'
 
-/** What the API costs beside a program that does no more than the same work on the same database, in turns with it. */
+/** Measures the API beside a minimal program that does the same work on the same database, in turns. */
 interface Options extends BenchOptions {
   only: RegExp
   roms: number
@@ -20,10 +20,10 @@ interface Options extends BenchOptions {
 }
 
 const MILLION = 1_000_000
-/** Of each process, before the first round of a row: by then its code is compiled and its statements are planned. */
+/** Requests to each process before the first round of a row. After them code is compiled and statements are planned. */
 const WARM_UPS = 2_000
 interface Measured extends Omit<Load, 'requests'> {
-  /** What a request costs the program, without the database: almost the same on a busy machine. */
+  /** Processor time of a request without the database: almost the same on a busy machine. */
   processorMs: number
 }
 
@@ -48,7 +48,7 @@ function readOptions (): Options {
     .opts<Options>()
 }
 
-/** What is under way, for whoever waits. */
+/** Shows the current step to the user. */
 const tell = (line: string) => { process.stderr.write(`${line}\n`) }
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN
 
@@ -67,7 +67,7 @@ async function measure ({ url, listPids }: Program, order: Omit<LoadOrder, 'url'
   return { ...load, processorMs: (await readSeconds() - before) * 1_000 / requests }
 }
 
-/** The server and what it is compared with, in turns, so that what else the machine does falls on both. */
+/** Measures the server and the program for comparison in turns, so that other load on the machine affects both. */
 async function takeTurns (
   row: Row, find: FindProgram, rom: number, { rounds, seconds, connections }: Options, signal: AbortSignal
 ): Promise<[Measured, Measured]> {

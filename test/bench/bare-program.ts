@@ -4,8 +4,8 @@ import pg from 'pg'
 import { sha256 } from '../../core/access/secrets.ts'
 
 /*
- * The least that answers the same: it looks the token up, selects what it was asked for by prepared statements, and
- * writes JSON.
+ * A minimal program with the same responses: it looks up the token, selects the rows by prepared statements, and writes
+ * JSON.
  */
 const CONNECTIONS = 10
 const CALLER = 'select u.id, u.role, t.scopes from client_tokens t join users u on u.id = t.user_id where t.token_hash = $1 and u.enabled'

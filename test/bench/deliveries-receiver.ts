@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 
 export interface ReceiverReady { url: string }
 
-/** Takes every POST with 204, but those to `/dead`, which it never answers. */
+/** Answers every POST with 204, except those to `/dead`, which it never answers. */
 const server = createServer((request, response) => {
   request.resume()
   if (request.url !== '/dead') request.on('end', () => response.writeHead(204).end())

@@ -23,10 +23,10 @@ import type { ReceiverReady } from './deliveries-receiver.ts'
 import { type BenchOptions, createBench } from './options.ts'
 import { type Measurement, report } from './report.ts'
 
-/** Below the 60 a minute that a webhook channel keeps to: the pace is the real one and nothing is folded. */
+/** Below the 60 deliveries a minute of a webhook channel, so the real rate limit applies and no delivery is folded. */
 const EACH = 50
 const CHANNELS = 100
-/** Of one user's channels only a few are delivered to at once. */
+/** Several users, because only a few channels of one user are delivered to at once. */
 const USERS = 20
 const CONCURRENCY = 32
 const LEAST_PER_SECOND = 200
@@ -53,7 +53,7 @@ async function startReceiver (): Promise<{ child: ChildProcess, url: string }> {
   return { child, url: ready.url }
 }
 
-/** What the deliveries cannot be faster than: the same bodies with the same headers, posted in a loop. */
+/** Posts the same bodies with the same headers in a loop. Deliveries cannot be faster than this. */
 async function postBare (url: string): Promise<void> {
   const agent = new Agent({ connections: CONCURRENCY })
   const channels = Array.from({ length: CHANNELS }, (_none, index) => index)
@@ -83,7 +83,7 @@ async function addChannels (app: App, paths: readonly string[], url: string): Pr
 const countWaiting = async (app: App) => Number((await app.pg.query<{ count: string }>(`select count(*) from channel_deliveries d
   join notification_channels c on c.id = d.channel_id where c.name = 'bench'`)).rows[0]?.count)
 
-/** From the transaction that queues all of them to the last one written down as delivered. */
+/** Measures from the transaction that queues all deliveries until the last one is stored as delivered. */
 async function deliverAll (app: App): Promise<void> {
   const { rows: users } = await app.pg.query<{ id: number }>('select id from users')
   const items = notifications.flatMap((notification) =>

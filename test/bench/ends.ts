@@ -4,22 +4,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** What is left behind when a benchmark is killed, unless somebody else ends it. */
+/** A process or folder that a killed benchmark leaves behind, unless the keeper ends it. */
 export interface Kept { pid?: number, folder?: string }
 
 export interface Ends {
   /** A temporary folder of this run. */
   folder: string
-  /** Is called at the end, the last first. */
+  /** Adds a function to call at the end, last added first. */
   add (end: () => unknown): void
-  /** Ends another process, the last first, when this one is killed meanwhile. */
+  /** Registers another process to end if this one is killed, last registered first. */
   own (pid: number): void
 }
 
-/** Does some work and then ends what it began, whether it succeeds, fails or is killed. */
+/** Runs work and then ends what it registered, whether it succeeds, fails or is killed. */
 export async function withEnds<T> (work: (ends: Ends) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'))
-  // In a group of its own: Ctrl-C is meant for this process.
+  // The keeper has a group of its own, because Ctrl-C is meant for this process.
   const keeper = fork(fileURLToPath(new URL('keeper.ts', import.meta.url)), [], {
     detached: true, stdio: ['ignore', 'ignore', 'ignore', 'ipc']
   })

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { isAlive } from '../e2e/server.ts'
 import { until } from '../until.ts'
 
-/** What a benchmark leaves when it is killed: processes in the order in which they are ended, and a folder. */
+/** The leftovers of a killed benchmark: processes in the order in which they are ended, and a folder. */
 interface Leftovers { pids: number[], folder: string }
 
 const END_MS = 20_000
@@ -19,8 +19,8 @@ async function end ({ pids, folder }: Leftovers): Promise<void> {
 }
 
 /**
- * Has a process wait for the end of this one, whatever ends it, and then end what is left. Its server and its database
- * are in groups of their own, so that a signal to this one would not reach them.
+ * Starts a process that waits for the end of this one, whatever ends it, and then removes the leftovers. Server and
+ * database are in groups of their own, so a signal to this process would not reach them.
  */
 export function startGuard (): { watch (left: Leftovers): void, stop (): void } {
   const guard = fork(fileURLToPath(import.meta.url), ['guard'], { detached: true, stdio: 'ignore' })
@@ -33,7 +33,7 @@ export function startGuard (): { watch (left: Leftovers): void, stop (): void } 
   }
 }
 
-/** This process ends without waiting for it. */
+/** Lets this process end without waiting for the guard. */
 function release (guard: ChildProcess): void {
   guard.unref()
   guard.channel?.unref()

@@ -4,11 +4,11 @@ import { type Timing, answer, time } from './process.ts'
 
 export interface HashFilesInput { paths: string[] }
 
-/** A process that hashes files as a scan does. */
+/** Hashes files as a scan does, in a process of its own. */
 answer<HashFilesInput, Timing>(async ({ paths }) => {
   const hasher = createHasher()
   const [first = ''] = paths
-  // Starting the threads is not hashing.
+  // Start the threads before the measurement.
   await Promise.all(Array.from({ length: availableParallelism() }, () => hasher.hashFile(first)))
   return await time(() => Promise.all(paths.map((path) => hasher.hashFile(path))))
 })

@@ -4,14 +4,14 @@ import { Worker, isMainThread, parentPort, workerData } from 'node:worker_thread
 import { crc32 } from 'node:zlib'
 import { type Timing, answer, time } from './process.ts'
 
-/** Bytes that each of as many threads as there are cores hashes from memory. */
+/** Number of bytes that each thread hashes from memory. There are as many threads as cores. */
 export interface HashMemoryInput { bytes: number }
 
 const BUFFER_BYTES = 32 * 1024 ** 2
-/** Small enough to stay in the processor's cache from one hash to the next. */
+/** Small enough to stay in the processor's cache between two hashes. */
 const PIECE_BYTES = 512 * 1024
 
-/** CRC32, MD5 and SHA-1 of that many bytes, by nothing but Node's own functions. */
+/** Computes CRC32, MD5 and SHA-1 of this number of bytes, only with Node's own functions. */
 function hashMemory (bytes: number): void {
   const buffer = Buffer.alloc(BUFFER_BYTES, 'memory')
   const md5 = createHash('md5')

@@ -11,13 +11,13 @@ import type { Measurement } from './report.ts'
 
 export interface HashingOptions { large: number, largeMib: number, library: LibraryOptions }
 
-/** What else runs on a machine comes and goes: each is measured as often, in turns, and the best counts. */
+/** Other load on a machine varies, so all are measured equally often, in turns, and the best result counts. */
 const ROUNDS = 5
 const LEAST_RATIO = 0.85
 
 const hashFiles = (paths: string[]) => runProgram<Timing>('hash-files.ts', { paths } satisfies HashFilesInput)
 
-/** Seconds of `openssl dgst` over the files, MD5 and SHA-1 beside each other; empty when there is no openssl. */
+/** Returns the seconds of concurrent `openssl dgst` runs for MD5 and SHA-1 over the files; empty without openssl. */
 async function timeOpenssl (paths: readonly string[]): Promise<number[]> {
   const started = performance.now()
   try {
@@ -45,7 +45,7 @@ async function measureInTurns (paths: string[], perThread: HashMemoryInput): Pro
   return { memory: fastest(memory), files: fastest(files), openssl: openssl.length === 0 ? null : Math.min(...openssl) }
 }
 
-/** Hashes large files beside the same amount of memory, and openssl, in the same run. */
+/** Hashes large files, the same amount of memory, and the files with openssl, in one run. */
 export async function measureLargeFiles (folder: string, { large, largeMib }: HashingOptions): Promise<Measurement> {
   const paths = buildLargeFiles(join(folder, 'large'), large, largeMib)
   const mib = large * largeMib

@@ -10,12 +10,12 @@ export interface IndexBuildReport { build: Timing, entries: number, found: numbe
 
 const SILENT: Logger = { debug () {}, info () {}, warn () {}, error () {} }
 const BATCH = 1_000
-/** What a source asks for one ROM: its name as it is, folded, and of an alias. */
+/** The keys that a provider looks up for one ROM: its name, the folded name, and an alias. */
 const KEYS_OF_A_LOOKUP = 3
-/** ROMs in flight together, as `scan.workers` has them. */
+/** ROMs that are looked up concurrently, as `scan.workers` allows. */
 const LOOKUPS_AT_ONCE = 64
 
-/** A provider's part and the host's, in a process of their own: download, unzip, parse, store, look up. */
+/** Does a provider's and the host's work in a process of its own: download, unzip, parse, store, look up. */
 answer<IndexBuildInput, IndexBuildReport>(async ({ url, databaseUrl, records, lookups }) => {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 10 })
   const client = createHttpClient({ name: 'bench', userAgent: 'Svc/0.0.0', log: SILENT, allowPrivate: true })

@@ -18,7 +18,7 @@ import { type Measurement, report } from './report.ts'
 const RECORDS = 600_000
 const LOOKUPS = 50_000
 
-/** A record as a database of games has them, about 500 bytes of XML. */
+/** Renders a record as game databases have them, about 500 bytes of XML. */
 const renderRecord = (index: number) => `  <Game>\r
     <Name>Game ${index}</Name>\r
     <DatabaseID>${index}</DatabaseID>\r
@@ -41,7 +41,7 @@ function * renderXml (): Generator<string> {
   yield '</LaunchBox>\r\n'
 }
 
-/** @returns how many bytes the XML has */
+/** @returns the size of the XML in bytes */
 async function writeZip (path: string): Promise<number> {
   let bytes = 0
   function * count () {

@@ -3,13 +3,11 @@ import { isAlive } from '../e2e/server.ts'
 import { until } from '../until.ts'
 import type { Kept } from './ends.ts'
 
-/*
- * Outlives a benchmark that is killed, and ends what that had begun: processes, the last first, and then its folders.
- */
+/* The keeper: it outlives a killed benchmark, and ends its processes, last first, and then deletes its folders. */
 const PATIENCE_MS = 20_000
 const kept: Kept[] = []
 
-/** PostgreSQL then ends without waiting for its clients; the others take it for Ctrl-C. */
+/** SIGINT makes PostgreSQL end without waiting for its clients; other processes treat it as Ctrl-C. */
 async function end (pid: number): Promise<void> {
   if (!isAlive(pid)) return
   process.kill(pid, 'SIGINT')

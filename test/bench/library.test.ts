@@ -7,7 +7,7 @@ import { createBench } from './options.ts'
 
 const OPTIONS = { roms: 24, smallKib: 4, platforms: 3, archives: 6, folders: 3 }
 
-/** Path and digest of each file. */
+/** Lists path and digest of each file. */
 function readTree (dir: string): string[] {
   return readdirSync(dir, { recursive: true, encoding: 'utf8' }).sort().flatMap((path) => {
     if (statSync(join(dir, path)).isDirectory()) return []
@@ -15,7 +15,7 @@ function readTree (dir: string): string[] {
   })
 }
 
-t.test('a library for measuring is the same each time it is built', async (t) => {
+t.test('a library for benchmarks is the same each time it is built', async (t) => {
   const folder = t.testdir({ first: {}, second: {}, other: {} })
   const first = await buildLibrary(join(folder, 'first'), OPTIONS)
   const second = await buildLibrary(join(folder, 'second'), OPTIONS)
@@ -31,7 +31,7 @@ t.test('a library for measuring is the same each time it is built', async (t) =>
   t.same(first.platforms.map((name) => readdirSync(join(first.dir, 'roms', name)).length), [11, 11, 11])
 })
 
-t.test('each benchmark tells of itself, and refuses what it does not know', async (t) => {
+t.test('each benchmark describes itself, and refuses unknown options', async (t) => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
   const benches = Object.entries(scripts).filter(([script]) => script.startsWith('bench:'))
   t.ok(benches.length > 0)
@@ -44,7 +44,7 @@ t.test('each benchmark tells of itself, and refuses what it does not know', asyn
   t.throws(() => refused.parse(['--nonsense'], { from: 'user' }), /unknown option '--nonsense'/)
 })
 
-t.test('large files differ from each other and not from build to build', async (t) => {
+t.test('large files differ from each other, but not between builds', async (t) => {
   const folder = t.testdir({ first: {}, second: {} })
   const first = buildLargeFiles(join(folder, 'first'), 2, 2)
   buildLargeFiles(join(folder, 'second'), 2, 2)

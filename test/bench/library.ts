@@ -10,13 +10,13 @@ export interface LibraryOptions {
   /** Small plain files, of 512 bytes to `smallKib`. */
   roms: number
   smallKib: number
-  /** One folder each, over which everything is spread evenly. */
+  /** Number of folders, over which everything is spread evenly. */
   platforms: number
-  /** In turn .zip, .tar.gz and .gz, with up to three members. */
+  /** Archives in turn as .zip, .tar.gz and .gz, with up to three members. */
   archives: number
   /** ROMs that are a .zip with one member; default none. */
   zips?: number
-  /** The same as .7z. */
+  /** ROMs that are a .7z with one member; default none. */
   sevenZips?: number
   /** ROMs that are a folder of two to five files. */
   folders: number
@@ -29,7 +29,7 @@ export interface Library {
   platforms: string[]
   roms: number
   files: number
-  /** On disk. */
+  /** Size on disk. */
   bytes: number
 }
 
@@ -50,12 +50,15 @@ const TAGS = ['(USA)', '(Europe)', '(Japan)', '(USA, Europe)', '(World) (Rev 1)'
   '(Japan) (Rev A) [b]']
 const POOL_BYTES = 1024 ** 2
 const LEAST_BYTES = 512
-/** Larger files are written through to the disk, so that writing them does not go on while they are read. */
+/** Larger files are flushed to disk, because their writing would otherwise continue while they are read. */
 const BUFFERED_BYTES = 64 * 1024
-/** A zip keeps a time for each member, which would make each build another one. */
+/** A zip stores a time for each member, so a fixed time keeps builds identical. */
 const MEMBER_TIME = new Date(2000, 0, 1)
 
-/** Numbers that look random and are the same each time: mulberry32, https://gist.github.com/tommyettinger/46a874533244883189143505d203312c */
+/**
+ * Creates a generator of reproducible pseudo-random numbers: mulberry32,
+ * https://gist.github.com/tommyettinger/46a874533244883189143505d203312c
+ */
 export function createRandom (seed: number): Random {
   let state = seed >>> 0
   return (below) => {
@@ -72,7 +75,7 @@ function createPool (random: Random): Buffer {
   return pool
 }
 
-/** Content of that size which no other number has, without the cost of making each byte. */
+/** Returns unique content of this size, without the cost of generating each byte. */
 function takeContent (pool: Buffer, random: Random, number: number, size: number): Buffer {
   const start = random(pool.length - size)
   const bytes = Buffer.from(pool.subarray(start, start + size))
@@ -163,7 +166,9 @@ export async function buildLibrary (dir: string, options: LibraryOptions): Promi
   return library
 }
 
-/** Writes large files, all different, through to the disk, so that writing them does not go on while they are read. */
+/**
+ * Writes large, different files and flushes them to disk, because writing would otherwise continue while they are read.
+ */
 export function buildLargeFiles (dir: string, count: number, mib: number, seed = 1): string[] {
   const random = createRandom(seed)
   const pool = createPool(random)

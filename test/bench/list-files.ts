@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 export interface ListedFile { path: string, bytes: number, mtime: number }
 
-/** All files below a folder, by the plainest means. */
+/** Lists all files below a folder, in the simplest way. */
 export function listFiles (folder: string): ListedFile[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)

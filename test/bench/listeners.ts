@@ -1,22 +1,22 @@
 import { once } from 'node:events'
 import { type Socket, io } from 'socket.io-client'
 
-/** What those who listen besides saw. */
+/** Delays of events at additional listeners. */
 export interface Delays {
-  /** Of each delivery, after the first client had the same event; in milliseconds. */
+  /** Delays of all deliveries after the first client received the same event, in milliseconds. */
   p50: number
   p99: number
   deliveries: number
 }
 
-/** As a browser does: signed in once, by its cookie. */
+/** Signs in once and returns the cookies, as a browser does. */
 async function signIn (url: string, authorization: string): Promise<string> {
   const answer = await fetch(`${url}/api/login`, { method: 'POST', headers: { authorization } })
   if (!answer.ok) throw new Error(`Nobody can sign in: ${answer.status} ${await answer.text()}`)
   return answer.headers.getSetCookie().map((cookie) => cookie.split(';')[0]).join('; ')
 }
 
-/** Clients that hear of everything a scan tells, each event in the same order. */
+/** Opens clients that receive all events of a scan in the same order. */
 export async function openListeners (url: string, authorization: string, count: number) {
   const cookie = count === 0 ? '' : await signIn(url, authorization)
   const firsts: number[] = []

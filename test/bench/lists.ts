@@ -16,14 +16,14 @@ import { type BenchOptions, createBench, onlyRows } from './options.ts'
 import { type Measurement, report } from './report.ts'
 import { seedLibrary } from './seed-library.ts'
 
-/** What lists cost as the library grows: one request at a time, first when nothing is kept and then again and again. */
+/** Measures lists as the library grows: one request at a time, first without a cache and then again and again. */
 const [USUAL, LARGE, MILLION] = [46_000, 200_000, 1_000_000]
-/** Right after a million ROMs were written the disk is busy for a while. */
+/** The disk is busy for a while after a million ROMs were written. */
 const START_MS = 180_000
 const ROUNDS = 15
-/** A list that takes longer counts as one that never comes. */
+/** A list that takes longer counts as never answered. */
 const ROW_MS = 60_000
-/** What makes it end however slow the machine is: rows that are left then are not measured. */
+/** Time limit for one library on a slow machine. Rows that remain are not measured. */
 const LIBRARY_MS = 600_000
 const GROWTH_MAX = 2
 const P50_MAX_MS = 50
@@ -40,13 +40,13 @@ const options = createBench('lists', 'measures lists as the library grows')
   .parse().opts<Options>()
 const [isFiltered, isMillion] = [options.filters === true, options.million === true]
 const kept = options.keep
-/** How far it is, beside the result. */
+/** Shows progress beside the result. */
 const say = (text: string) => { console.error(text) }
 
 interface Row {
   name: string
   path: string
-  /** Grows with the library by what it is: bytes that are there already. */
+  /** Grows with the library, because its response contains all ids. */
   sendsAllIds?: boolean
 }
 
@@ -71,7 +71,7 @@ const rowsOf = (roms: number): Row[] => [
   { name: '/roms/random', path: 'roms/random' }
 ]
 
-/** Every filter and order, beside the list without any. */
+/** Every filter and order, compared with the plain list. */
 const FILTERS = [
   ...['matched', 'favorite', 'duplicate', 'last_played', 'playable', 'missing', 'has_ra', 'has_saves', 'has_states', 'verified',
     'has_soundtrack', 'group_by_meta_id'].flatMap((flag) => [`${flag}=true`, `${flag}=false`]),
@@ -95,7 +95,10 @@ type Ends = (() => unknown)[]
 
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN
 
-/** Until it is answered: what a slow machine still makes is there for a later request. Null when it takes too long. */
+/**
+ * Repeats a request until it succeeds, because a slow machine finishes the work for a later request. Null after the
+ * deadline.
+ */
 async function ask (pool: Pool, path: string, deadline: number): Promise<number | null> {
   while (performance.now() < deadline) {
     const { statusCode, body } = await pool.request({
@@ -124,7 +127,7 @@ async function timeRow (pool: Pool, { path }: Row, change: () => Promise<unknown
   return { first, p50: median(others), bytes }
 }
 
-/** What collections there are for the rows that name one. */
+/** Collections for the rows that filter by one. */
 const COLLECTIONS = `insert into collections (user_id, name, is_favorite) values (1, 'Favourites', true);
   insert into collection_roms (collection_id, rom_id) select 1, id from roms where id % 100 = 0;
   insert into smart_collections (user_id, name, filter_criteria) values (1, 'Zero', '{"franchises": ["Zero"]}')`
@@ -140,18 +143,18 @@ async function fill (client: pg.ClientBase, roms: number): Promise<void> {
 
 interface Place { dataDir: string, isFilled: boolean, setFilled (): void }
 
-/** Where the database of a library is: below the folder that goes with the benchmark, or in that which stays. */
+/** Returns the location of a library's database: in the benchmark's folder, or in the kept one. */
 function placeOf (folder: string, roms: number): Place {
   const home = kept === undefined ? folder : join(resolve(kept), String(roms))
   const [dataDir, filled] = [join(home, 'db'), join(home, 'filled')]
   const isFilled = existsSync(filled)
-  // What was cut short begins anew.
+  // An incomplete library is built again.
   if (!isFilled) rmSync(dataDir, { recursive: true, force: true })
   mkdirSync(home, { recursive: true })
   return { dataDir, isFilled, setFilled: () => { writeFileSync(filled, '') } }
 }
 
-/** @param change changes something in the library, so that nothing is kept of what was asked before */
+/** @param change changes the library, which invalidates the cache */
 async function timeRows (
   pool: Pool, rows: readonly Row[], roms: number, change: () => Promise<unknown>
 ): Promise<Map<string, Times>> {
@@ -169,7 +172,7 @@ async function timeRows (
   return times
 }
 
-/** The times of rows in a library of its own. */
+/** Measures rows in a library of its own. */
 async function measure (roms: number, rows: readonly Row[]): Promise<Map<string, Times>> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'))
   const guard = startGuard()

@@ -1,11 +1,11 @@
 import { Pool } from 'undici'
 import { answer } from './process.ts'
 
-/** Asks for one address over and over, on so many connections, for so long; how often before that counts. */
+/** Requests one address over and over, on a number of connections, for a time, after a number of warm-ups. */
 export interface LoadOrder {
   url: string
   path: string
-  /** Null for guests, who come from many networks, as those of a proxy do: they are limited by network. */
+  /** Null for guests. They come from many networks, as behind a proxy, because guests are limited by network. */
   token: string | null
   connections: number
   seconds: number
@@ -17,7 +17,7 @@ export interface Load {
   p50: number
   p99: number
   bytes: number
-  /** All of them, also those before it counted. */
+  /** All requests, including warm-ups. */
   requests: number
 }
 

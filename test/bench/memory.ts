@@ -12,16 +12,16 @@ import { listTree, readShare } from './process.ts'
 import { type BenchOptions, createBench } from './options.ts'
 import { type Measurement, report } from './report.ts'
 
-/** What a server may take that nobody asks anything, in MiB, by its number of web workers. */
+/** Maximum memory of an idle server in MiB, by its number of web workers. */
 const MOST = new Map([[1, 180], [4, 350]])
-/** The processes give back what starting took five seconds after it; the database's connections end after ten. */
+/** Processes release the memory of their start after five seconds, and idle database connections end after ten. */
 const SETTLED_MS = 20_000
-/** Starting yields to everything else. */
+/** The start has low priority, so it may take long. */
 const PATIENCE_MS = 180_000
 
 const sumShares = (pids: readonly number[]) => pids.reduce((sum, pid) => sum + readShare(pid), 0)
 
-/** Runs `svc start` for as long as `work` takes. */
+/** Runs `svc start` while `work` runs. */
 async function withServer (
   dataDir: string, workers: number, work: (server: Command, listening: Listening) => Promise<void>
 ): Promise<void> {
@@ -35,7 +35,7 @@ async function withServer (
   }
 }
 
-/** A program of Fastify and pg with a handful of routes. */
+/** Measures a minimal program of Fastify and pg with a few routes. */
 async function measureBare (databaseUrl: string): Promise<number> {
   const program = fork(fileURLToPath(new URL('bare-program.ts', import.meta.url)), [], {
     execArgv: WEB_FLAGS, env: { ...process.env, MALLOC_ARENA_MAX: '2' }
@@ -69,7 +69,7 @@ async function measureServer (server: Command, { state }: Listening, workers: nu
   }
 }
 
-/** The second start: the supervisor of the first one had the types removed from its own code as it was loaded. */
+/** Measures the second start, because the first supervisor had to strip the types from its own code. */
 async function measure (workers: number): Promise<Measurement> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'))
   const dataDir = join(folder, 'data')

@@ -5,11 +5,11 @@ import { type ListedFile, listFiles } from './list-files.ts'
 import { type Timing, answer, time } from './process.ts'
 
 export interface MinimalScanInput { dir: string, databaseUrl: string }
-/** A first scan, and one that finds everything as it was. */
+/** Times of a first scan, and of one without changes. */
 export interface MinimalScans { first: Timing, again: Timing }
 
 const BATCH = 500
-/** The tables of the server with their indexes, without its triggers and references. */
+/** Copies of the server's tables with indexes, without triggers and foreign keys. */
 const TABLES = `create table minimal_roms (like roms including all);
   create table minimal_files (like rom_files including all)`
 const INSERT_ROMS = `insert into minimal_roms (platform_id, fs_name, fs_path, fs_name_no_tags, fs_name_no_ext, name, name_sort_key,
@@ -63,9 +63,9 @@ async function scanAgain (dir: string, client: pg.Client): Promise<void> {
 }
 
 /**
- * The least that a scan can be which stores the same rows: walk, hash, insert in batches into tables with the server's
- * columns and indexes; then walk, read, compare. It knows no names, folders, platforms, changes or events; what the
- * real scan takes beyond it is the price of those.
+ * The minimal scan that stores the same rows. First it walks, hashes, and inserts in batches into tables with the
+ * server's columns and indexes; then it walks, reads and compares. It knows no names, folders, platforms, changes or
+ * events. The additional time of the real scan is their cost.
  */
 answer<MinimalScanInput, MinimalScans>(async ({ dir, databaseUrl }) => {
   const client = new pg.Client({ connectionString: databaseUrl })

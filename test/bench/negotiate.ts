@@ -18,15 +18,15 @@ import { type BenchOptions, createBench } from './options.ts'
 import { type Measurement, report } from './report.ts'
 
 /**
- * A negotiation of many files by HTTP, beside a program that does no more than read the same body, select the same rows
- * and compare them.
+ * Measures an HTTP negotiation of many files, beside a minimal program that reads the same body, selects the same rows
+ * and compares them.
  */
 const FILES = 10_000
 const FILES_PER_ROM = 4
 const ROUNDS = 15
 const RATIO_MAX = 2
 const TOKEN = 'svc_bench'
-/** Of a hundred files: those the device changed, those that were changed elsewhere, and those that both did. */
+/** Shares in percent of files that changed on the device, on the server, and on both. */
 const [UPLOADS, DOWNLOADS, CONFLICTS] = [2, 2, 1]
 
 const hex = (bytes: number) => randomBytes(bytes).toString('hex')
@@ -50,7 +50,7 @@ function makeFiles (): File[] {
   })
 }
 
-/** One user with one device, whose files are all known to both sides. */
+/** Adds one user with one device, whose files are all known to both sides. */
 async function fill (pool: pg.Pool, files: readonly File[]): Promise<void> {
   const roms = Math.ceil(FILES / FILES_PER_ROM)
   const columns = [files.map((file) => file.rom), files.map((file) => file.name), files.map((file) => file.server)]
@@ -87,7 +87,7 @@ const SAME_ROWS = `select a.id, a.rom_id, a.file_name, a.slot, a.emulator, a.sha
 interface Row { rom_id: number, file_name: string, sha1: string, base_sha1: string | null }
 interface Body { roms: { rom_id: number, saves: { file: string, sha1: string }[] }[] }
 
-/** The least that can be done. */
+/** Does the minimal comparison. */
 async function compare (pool: pg.Pool, text: string): Promise<Record<string, number>> {
   const { roms } = JSON.parse(text) as Body
   const { rows } = await pool.query<Row>(SAME_ROWS, [roms.map((rom) => rom.rom_id)])
@@ -165,7 +165,7 @@ const database = await startEmbeddedPostgres({
   dataDir: join(folder, 'db'), log: () => {}, settings: { shared_preload_libraries: 'pg_stat_statements' }
 })
 const pool = new pg.Pool({ connectionString: superuserUrl(join(folder, 'db'), database.url), max: 1 })
-// The database may be gone before the connection knows that it was ended.
+// The database may stop before the connection notices its own end.
 pool.on('error', () => {})
 try {
   await migrate({ url: database.url, poolSize: 1, ...features })

@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 
-/** What can be asked of every benchmark. */
+/** Options of every benchmark. */
 export interface BenchOptions { json?: boolean, check?: boolean }
 
-/** The command line of a benchmark: it tells of itself when asked for `--help`, and refuses what it does not know. */
+/** Creates the command line of a benchmark, with `--help`. It refuses unknown options. */
 export function createBench (name: string, description: string): Command {
   return new Command(`npm run bench:${name} --`).description(description)
     .option('--json', 'print one JSON object per line')
@@ -18,6 +18,6 @@ function readPattern (text: string): RegExp {
   }
 }
 
-/** Has some of the rows measured, by a pattern of their names. */
+/** Selects the rows to measure, by a pattern of their names. */
 export const onlyRows = (description: string): Option =>
   new Option('--only <pattern>', description).argParser(readPattern).default(/(?:)/, 'all')

@@ -5,8 +5,8 @@ import { createRom } from '@svc/plugin-sdk/testing'
 import { scopeOf, startTroublemaker } from '../loader/troublemaker.ts'
 
 /**
- * What a call of a plugin in a process of its own costs: alone, as a scan makes it, with questions back to the host,
- * and many at once; beside what Node itself needs for a message there and back.
+ * Measures calls of a plugin in its plugin process: alone, as in a scan, with calls back to the host, and many at once.
+ * The base is the time that Node itself needs for a message and its reply.
  */
 const CALLS = 5_000
 const AT_ONCE = 50
@@ -14,7 +14,7 @@ const TARGET_MS = 0.3
 const ECHO = "process.on('message', (message) => { process.send(message) })"
 const ends: (() => unknown)[] = []
 
-/** @returns milliseconds a call */
+/** @returns milliseconds per call */
 async function time (atOnce: number, call: () => Promise<unknown>): Promise<number> {
   const work = async (calls: number) => { for (let done = 0; done < calls; done++) await call() }
   await work(CALLS / 10)
@@ -23,7 +23,7 @@ async function time (atOnce: number, call: () => Promise<unknown>): Promise<numb
   return (performance.now() - before) / CALLS
 }
 
-/** A process that sends back what it is sent, and nothing else. */
+/** Starts a process that only echoes messages. */
 function startEcho (): () => Promise<unknown> {
   const child = fork('-', [], { execPath: process.execPath, execArgv: ['-e', ECHO], serialization: 'advanced' })
   ends.push(() => child.kill())
@@ -36,7 +36,7 @@ function startEcho (): () => Promise<unknown> {
 
 const { process: apart, open, tell } = await startTroublemaker({ teardown: (end: () => unknown) => { ends.push(end) } })
 const identify = apart.call('identify')
-/** A game as another source described it, of some kilobytes. */
+/** A match of another provider, of some kilobytes. */
 const known: Match = {
   id: 1, name: 'Chrono Harbor', summary: 'A port, and what becomes of it. '.repeat(60),
   metadata: { releases: Array.from({ length: 20 }, (_, number) => ({ number, region: 'us', date: '1995-03-11' })) }

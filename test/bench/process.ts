@@ -4,14 +4,17 @@ import { fileURLToPath } from 'node:url'
 import { WORKER_FLAGS } from '../../core/node-flags.ts'
 import { COLLECT_SOONER } from '../../core/supervisor/start-memory.ts'
 
-/** What Linux counts of a process, in MiB; null elsewhere. https://man7.org/linux/man-pages/man5/proc_pid_status.5.html */
+/**
+ * Reads a memory counter of a process on Linux in MiB; null elsewhere.
+ * https://man7.org/linux/man-pages/man5/proc_pid_status.5.html
+ */
 function readStatus (pid: number, field: 'VmHWM' | 'VmRSS'): number | null {
   if (process.platform !== 'linux') return null
   const found = new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
   return found === null ? null : Number(found[1]) / 1024
 }
 
-/** A process and those it started, as long as they run; https://man7.org/linux/man-pages/man5/proc_tid_children.5.html */
+/** Lists a process and its running descendants; https://man7.org/linux/man-pages/man5/proc_tid_children.5.html */
 export function listTree (pid: number): number[] {
   if (process.platform !== 'linux') return [pid]
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter((text) => text !== '')
@@ -22,13 +25,13 @@ function sumOf (values: readonly (number | null)[]): number | null {
   return values.reduce((sum, value) => sum === null || value === null ? null : sum + value, 0)
 }
 
-/** The most memory a process ever had, its threads included. */
+/** Returns the peak memory of a process with all its threads. */
 export const readPeak = (pid: number) => readStatus(pid, 'VmHWM')
-/** The same of those it started, which may not have been at the same time. */
+/** Returns the sum of the peaks of its descendants, which may have been at different times. */
 export const readPeakOfOthers = (pid: number) => sumOf(listTree(pid).slice(1).map(readPeak))
 export const readMemory = (pid: number) => readStatus(pid, 'VmRSS')
 
-/** The memory a process has for itself, and its part of what it shares, in MiB: proc_pid_smaps(5) of Linux. */
+/** Returns the private memory of a process plus its share of shared memory, in MiB: proc_pid_smaps(5) of Linux. */
 export function readShare (pid: number): number {
   const [, kilobytes] = /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')) ?? []
   return Number(kilobytes) / 1024
@@ -36,25 +39,25 @@ export function readShare (pid: number): number {
 
 const TICKS_PER_SECOND = 100
 
-/** Seconds the processors worked for a process, its threads and those it started; null where it cannot be told. */
+/** Returns the processor seconds of a process, its threads and descendants; null where that is unknown. */
 export const readProcessorSeconds = (pid: number) => sumOf(listTree(pid).map(readOwnSeconds))
 
 function readOwnSeconds (pid: number): number | null {
   if (process.platform !== 'linux') return null
-  // The name in brackets may hold anything; after it, utime and stime are the 12th and 13th field.
+  // The name in parentheses may contain any text. After it, utime and stime are the 12th and 13th field.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
 }
 
-/** The peak counts from now on. */
+/** Resets the peak memory. */
 export function resetPeak (pid: number): void {
   if (process.platform === 'linux') writeFileSync(`/proc/${pid}/clear_refs`, '5')
 }
 
-/** Runs a program of this folder in a process of its own and gives what it reports, unless `signal` ends it before. */
+/** Runs a program of this folder in a process of its own and returns its report, unless `signal` ends it first. */
 export async function runProgram<Answer> (script: string, input: object, signal?: AbortSignal): Promise<Answer> {
   const child: ChildProcess = fork(fileURLToPath(new URL(script, import.meta.url)), [], {
-    // Other memory settings would measure another program.
+    // Use the worker's memory settings, because others would falsify the result.
     execArgv: [...WORKER_FLAGS, COLLECT_SOONER], env: { ...process.env, MALLOC_ARENA_MAX: '2' }, ...(signal === undefined ? {} : { signal })
   })
   child.send(input)
@@ -67,13 +70,13 @@ export async function runProgram<Answer> (script: string, input: object, signal?
 
 export interface Timing {
   seconds: number
-  /** What the processors worked in that time, all threads and processes together: almost the same on a busy machine. */
+  /** Processor seconds of all threads and processes together in that time: almost the same on a busy machine. */
   processorSeconds: number
-  /** The most memory this process and those it started ever had, in MiB; null where it cannot be told. */
+  /** Peak memory of this process and its descendants in MiB; null where that is unknown. */
   peakMib: number | null
 }
 
-/** Times something that this process does, or has others do. */
+/** Measures work that this process does, or delegates to others. */
 export async function time (work: () => Promise<unknown>): Promise<Timing> {
   const used = readProcessorSeconds(process.pid) ?? 0
   const started = performance.now()
@@ -83,9 +86,9 @@ export async function time (work: () => Promise<unknown>): Promise<Timing> {
   return { seconds, processorSeconds, peakMib: sumOf(listTree(process.pid).map(readPeak)) }
 }
 
-/** The other side of {@link runProgram}: does the work and ends the process. */
+/** Runs the program's work and ends the process: the other side of {@link runProgram}. */
 export function answer<Input, Answer> (work: (input: Input) => Promise<Answer>): void {
-  // Nobody is there any more to hear of it.
+  // The parent no longer exists, so nobody receives the result.
   process.once('disconnect', () => { process.exit(1) })
   process.once('message', (input) => {
     work(input as Input).then((result) => {

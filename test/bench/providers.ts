@@ -8,7 +8,7 @@ export const LATENCY_MS = 50
 export const CONCURRENCY = 8
 export const PROVIDERS = ['bench-a', 'bench-b', 'bench-c']
 
-/** A provider as a package that an owner installed: plain JavaScript that asks one question for each ROM. */
+/** A provider as an installed package: plain JavaScript that sends one request for each ROM. */
 const packageJson = (key: string) => ({
   name: `svc-provider-${key}`,
   version: '1.0.0',
@@ -18,7 +18,7 @@ const packageJson = (key: string) => ({
   exports: './index.js'
 })
 
-/** Asks one question for each ROM, without a rate. */
+/** Returns the code of a provider that sends one request for each ROM, without a rate limit. */
 export const sourceOf = (key: string, sdk = '@svc/plugin-sdk', concurrency = CONCURRENCY) => `import { Type, defineProvider } from '${sdk}'
 
 export default defineProvider({
@@ -35,12 +35,12 @@ export default defineProvider({
 
 export interface ProviderServers {
   urls: Record<string, string>
-  /** Questions answered so far. */
+  /** Number of answered requests so far. */
   count (): number
   close (): void
 }
 
-/** A metadata source that takes its time over each answer. */
+/** Starts a provider's service with slow responses. */
 async function startServer (onAnswer: () => number): Promise<Server> {
   const server = createServer((request, response) => {
     setTimeout(() => {
@@ -76,7 +76,7 @@ export async function startProviderServers (keys: readonly string[] = PROVIDERS)
   }
 }
 
-/** Installs the provider packages into a data directory and names their addresses in its config.yml. */
+/** Installs the provider packages into a data directory and writes their addresses into its config.yml. */
 export function installProviders (dataDir: string, urls: Readonly<Record<string, string>>): void {
   const names = PROVIDERS.map((key) => packageJson(key).name)
   for (const key of PROVIDERS) {
@@ -88,6 +88,6 @@ export function installProviders (dataDir: string, urls: Readonly<Record<string,
   const dependencies = Object.fromEntries(names.map((name) => [name, '1.0.0']))
   writeFileSync(join(dataDir, 'plugins', 'package.json'), JSON.stringify({ private: true, dependencies }))
   const plugins = Object.fromEntries(PROVIDERS.map((key) => [key, { baseUrl: urls[key] }]))
-  // JSON is YAML.
+  // JSON is valid YAML.
   writeFileSync(join(dataDir, 'config.yml'), JSON.stringify({ plugins }))
 }

@@ -1,10 +1,10 @@
 import type { BenchOptions } from './options.ts'
 
-/** A figure that has to be reached. */
+/** A value that must be reached. */
 export interface Target {
   what: string
   is: number
-  /** At least this, or at most. */
+  /** The minimum or the maximum. */
   least?: number
   most?: number
   unit?: string
@@ -14,7 +14,7 @@ export interface Measurement {
   name: string
   figures: Record<string, number | string>
   targets: Target[]
-  /** Why something could not be measured. */
+  /** Reasons why parts could not be measured. */
   notes: string[]
 }
 
@@ -46,7 +46,7 @@ export function renderJson ({ name, figures, targets, notes }: Measurement): str
 
 const MISSED = 2
 
-/** Prints what was measured, and has the process end with 2 where a target was missed that is to be checked. */
+/** Prints the measurement. If targets are checked, the process exits with 2 after a missed one. */
 export function report (measurement: Measurement, { json, check }: BenchOptions): void {
   console.log(json === true ? renderJson(measurement) : renderTable(measurement))
   if (check === true && !measurement.targets.every(isMet)) process.exitCode = MISSED

@@ -11,10 +11,10 @@ import { measureListeners, measureMixed, measureProviders, measureScans } from '
 const PARTS = ['hashing', 'first', 'quick', 'mixed', 'large', 'listeners', 'providers'] as const
 type Part = typeof PARTS[number]
 
-/** How collections are packed, of a hundred ROMs; the others are plain files. */
+/** Containers of a typical collection, per hundred ROMs; all other ROMs are plain files. */
 const MIXED = { zips: 21, sevenZips: 3, folders: 5 }
 
-/** Files of 420 kB on the average, 2.1 GB in all. */
+/** Files of 420 kB on average, 2.1 GB in total. */
 const LARGER = { roms: 5_000, smallKib: 820, archives: 0, folders: 0 }
 
 interface Options extends BenchOptions {
@@ -78,7 +78,7 @@ async function * measure (options: Options, folder: string): AsyncGenerator<Meas
     yield await measureLargeFiles(folder, { large, largeMib, library })
     yield await measureSmallFiles(folder, { large, largeMib, library })
   }
-  // There is no re-scan without a first one.
+  // A re-scan needs a first scan.
   if (parts.has('first') || parts.has('quick')) {
     const [first, quick] = await measureScans(folder, library)
     if (first !== undefined && parts.has('first')) yield first

@@ -9,17 +9,17 @@ import { type ScanMeasure, type ServerOptions, withServer } from './server.ts'
 
 const FIRST_LEAST_ROMS_PER_SECOND = 3_300
 const QUICK_MOST_SECONDS = 3
-/** The speed and the time above are asked of a library this large. */
+/** The targets of speed and time apply to a library of this size. */
 const TARGET_ROMS = 50_000
 const PEAK_MOST_MIB = 400
-/** "Well below one" round trip for each ROM. */
+/** The maximum for "well below one" round trip for each ROM. */
 const STATEMENTS_MOST_PER_ROM = 0.5
 const PROVIDERS_MOST_RATIO = 1.2
-/** Of what a program takes that does no more than walk, hash and insert the same rows. */
+/** Maximum time relative to a minimal program that walks, hashes and inserts the same rows. */
 const FIRST_MOST_RATIO = 1.3
-/** Of what one takes that does no more than walk, read those rows and compare. */
+/** Maximum time relative to a minimal program that walks, reads those rows and compares. */
 const QUICK_MOST_RATIO = 2
-/** Of what the same scan takes with nobody listening. */
+/** Maximum time relative to the same scan without listeners. */
 const LISTENED_MOST_RATIO = 1.05
 const DELAY_MOST_MS = 100
 
@@ -44,7 +44,7 @@ function commonFigures (measure: ScanMeasure, library: Library): Record<string, 
   }
 }
 
-/** A scan that left something out did not do the work it is measured by. */
+/** Checks that a scan skipped nothing, because it would not have done the measured work. */
 function check ({ stats, problems }: ScanMeasure, library: Library, expected: Record<string, number>): void {
   for (const [name, amount] of Object.entries({ scanned_roms: library.roms, ...expected })) {
     if (stats[name] !== amount) throw new Error(`The scan counts ${stats[name]} ${name}, but there are ${amount}`)
@@ -52,7 +52,7 @@ function check ({ stats, problems }: ScanMeasure, library: Library, expected: Re
   if (problems > 0) throw new Error(`The scan left ${problems} files out`)
 }
 
-/** Targets that only count for a library of many small files. */
+/** Selects targets that only apply to a library of many small files. */
 const ofMany = ({ roms }: Library, ...targets: Target[]) => roms >= TARGET_ROMS ? targets : []
 const mibOf = ({ bytes }: Library) => bytes / 1024 ** 2
 
@@ -88,7 +88,7 @@ function describeQuick (measure: ScanMeasure, library: Library, minimal: Timing)
   }
 }
 
-/** The first scan of a library and the quick one after it, by one server that was started for the first time. */
+/** Measures the first scan of a library and the quick one after it, on a server after its first start. */
 export async function measureScans (folder: string, options: LibraryOptions): Promise<Measurement[]> {
   mkdirSync(folder, { recursive: true })
   const library = await buildLibrary(join(folder, 'library'), options)
@@ -104,11 +104,13 @@ export async function measureScans (folder: string, options: LibraryOptions): Pr
   })
 }
 
-/** The first scan of a library, by a server that was started for the first time, beside the least a scan can be. */
+/** Measures the first scan of a library, on a server after its first start, beside the minimal scan. */
 async function scanFirst (folder: string, library: Library, options: ServerOptions) {
   return await withServer(folder, library.dir, async (server) => {
     const scanLeast = async () => await runProgram<MinimalScans>('minimal-scan.ts', { dir: library.dir, databaseUrl: server.databaseUrl })
-    // Before it, so that both find the same, but where the server would have started by then.
+    // The minimal scan runs first, so that both meet the same conditions. In a very first scan it runs later, because
+    // the
+    // server would otherwise have started completely.
     const before = options.isVeryFirst === true ? null : await scanLeast()
     const measure = await server.scan({ type: 'quick', apis: [] })
     check(measure, library, { new_roms: library.roms, new_files: library.files })
@@ -117,7 +119,9 @@ async function scanFirst (folder: string, library: Library, options: ServerOptio
   }, options)
 }
 
-/** The first scan of plain files, archives and folders as people have them; then by a server that still starts. */
+/**
+ * Measures the first scan of a typical mix of plain files, archives and folders, then the same on a starting server.
+ */
 export async function measureMixed (folder: string, options: LibraryOptions): Promise<Measurement[]> {
   const library = await buildLibrary(join(folder, 'mixed'), options)
   const measurements: Measurement[] = []
@@ -134,7 +138,7 @@ export async function measureMixed (folder: string, options: LibraryOptions): Pr
   return measurements
 }
 
-/** The first scan of a library while so many sockets listen, beside the same scan with nobody there. */
+/** Measures the first scan of a library with this number of sockets that listen, beside the same scan without. */
 export async function measureListeners (
   folder: string, options: LibraryOptions, listeners: number
 ): Promise<Measurement> {
@@ -156,7 +160,7 @@ export async function measureListeners (
   }
 }
 
-/** A scan of `roms` small files against local sources that take a while to answer. */
+/** Measures a scan of `roms` small files with local providers that answer slowly. */
 export async function measureProviders (folder: string, roms: number): Promise<Measurement> {
   const library = await buildLibrary(join(folder, 'identified'),
     { roms, smallKib: 4, platforms: 2, archives: 0, folders: 0, seed: 2 })

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { INSERT_ALL_GAMES } from '../../plugins/migrations/20261122210100-rom-games.ts'
 
-/** From the largest to the smallest, as libraries have them. */
+/** Platforms from the largest to the smallest, as in real libraries. */
 const PLATFORMS = ['nes', 'snes', 'genesis', 'psx', 'gba', 'gb', 'arcade', 'n64', 'nds', 'gbc', 'c64', 'amiga', 'dos', 'ps2',
   'psp', 'sms', 'gamegear', 'atari2600', 'saturn', 'dc', 'ngc', 'wii', 'segacd', 'tg16', 'msx', 'acpc', 'wonderswan', 'lynx',
   'neo-geo-pocket', 'virtualboy', 'colecovision', 'jaguar', '3do', 'famicom', 'sg1000', 'sega32', 'vectrex', 'xbox']
@@ -17,16 +17,16 @@ const RATINGS = ['E', 'T', 'M', 'PEGI 7', 'PEGI 12']
 
 const toArray = (values: readonly string[]) => `'{${values.map((value) => `"${value}"`).join(',')}}'::text[]`
 
-/** A number from 0 to 1 that depends on nothing but the row. */
+/** Returns SQL for a number from 0 to 1 that depends only on the row. */
 const chance = (salt: number, of = 'n') => `((hashint8extended(${of}, ${salt}) & 16777215) / 16777216.0)`
 const among = (values: readonly string[], salt: number, of = 'n') =>
   `(${toArray(values)})[1 + floor(${chance(salt, of)} * ${values.length})::int]`
-/** A list of one value for this share of the rows, empty for the others. */
+/** Returns SQL for a list of one value in this share of the rows, and an empty list in the others. */
 const someOf = (values: readonly string[], salt: number, share: number) =>
   `case when ${chance(salt)} < ${share} then array[${among(values, salt + 1)}] else '{}' end`
 const platformOf = (game: string) => `1 + floor(power(${chance(1, game)}, 2) * ${PLATFORMS.length})::int`
 
-/** Of five ROMs in a row three are one game, in three regions. */
+/** Of five successive ROMs, three are one game in three regions. */
 const ROMS = `with numbered as (select n, case when n % 5 < 3 then n / 5 * 5 else n end as game from generate_series(1, $1::bigint) n),
   titled as materialized (select *, ${platformOf('game')} as platform, ${among(WORDS, 2, 'game')} || ' ' || ${among(WORDS, 3, 'game')} as words,
     (${toArray(REGIONS)})[1 + (n % 5 + game % 4)::int] as region from numbered)
@@ -50,7 +50,7 @@ const ROMS = `with numbered as (select n, case when n % 5 < 3 then n / 5 * 5 els
 const FILES = `insert into rom_files (rom_id, file_name, file_path, file_size_bytes, last_modified, crc_hash, md5_hash, sha1_hash, ra_hash)
   select id, fs_name, fs_path, fs_size_bytes, updated_at, crc_hash, md5_hash, sha1_hash, ra_hash from roms`
 
-/** What a source knows of a share of the games; ROMs of one game have one id. */
+/** Inserts a provider's matches for a share of the games. ROMs of one game have one id. */
 const matchesOf = (provider: string, share: number) => `insert into rom_matches (rom_id, provider, provider_id, match)
   select id, '${provider}', split_part(slug, '-', 3), jsonb_build_object('provider_id', split_part(slug, '-', 3), 'name', name,
     'metadata', jsonb_build_object('summary', summary, 'genres', genres, 'companies', companies, 'total_rating', average_rating))
@@ -67,7 +67,7 @@ const SAVES = `insert into assets (kind, user_id, rom_id, platform_fs_slug, rom_
 
 interface Index { name: string, definition: string }
 
-/** The indexes of the large tables that no constraint needs: making them anew takes less than keeping them. */
+/** Indexes of the large tables that no constraint needs. Recreating them is faster than updating them. */
 const INDEXES = `select i.indexname as name, i.indexdef as definition from pg_indexes i
   where i.schemaname = 'public' and i.tablename in ('roms', 'rom_files', 'rom_matches')
     and not exists (select 1 from pg_constraint c where c.conname = i.indexname)`
@@ -94,11 +94,11 @@ async function insertAll (
 }
 
 /**
- * Gives a database a library of any size in place of its own, as a scan with several sources would have left it: the
- * same number gives the same ROMs. A million takes about a minute. It needs a superuser: nothing is checked meanwhile.
+ * Replaces the library of a database by one of any size, as a scan with several providers would store it. The same
+ * number gives the same ROMs. A million takes about a minute. It needs a superuser, because all checks are off.
  *
- * @param userId who played some of them, marked and hid others, and has saves
- * @param tell hears what is there
+ * @param userId a user who played, marked and hid some of them, and has saves
+ * @param tell receives progress
  */
 export async function seedLibrary (
   client: pg.ClientBase, roms: number, userId: number, tell: (done: string) => void = () => {}
@@ -106,7 +106,7 @@ export async function seedLibrary (
   await client.query('begin')
   await client.query('set local session_replication_role = replica')
   await client.query("set local maintenance_work_mem = '256MB'")
-  // Tables that are empty since this transaction began need no write-ahead log.
+  // Tables that were emptied in this transaction need no write-ahead log.
   await client.query('truncate platforms, roms cascade')
   const { rows: indexes } = await client.query<Index>(INDEXES)
   for (const { name } of indexes) await client.query(`drop index "${name}"`)

@@ -12,30 +12,31 @@ export interface ScanMeasure {
   seconds: number
   stats: Record<string, number>
   problems: number
-  /** Each is one round trip: begin and commit count as well. */
+  /** Number of statements. Each is one round trip, including begin and commit. */
   statements: number
-  /** Those of them that carry events, of which there are so many per second however many ROMs there are. */
+  /** Statements that carry events. Their number per second is limited, whatever the number of ROMs. */
   notifications: number
   transactions: number
-  /** Of the scan worker, in MiB; null where they cannot be told. */
+  /** Memory of the scan worker in MiB; null where that is unknown. */
   memory: { before: number | null, peak: number | null }
-  /** Of the process that hashes. */
+  /** Peak memory of the hashing process. */
   hashingPeak: number | null
   /**
-   * Seconds the processors worked for the scan worker and the process that hashes: unlike the time it took, almost the
-   * same on a busy machine.
+   * Processor seconds of the scan worker and the hashing process. Unlike elapsed time they are almost the same on a
+   * busy
+   * machine.
    */
   processorSeconds: number | null
-  /** Events that a connected client got. */
+  /** Number of events that a connected client received. */
   events: number
-  /** Of those who listened besides. */
+  /** Delays at the additional listeners. */
   delays: Delays
 }
 
 export interface ServerOptions {
-  /** Whether work begins as soon as the server answers; else when all of its processes are there. */
+  /** True if work begins as soon as the server answers; else it begins when all processes run. */
   isVeryFirst?: boolean
-  /** Sockets that listen besides the one that waits for the end. */
+  /** Number of sockets that listen besides the one that waits for the end. */
   listeners?: number
 }
 
@@ -49,9 +50,9 @@ interface Ended extends Pick<ScanMeasure, 'seconds' | 'stats' | 'problems'> { st
 const ADMIN = { SVC_ADMIN_USERNAME: 'bench', SVC_ADMIN_PASSWORD: 'bench-only' }
 const CREDENTIALS = `${ADMIN.SVC_ADMIN_USERNAME}:${ADMIN.SVC_ADMIN_PASSWORD}`
 const AUTHORIZATION = `Basic ${Buffer.from(CREDENTIALS).toString('base64')}`
-/** Starting takes long where much else runs. */
+/** The start takes long on a busy machine. */
 const PATIENCE_MS = 180_000
-/** Of all processes of the server. What a backend did in its last second may be missing from the transactions. */
+/** Counts for all processes of the server. Transactions of a backend's last second may be missing. */
 const COUNTS = `select (d.xact_commit + d.xact_rollback)::float8 as transactions, s.*
   from pg_stat_database d cross join lateral (
     select coalesce(sum(calls), 0)::float8 as statements,
@@ -62,7 +63,7 @@ const ENDED = `select status, error, extract(epoch from ended_at - started_at)::
     coalesce(meta -> 'scan_stats', '{}') as stats, coalesce((meta ->> 'problem_count')::int, 0) as problems
   from tasks where id = $1 and ended_at is not null`
 
-/** The embedded database with the server's own settings, of which none is relaxed, and a module that counts. */
+/** Starts the embedded database with the server's unchanged settings, and a module that counts statements. */
 async function startDatabase (dataDir: string): Promise<EmbeddedPostgres> {
   return await startEmbeddedPostgres({
     dataDir: join(dataDir, 'db'), log: () => {}, settings: { shared_preload_libraries: 'pg_stat_statements' }
@@ -84,7 +85,7 @@ async function findWorker (server: Command): Promise<number> {
   return await until(async () => (await listChildren(server.pid, 'worker'))[0], 'a scan worker', server)
 }
 
-/** Runs `svc start` with one web worker and a scan worker, for as long as `work` takes. */
+/** Runs `svc start` with one web worker and a scan worker, while `work` runs. */
 export async function withServer<T> (
   dataDir: string, libraryDir: string, work: (server: BenchServer) => Promise<T>,
   { isVeryFirst = false, listeners = 0 }: ServerOptions = {}
@@ -117,7 +118,7 @@ async function requestScan (url: string, payload: object): Promise<string | null
   const answer = await fetch(`${url}/api/tasks/scan`, {
     method: 'POST', headers: { authorization: AUTHORIZATION, 'content-type': 'application/json' }, body: JSON.stringify(payload)
   })
-  // The scan worker is the last to come.
+  // The scan worker is the last process to start.
   if (answer.status === 503) return null
   const body: unknown = await answer.json()
   const id: unknown = Reflect.get(body ?? {}, 'task_id')
@@ -132,7 +133,7 @@ async function readCounts (client: pg.Client) {
   return row
 }
 
-/** As an app does it: asks by HTTP, and hears of the end by its socket. */
+/** Measures a scan as an app does it: starts it by HTTP, and learns of its end by a socket. */
 async function measureScan (running: Running, payload: object): Promise<ScanMeasure> {
   const { url, workerPid, client, server } = running
   const listeners = await openListeners(url, AUTHORIZATION, running.listeners)

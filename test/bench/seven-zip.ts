@@ -1,14 +1,14 @@
 import { crc32 } from 'node:zlib'
 import type { Content } from './library.ts'
 
-/** Of https://py7zr.readthedocs.io/en/latest/archive_format.html what an archive of stored files needs. */
+/** The parts of https://py7zr.readthedocs.io/en/latest/archive_format.html that an archive of stored files needs. */
 const SIGNATURE = Buffer.from('377abcaf271c0004', 'hex')
 const [END, HEADER, STREAMS, FILES, PACK, UNPACK, SUBSTREAMS, SIZE, CRC, FOLDER, UNPACK_SIZE, STREAM_COUNT, NAMES] =
   [0, 1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 17]
 const ALL_DEFINED = 1
 const STORED_CODER = [1, 1, 0]
 
-/** As many bytes as a number needs, of which the first tells how many follow. */
+/** Encodes a number in as few bytes as possible. The first byte tells how many follow. */
 function number (value: number): number[] {
   if (value < 0x80) return [value]
   if (value < 0x4000) return [0x80 | value >> 8, value & 0xff]
@@ -34,7 +34,7 @@ function makeHeader (members: readonly Content[], size: number): Buffer {
   ])
 }
 
-/** A .7z of files as they are: what reads it does all it does for others, except to decompress. */
+/** Packs files uncompressed into a .7z. Readers do the same work as for others, except decompression. */
 export function pack7z (members: readonly Content[]): Buffer {
   const packed = Buffer.concat(members.map(({ bytes }) => bytes))
   const header = makeHeader(members, packed.length)
