@@ -10,11 +10,11 @@ import { withConnection } from '../plugins/migrations/support.ts'
 import { until } from '../until.ts'
 import { AUTHORIZATION, type SoakServer, startServer } from './server.ts'
 
-/** 50,000 ROMs and 5,120 MiB are a large library; the run is as good a test of one that is quickly made. */
+/** 50,000 ROMs and 5,120 MiB make a large library. A smaller one is built faster and tests the same. */
 const ROMS = Number(process.env.SOAK_ROMS ?? 5_000)
 const SAVES_MIB = Number(process.env.SOAK_SAVES_MIB ?? 256)
 const SAVE_BYTES = 1024 ** 2
-/** Flat memory: whatever the size, a command may take no more. */
+/** Memory is bounded: a command may use no more, whatever the size of the library. */
 const MEMORY_MAX_MIB = 400
 const MOST_MS = 600_000
 
@@ -24,7 +24,7 @@ const [dataDir, libraryDir, backups] = [join(folder, 'data'), join(folder, 'libr
 const env = settings(dataDir, { SVC_BACKUP_PASSPHRASE: 'for soak tests only', SVC_LIBRARY_DIR: libraryDir, SVC_LOG_LEVEL: 'warn' })
 const mebibytes = (bytes: number) => `${Math.round(bytes / 1024 ** 2)} MiB`
 
-/** Saves that nothing can compress, as states of consoles are. */
+/** Writes saves with incompressible content, like states of consoles. */
 async function writeSaves (): Promise<void> {
   const place = join(dataDir, 'assets', 'users', 'soak', 'saves')
   await mkdir(place, { recursive: true })
@@ -36,7 +36,7 @@ async function writeSaves (): Promise<void> {
   }
 }
 
-/** The most memory that a process has taken so far, in MiB. */
+/** Returns the peak memory of a process so far, in MiB. */
 async function readPeak (pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024
@@ -63,7 +63,7 @@ async function sizeOf (place: string): Promise<number> {
   return sizes.reduce((sum, { size }) => sum + size, 0)
 }
 
-/** Reads and writes as apps do until it is told to end. @returns what was not answered as it should be */
+/** Reads and writes as apps do until it is stopped. @returns the requests with a wrong answer */
 function createClients ({ url }: SoakServer) {
   const failed: string[] = []
   const over = new AbortController()

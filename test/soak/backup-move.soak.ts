@@ -12,7 +12,7 @@ import { until } from '../until.ts'
 const SAVES = 3
 const test = await buildTestApp(t)
 
-t.test('who had an account before a backup signs in at the server that it was restored into, and gets all saves', async (t) => {
+t.test('after a restore every account of the backup signs in and gets all its saves', async (t) => {
   const client = createClient(test, await test.createUser('alice'))
   const rom = await addRom(test, { fs_name: 'Game.sfc' })
   const saves = new Map<number, Buffer>()

@@ -27,7 +27,7 @@ async function svc (t: Pick<Test, 'teardown'>, ...args: string[]): Promise<strin
   return output
 }
 
-/** Makes database and files say which state this is. */
+/** Marks database and files with a state. */
 async function mark (server: SoakServer, which: Which): Promise<void> {
   await until(() => server.query("delete from permission_groups where name like 'soak %'"), 'no mark', server.command)
   await until(() => server.query('insert into permission_groups (name) values ($1)', [`soak ${which}`]), 'a mark', server.command)
@@ -36,7 +36,7 @@ async function mark (server: SoakServer, which: Which): Promise<void> {
   for (let save = 0; save < SAVES; save++) await writeFile(join(savesDir, `${which}-${save}.srm`), `${which} ${save} `.repeat(1_000))
 }
 
-/** Which state the database and the files are. */
+/** Returns the states that database and files are in. */
 async function look (server: SoakServer): Promise<{ database: string[], files: string[] }> {
   const rows = await until(() => server.query<{ name: string }>("select name from permission_groups where name like 'soak %'"), 'the mark', server.command)
   const names = await readdir(savesDir)
@@ -46,7 +46,7 @@ async function look (server: SoakServer): Promise<{ database: string[], files: s
 
 let restoreMs = 0
 
-/** Until the restore is decided, and some turns longer: what follows takes milliseconds. */
+/** Waits until the restore is decided, plus some turns of the event loop, because the swap takes milliseconds. */
 async function waitForSwap ({ child }: Command, turns: number): Promise<void> {
   while (!existsSync(journalOf(dataDir)) && child.exitCode === null) await nextTurn()
   for (let turn = 0; turn < turns; turn++) await nextTurn()
@@ -65,14 +65,14 @@ await t.test('two states are backed up while the server runs', async (t) => {
   t.comment(`a restore takes ${Math.round(restoreMs)} ms`)
 })
 
-await t.test('kill -9 of a restore at any moment leaves all of the old or all of the new', async (t) => {
+await t.test('kill -9 of a restore leaves all of the old state or all of the new one', async (t) => {
   const seen = new Set<string>()
   let now: Which = 'old'
   for (let round = 0; round < ROUNDS; round++) {
     const wanted: Which = now === 'old' ? 'new' : 'old'
     const command = runSvc(t, ['restore', archives[wanted]], env)
     const moment = (round + 1) / ROUNDS
-    // Every second time in the moments in which the new takes the place of the old.
+    // Every second kill hits the swap of the old state with the new one.
     if (round % 2 === 0) await Promise.race([sleep(restoreMs * moment), command.ended])
     else await waitForSwap(command, round)
     command.child.kill('SIGKILL')

@@ -12,7 +12,7 @@ import { SERVER_DIR } from '../../core/server-dir.ts'
 import { addRom } from '../plugins/roms/support.ts'
 import { buildTestApp } from '../support.ts'
 
-// Three generators and three compilations of 50,000 lines take half a minute: too long for the suite.
+// Three generators and three compilations of 50,000 lines take half a minute, too long for the suite.
 const FOLDER = join(SERVER_DIR, 'node_modules/.cache/clients')
 const OPTIONS: ts.CompilerOptions = {
   strict: true, noEmit: true, skipLibCheck: true, allowImportingTsExtensions: true, noUncheckedIndexedAccess: true,
@@ -30,14 +30,14 @@ await mkdir(FOLDER, { recursive: true })
 await writeFile(join(FOLDER, 'package.json'), '{"type":"module"}')
 await writeFile(join(FOLDER, 'openapi.json'), document)
 
-/** What the compiler says of a file and all that it imports. */
+/** Returns the compiler's diagnostics of a file and its imports. */
 function compile (file: string, options: ts.CompilerOptions = {}): string[] {
   const program = ts.createProgram([join(FOLDER, file)], { ...OPTIONS, ...options })
   return ts.getPreEmitDiagnostics(program).map(({ file: place, start, messageText }) =>
     `${place?.fileName}:${start}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`)
 }
 
-t.test('openapi-typescript and openapi-fetch give a client that compiles, and does what an app does', async (t) => {
+t.test('openapi-typescript and openapi-fetch give a client that compiles and works', async (t) => {
   await writeFile(join(FOLDER, 'schema.ts'), astToString(await openapiTypescript(document)))
   const driver = await readFile(new URL('clients/drive.ts.txt', import.meta.url), 'utf8')
   await writeFile(join(FOLDER, 'drive.ts'), driver)
@@ -59,7 +59,7 @@ t.test('@hey-api/openapi-ts gives a client that compiles', async (t) => {
   await createHeyClient({
     input: join(FOLDER, 'openapi.json'), output: { path: join(FOLDER, 'hey') }, plugins: ['@hey-api/client-fetch'], logs: { level: 'silent' }
   })
-  // It leaves the extensions of its imports to a bundler.
+  // The generator writes imports without extensions, for a bundler.
   const bundled = { module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler }
   t.same(compile('hey/index.ts', bundled), [])
 })

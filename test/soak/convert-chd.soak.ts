@@ -11,7 +11,7 @@ import { buildScanTest } from '../plugins/scans/support.ts'
 const execute = promisify(execFile)
 const INSTALL_MS = 300_000
 
-/** Installs the program where that can be done. @returns whether it is there */
+/** Installs the program if possible. @returns true if it is installed */
 async function hasChdman (): Promise<boolean> {
   if (await findChdman() !== null) return true
   if (process.getuid?.() !== 0) return false
@@ -27,7 +27,7 @@ async function hasChdman (): Promise<boolean> {
 
 const SECTOR = 2352
 const data = (seed: number) => toRaw(makeIso({ 'SYSTEM.CNF': Buffer.from('BOOT = cdrom:\\SLES_123.45;1'), 'SLES_123.45': noise(400_000, seed) }), 2)
-/** A sine, which is what the codec for audio is good at. */
+/** Creates a sine wave, which the audio codec compresses well. */
 function audio (sectors: number): Buffer {
   const samples = Buffer.alloc(sectors * SECTOR)
   for (let at = 0; at < samples.length; at += 4) {
@@ -65,7 +65,7 @@ if (!await hasChdman()) {
     return { name, tracks: [data(disc), Buffer.concat([Buffer.alloc(150 * SECTOR), audio(200 + disc)])] }
   })
 
-  t.test('discs with their playlist become CHDs and what they were, without losing a byte', async (t) => {
+  t.test('discs with their playlist become CHDs and the originals again, byte by byte', async (t) => {
     const folder = 'roms/psx/Tale (Europe)'
     for (const { name, tracks } of discs) {
       await put({
@@ -111,7 +111,7 @@ if (!await hasChdman()) {
     t.match((await scan({ platform_fs_slugs: ['saturn'] })).meta.scan_stats, { new_roms: 0, updated_roms: 0 })
   })
 
-  t.test('a disc of which a CHD would keep less than there is stays as it is', async (t) => {
+  t.test('a disc whose CHD would lose data stays as it is', async (t) => {
     const folder = 'roms/segacd/Odd'
     await put({
       [`${folder}/Odd.cue`]: `CATALOG 0000000000000\n${sheet('Odd', '    INDEX 01 00:00:00\r\n')}`,

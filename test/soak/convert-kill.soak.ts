@@ -12,10 +12,12 @@ import { AUTHORIZATION, type ScanRow, type SoakServer, WAIT_MS, startServer } fr
 const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 5)
 const SEED = Number(process.env.SOAK_SEED ?? Date.now() % 1_000_000)
 const GAMES = 120
-/** A conversion that was interrupted and begun anew may take this long on a busy machine. */
+/** An interrupted and restarted conversion may take this long on a busy machine. */
 const CONVERT_MS = 600_000
 
-/** Numbers from 0 to 1 that a seed repeats: https://en.wikipedia.org/wiki/Linear_congruential_generator */
+/**
+ * Creates a generator of reproducible numbers from 0 to 1: https://en.wikipedia.org/wiki/Linear_congruential_generator
+ */
 function createRandom (seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -33,7 +35,7 @@ t.comment(`SOAK_SEED=${SEED} SOAK_ROUNDS=${ROUNDS}`)
 
 const sha1 = (bytes: Uint8Array) => createHash('sha1').update(bytes).digest('hex')
 const nameOf = (game: number) => `Game ${String(game).padStart(3, '0')}`
-/** From some bytes to 4 MB, the later half of which does not compress. */
+/** Returns content from some bytes to 4 MB, whose second half is incompressible. */
 function contentOf (game: number): Buffer {
   const noise = Array.from({ length: game % 40 * 2_500 }, (_none, index) => createHash('sha1').update(`${game} ${index}`).digest())
   return Buffer.concat([Buffer.from(`${game} `.repeat(1 + game * 1_000)), ...noise])
@@ -74,7 +76,7 @@ interface Row { id: number, fs_name: string, sha1_hash: string, missing_from_fs:
 const ROWS = `select id, fs_name, sha1_hash, missing_from_fs, (select string_agg(file_name, '|') from rom_files where rom_id = roms.id) as files
   from roms order by fs_name`
 
-/** Compares disk and database with what was there at first. @returns what is wrong */
+/** Compares disk and database with the original state. @returns the differences */
 async function audit (server: SoakServer, ids: ReadonlyMap<string, number>): Promise<string[]> {
   const wrong: string[] = []
   const seen = new Set<string>()
@@ -103,7 +105,7 @@ const start = (t: Pick<Test, 'teardown'>) => startServer(t, dataDir, libraryDir)
 
 interface Victim {
   name: string
-  /** @returns the server that goes on */
+  /** @returns the server that runs after the kill */
   kill (server: SoakServer, t: Pick<Test, 'teardown'>): Promise<SoakServer>
 }
 
@@ -135,7 +137,7 @@ const VICTIMS: Victim[] = [
 const ids = new Map<string, number>()
 let undisturbedMs = 0
 
-await t.test('a conversion that nobody disturbs converts everything', async (t) => {
+await t.test('an undisturbed conversion converts everything', async (t) => {
   const server = await start(t)
   await waitForEnd(server, await server.scan())
   for (const { id, fs_name: name } of await until(() => server.query<Row>(ROWS), 'the rows', server.command)) ids.set(name.slice(0, -4), id)
@@ -168,7 +170,7 @@ for (const { name, kill } of VICTIMS) {
       t.same(later.slice(0, 5), [], `${what}, after a scan: ${later.length} things wrong`)
       await server.stop()
     }
-    // Back to plain files for the next victim.
+    // Convert back to plain files for the next victim.
     const server = await start(t)
     t.match(await waitForEnd(server, await startConversion(server, 'plain')), { status: 'finished' })
     t.same((await audit(server, ids)).slice(0, 5), [])

@@ -6,7 +6,7 @@ import { KEY, KINDS, addCreated, createTested, seeListed } from '../core/created
 import { runSvc, settings } from '../e2e/server.ts'
 import { run } from './image/namespace.ts'
 
-t.test('plugins of every kind that were created pass their own tests and are listed together, without another edit', async (t) => {
+t.test('created plugins of every kind pass their tests and are listed, without an edit', async (t) => {
   const folder = t.testdir({})
   const env = settings(join(folder, 'data'), KEY)
   for (const kind of KINDS) {
@@ -16,8 +16,8 @@ t.test('plugins of every kind that were created pass their own tests and are lis
   await seeListed(t, KINDS, env)
 })
 
-t.test('the printed steps can be run as they are, and the tests pass again after the first time', async (t) => {
-  // Elsewhere than this repository, whose packages Node would find from a folder of it.
+t.test('the printed steps run unchanged, and the tests pass a second time', async (t) => {
+  // Use a folder outside this repository, because Node would find the packages of the repository from inside.
   const place = mkdtempSync(join(tmpdir(), 'svc-created-'))
   t.teardown(() => { rmSync(place, { recursive: true, force: true }) })
   const env = settings(join(place, 'data'), KEY)

@@ -19,14 +19,14 @@ import { AUTHORIZATION, type SoakServer, WAIT_MS, startServer } from './server.t
 const NOTIFICATIONS = 1_000
 const CHANNELS = 20
 const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 2)
-/** A channel has one delivery under way at most: so many may arrive a second time after each kill. */
+/** A channel delivers one at a time, so this many deliveries may arrive a second time after each kill. */
 const IN_FLIGHT_MAX = CHANNELS
 
 const folder = await mkdtemp(join(tmpdir(), 'svc-soak-'))
 t.teardown(() => rm(folder, { recursive: true, force: true }))
 const dataDir = join(folder, 'data')
 
-/** The channel that keeps to no pace, so that a round takes seconds: the rest of the way is that of a webhook. */
+/** Installs a channel without a rate limit, so that a round takes seconds. All else is the same as for a webhook. */
 async function installChannel (): Promise<void> {
   const modules = join(dataDir, 'plugins', 'node_modules')
   await mkdir(modules, { recursive: true })
@@ -34,7 +34,7 @@ async function installChannel (): Promise<void> {
   await writeFile(join(dataDir, 'plugins', 'package.json'), JSON.stringify({ dependencies: { 'svc-channel-unpaced': '*' } }))
 }
 
-/** How often each delivery arrived, by its id. */
+/** Number of arrivals of each delivery by its id. */
 const arrived = new Map<string, number>()
 const receiver: Server = createServer((request, response) => {
   const id = String(request.headers['webhook-id'])
@@ -62,26 +62,26 @@ const createNotification = (id: number, created: string): OutgoingNotification =
   event: 'notification', id, kind: 'custom', level: 'info', title: `${id}`, body: '', url: null, data: {}, actor: null, created_at: created
 })
 
-/** Stores a notification once, whatever becomes of the database meanwhile: a commit may be lost, or only its answer. */
+/** Stores a notification once, even if the database is killed meanwhile and the commit, or only its answer, is lost. */
 async function store (server: SoakServer, notification: OutgoingNotification): Promise<void> {
   await until(async () => {
     const pool = new pg.Pool({ connectionString: server.databaseUrl(), max: 2 })
-    pool.on('error', () => { /* the query says so */ })
-    pool.on('connect', (client) => client.on('error', () => { /* the query says so */ }))
+    pool.on('error', () => { /* the query reports it */ })
+    pool.on('connect', (client) => client.on('error', () => { /* the query reports it */ }))
     const queue = createQueue({ pg: pool, log: pino({ level: 'silent' }) })
     try {
       await transaction(pool, async (client) => {
         const { rowCount } = await client.query('insert into soak_stored (id) values ($1) on conflict do nothing', [notification.id])
         if (rowCount === 1) await queue.enqueue(client, [{ user_id: 1, topic: 'custom', notification }])
       })
-      // Waited for, as the pool ends at once.
+      // Awaited, because the pool ends right after it.
       await pool.query("select pg_notify($1, '')", [WAKE_EVENT])
       return true
     } catch {
-      // Killed, or not back yet: what this test provokes.
+      // The database was killed, or is not back yet, as this test provokes.
       return null
     } finally {
-      await pool.end().catch(() => { /* it never began */ })
+      await pool.end().catch(() => { /* the connection never began */ })
     }
   }, 'a stored notification', { ...server.command, ms: WAIT_MS })
 }
@@ -95,7 +95,7 @@ const VICTIMS = {
 
 await installChannel()
 
-await t.test('kill -9 of any process loses no delivery, and doubles none but those under way', async (t) => {
+await t.test('kill -9 of any process loses no delivery, and repeats only running ones', async (t) => {
   const server = await startServer(t, dataDir, join(folder, 'library'))
   await until(() => server.query('create table if not exists soak_stored (id int primary key)'), 'a table', server.command)
   await addChannels(server)
@@ -119,7 +119,7 @@ await t.test('kill -9 of any process loses no delivery, and doubles none but tho
       const all = NOTIFICATIONS * CHANNELS
       await until(async () => arrived.size >= all, 'all of them', { ...server.command, ms: WAIT_MS }).catch(() => { /* counted below */ })
       await until(async () => (await server.query('select 1 from channel_deliveries'))?.length === 0, 'nothing that waits', { ...server.command, ms: WAIT_MS })
-      // What was under way when its worker died may still come a second time.
+      // A delivery that ran when its worker died may still arrive a second time.
       await sleep(1_000)
       const times = [...arrived.values()].reduce((sum, count) => sum + count, 0)
       const what = `round ${round}, ${name} killed after ${before} of ${all}`

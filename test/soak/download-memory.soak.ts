@@ -11,7 +11,7 @@ import { AUTHORIZATION, WAIT_MS, startServer } from './server.ts'
 
 const GIB = 2 ** 30
 const SIZES = { small: GIB, large: 4 * GIB }
-/** What a download leaves for the garbage collector, which runs when some 64 MiB of it are there. */
+/** Garbage of a download. The collector runs at about 64 MiB of it. */
 const GARBAGE_MIB = 128
 const SLOW_CLIENTS = 20
 const SLOW_BYTES = 16 * 1024 * 1024
@@ -25,7 +25,7 @@ function readMemory (pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 }
 
-/** What a process takes more than before while `work` runs, at most, in MiB. */
+/** Returns the additional peak memory of a process while `work` runs, in MiB. */
 async function measure (pid: number, work: () => Promise<unknown>): Promise<number> {
   const before = readMemory(pid)
   let most = before
@@ -35,7 +35,7 @@ async function measure (pid: number, work: () => Promise<unknown>): Promise<numb
   return Math.round(most - before)
 }
 
-t.test('a download takes a web worker no more memory when the file is larger, or the client slower', {
+t.test("a download's memory depends on neither the file's size nor the client's speed", {
   skip: process.platform !== 'linux' && 'memory is read from /proc'
 }, async (t) => {
   const platform = join(folder, 'library', 'roms', 'snes')

@@ -15,7 +15,9 @@ const PLATFORMS = ['gb', 'gba', 'nes']
 const CONTENTS = Array.from({ length: 9 }, (_none, index) => `content of game ${index}`)
 const sha1Of = (content: string) => createHash('sha1').update(content).digest('hex')
 
-/** Numbers from 0 to 1 that a seed repeats: https://en.wikipedia.org/wiki/Linear_congruential_generator */
+/**
+ * Creates a generator of reproducible numbers from 0 to 1: https://en.wikipedia.org/wiki/Linear_congruential_generator
+ */
 function createRandom (seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -37,7 +39,7 @@ const dataDir = join(folder, 'data')
 const libraryDir = join(folder, 'library')
 t.comment(`SOAK_SEED=${SEED} SOAK_ROUNDS=${ROUNDS}`)
 
-/** A ROM as it is listed. */
+/** A ROM in a list. */
 interface Listed {
   id: number
   name: string
@@ -50,10 +52,10 @@ interface Listed {
 const LISTED = `select r.id, r.name, r.sha1_hash, r.missing_from_fs, p.fs_slug as platform, r.fs_name
   from roms r join platforms p on p.id = r.platform_id order by r.id`
 
-/** A ROM without a name of its own is called as its file is. */
+/** Stands for the name of a ROM without a name of its own, which is that of its file. */
 const OF_FILE = 'the name of its file'
 
-/** The names that each content may have: an edit that was not answered may have been done or not. */
+/** Possible names of each content, because an unanswered edit may or may not be stored. */
 const names = new Map<string, Set<string>>()
 let edits = 0
 let files = 0
@@ -146,7 +148,7 @@ async function putFiles (): Promise<void> {
     await mkdir(dirname(path), { recursive: true })
     await writeFile(path, content)
   }
-  // Emptied folders look like disks that are not mounted.
+  // Refill the folders, because an empty one looks like a disk that is not mounted.
   for (const platform of PLATFORMS) await writeFile(join(libraryDir, 'roms', platform, `Stays ${platform}.bin`), `stays ${platform}`)
 }
 

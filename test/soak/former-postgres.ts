@@ -4,15 +4,15 @@ import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
 import { fetchPrograms, programsIn } from '../../plugins/backup/cluster/programs.ts'
 import { type Content, liveUpTo, readContent } from '../plugins/migrations/support.ts'
 
-/** The major version before this release's. */
+/** The former major version of PostgreSQL. */
 export const FORMER = '17'
 const RELEASE = '20261122190100-music'
 
-/** Whether npm has the programs of the former PostgreSQL, which then lie in the data directory. */
+/** Downloads the programs of the former PostgreSQL into the data directory; false if npm does not have them. */
 export const fetchFormer = (dataDir: string): Promise<boolean> =>
   fetchPrograms(dataDir, FORMER, new AbortController().signal).then(() => true, () => false)
 
-/** Makes of a data directory that has the programs one as the former PostgreSQL, and an earlier release, left it. */
+/** Turns a data directory with these programs into one of the former PostgreSQL and an earlier release. */
 export async function createFormer (dataDir: string): Promise<Content> {
   const server = await startEmbeddedPostgres({ dataDir: join(dataDir, 'db'), log: () => undefined, binaries: programsIn(dataDir, FORMER) })
   await liveUpTo(server.url, RELEASE)

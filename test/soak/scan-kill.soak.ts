@@ -7,12 +7,14 @@ import { until } from '../until.ts'
 import { COVERS, GAMES, audit, makeLibrary } from './library.ts'
 import { type ScanRow, type SoakServer, WAIT_MS, forgetScans, startServer } from './server.ts'
 
-/** A scan that was interrupted and begun anew may take this long on a busy machine. */
+/** An interrupted and restarted scan may take this long on a busy machine. */
 const SCAN_MS = 600_000
 const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 5)
 const SEED = Number(process.env.SOAK_SEED ?? Date.now() % 1_000_000)
 
-/** Numbers from 0 to 1 that a seed repeats: https://en.wikipedia.org/wiki/Linear_congruential_generator */
+/**
+ * Creates a generator of reproducible numbers from 0 to 1: https://en.wikipedia.org/wiki/Linear_congruential_generator
+ */
 function createRandom (seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -40,10 +42,10 @@ async function waitForEnd (server: SoakServer, task: string): Promise<ScanRow> {
   }, 'the end of the scan', { ...server.command, ms: SCAN_MS })
 }
 
-/** How long the whole scan takes when nobody disturbs it. */
+/** Duration of the whole undisturbed scan. */
 let undisturbedMs = 0
 
-await t.test('a scan that nobody disturbs finds everything', async (t) => {
+await t.test('an undisturbed scan finds everything', async (t) => {
   const server = await start(t)
   const since = performance.now()
   const row = await waitForEnd(server, await server.scan())
@@ -62,9 +64,9 @@ async function auditOf (server: SoakServer): Promise<string[]> {
 
 interface Victim {
   name: string
-  /** Kills it. @returns the server that goes on. */
+  /** Kills the victim. @returns the server that runs after it */
   kill (server: SoakServer, t: Pick<Test, 'teardown'>): Promise<SoakServer>
-  /** Whether a client that stays connected is told about the end. */
+  /** True if a client that stays connected receives the end. */
   isTold: boolean
 }
 

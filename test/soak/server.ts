@@ -11,10 +11,10 @@ import { until } from '../until.ts'
 export const ADMIN = { SVC_ADMIN_USERNAME: 'soak', SVC_ADMIN_PASSWORD: 'soak-tests-only' }
 export const AUTHORIZATION = `Basic ${Buffer.from(`${ADMIN.SVC_ADMIN_USERNAME}:${ADMIN.SVC_ADMIN_PASSWORD}`).toString('base64')}`
 
-/** Whatever else the machine does meanwhile. */
+/** Long enough for a busy machine. */
 export const WAIT_MS = 180_000
 
-/** A task as its row tells it. */
+/** A task in its row. */
 export interface ScanRow {
   status: string
   error: string | null
@@ -23,12 +23,12 @@ export interface ScanRow {
   ended_at: Date | null
 }
 
-/** A running server, and whoever takes its place. */
+/** A running server, which may be replaced by another process. */
 export interface SoakServer {
   command: Command
   url: string
   databaseUrl (): string
-  /** What a connected client was told about the end of scans. */
+  /** Ends of scans that a connected client received. */
   told: string[]
   query<Row extends object> (text: string, values?: unknown[]): Promise<Row[] | null>
   scan (): Promise<string>
@@ -48,7 +48,7 @@ function listen (url: string, told: string[]): Socket {
   return socket
 }
 
-/** Starts `svc` as a person would, on the data directory that an earlier one may have left. */
+/** Starts `svc` as a person would, on a data directory that may already be in use from an earlier run. */
 export async function startServer (
   t: Pick<Test, 'teardown'>, dataDir: string, libraryDir: string, more: Record<string, string> = {}
 ): Promise<SoakServer> {
@@ -63,18 +63,18 @@ export async function startServer (
 
   const databaseUrl = () => readServerState(dataDir)?.database_url ?? ''
 
-  /** Null while the database is away. */
+  /** Returns null while the database is unavailable. */
   async function query<Row extends object> (text: string, values: unknown[] = []): Promise<Row[] | null> {
     const client = new pg.Client({ connectionString: databaseUrl() })
-    client.on('error', () => { /* the query says so */ })
+    client.on('error', () => { /* the query reports it */ })
     try {
       await client.connect()
       return (await client.query<Row>(text, values)).rows
     } catch {
-      // Killed, or not back yet: what these tests provoke.
+      // The database was killed, or is not back yet, as these tests provoke.
       return null
     } finally {
-      await client.end().catch(() => { /* it never began */ })
+      await client.end().catch(() => { /* the connection never began */ })
     }
   }
 
@@ -103,7 +103,7 @@ export async function startServer (
   }
 }
 
-/** Forgets everything that scans made. */
+/** Deletes all results of scans. */
 export async function forgetScans (server: SoakServer, resources: string): Promise<void> {
   await until(() => server.query('delete from platforms'), 'an empty database', server.command)
   await until(() => server.query('delete from tasks'), 'no tasks', server.command)

@@ -9,7 +9,7 @@ t.comment(`SOAK_SEED=${SEED} SOAK_ROUNDS=${RUNS / 100}`)
 
 const play = await startHistoryHost(t)
 
-t.test('whatever devices and their user do, nothing is lost, nor undone, and all end up with the newest', async (t) => {
+t.test('any history of devices and their user loses nothing and ends with the newest', async (t) => {
   await fc.assert(fc.asyncProperty(histories({ kills: false }), play), { numRuns: RUNS, seed: SEED })
   t.pass(`${RUNS} histories`)
 })

@@ -12,11 +12,11 @@ const NOW = releases.at(-1) ?? ''
 const folder = await mkdtemp(join(tmpdir(), 'svc-soak-'))
 t.teardown(() => rm(folder, { recursive: true, force: true }))
 
-/** What is no title of a track is nothing since a later release. */
+/** Skips tags of files that are not tracks, because a later release stores none for them. */
 const lostIn = async (before: Awaited<ReturnType<typeof readContent>>, url: string) =>
   listLost(before, await readContent(url)).filter((line) => !line.includes('"track_meta":null'))
 
-await t.test('the database of every release comes to this one with all that people had', async (t) => {
+await t.test('the database of every release upgrades to this one without loss', async (t) => {
   for (const release of releases) {
     const url = await createTestDatabase(t, 'template0')
     await liveUpTo(url, release)
@@ -26,7 +26,7 @@ await t.test('the database of every release comes to this one with all that peop
   }
 })
 
-await t.test('kill -9 of an upgrade at any moment leaves the former schema or this one, and the next one ends it', async (t) => {
+await t.test('kill -9 of an upgrade leaves one of the two schemas, and the next one completes', async (t) => {
   const seen = new Set<string>()
   let upgradeMs = 0
   for (let round = 0; round <= ROUNDS; round++) {
@@ -37,7 +37,7 @@ await t.test('kill -9 of an upgrade at any moment leaves the former schema or th
     const env = settings(join(folder, `data-${round}`), { SVC_DATABASE_URL: url })
     const since = performance.now()
     const upgrade = runSvc(t, ['migrate'], env)
-    // The first one shows how long it takes.
+    // The first round measures the duration.
     if (round > 0) {
       await Promise.race([sleep(upgradeMs * round / ROUNDS), upgrade.ended])
       upgrade.child.kill('SIGKILL')
@@ -57,7 +57,7 @@ const COMMANDS = [['start'], ['web'], ['worker'], ['migrate'], ['database', 'ado
   ['tasks'], ['tasks', 'run', 'cleanup_assets'], ['tasks', 'stop', '00000000-0000-4000-8000-000000000001'],
   ['user', 'deleted'], ['user', 'restore', '1', 'x']]
 
-await t.test('every command refuses a database that a newer release made, in a line', async (t) => {
+await t.test('every command refuses the database of a newer release, in one line', async (t) => {
   const url = await createTestDatabase(t, 'template0')
   await migrateTo(url, NOW)
   await withConnection(url, (client) =>

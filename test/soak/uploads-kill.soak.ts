@@ -17,7 +17,7 @@ const DELETED_AT_ONCE = 7
 const RESTORED_AT_ONCE = 5
 const KILLS_OF_RESTORES = 6
 
-/** What each kill is of. A server gives up whose database ends six times in a row, none after a minute. */
+/** The victims in order. A server gives up if its database ends six times in a row within a minute of its start. */
 const KINDS = ['web worker', 'scan worker', 'web worker', 'database'] as const
 const DATABASE_KILLS_MAX = 5
 
@@ -28,7 +28,7 @@ const roms = join(libraryDir, 'roms', 'snes')
 const headers = { authorization: AUTHORIZATION }
 const sha1 = (bytes: Uint8Array) => createHash('sha1').update(bytes).digest('hex')
 
-/** Bytes that no other file has anywhere. */
+/** Creates content that no other file has. */
 function makeContent (name: string): Buffer {
   const seed = createHash('sha256').update(name).digest()
   const bytes = Buffer.alloc(CHUNK_BYTES * CHUNKS - 17)
@@ -43,7 +43,7 @@ async function killOne (server: SoakServer, turn: number, isSpared: boolean): Pr
   if (pid !== undefined) process.kill(pid, 'SIGKILL')
 }
 
-t.test('whatever is killed while ROMs are uploaded, deleted and restored, no file is lost', async (t) => {
+t.test('whatever is killed during ROM uploads, deletions and restores, no file is lost', async (t) => {
   await mkdir(roms, { recursive: true })
   const olds = new Map(Array.from({ length: OLD_GAMES }, (_none, index) => [`Old ${index}.sfc`, Buffer.from(`old ${index}`)]))
   for (const [name, bytes] of olds) await writeFile(join(roms, name), bytes)
@@ -54,7 +54,7 @@ t.test('whatever is killed while ROMs are uploaded, deleted and restored, no fil
   const platform = (await until(() => query<{ id: number }>("select id from platforms where fs_slug = 'snes'"), 'the platform'))[0]?.id
   const over = new AbortController()
 
-  /** The answer of a server that is there; whatever ends without one or with 5xx is asked again. */
+  /** Repeats a request until a server answers without 5xx. */
   const ask = (path: string, init: RequestInit) => until(async () => {
     const answer = await tryFetch(`${url}${path}`, init)
     if (answer === null || answer.status >= 500) return null
@@ -72,13 +72,13 @@ t.test('whatever is killed while ROMs are uploaded, deleted and restored, no fil
         'x-upload-total-chunks': String(CHUNKS)
       }
     })
-    // An earlier completion was done and could not say so.
+    // An earlier request completed the upload, but its response was lost.
     if (status === 400 && text.includes('already exists')) return null
     if (status !== 201) throw new Error(`${status} ${text}`)
     return (JSON.parse(text) as { upload_id: string }).upload_id
   }
 
-  /** Sends what is not there, as often as it takes. */
+  /** Sends missing parts until the upload is complete. */
   async function upload (name: string, bytes: Buffer): Promise<void> {
     const id = await start(name, bytes.length)
     if (id === null) return
@@ -172,7 +172,7 @@ t.test('whatever is killed while ROMs are uploaded, deleted and restored, no fil
   await restoring
   for (const [name, bytes] of olds) t.ok(bytes.equals(await readFile(join(roms, name))), `${name} is back`)
 
-  // Whatever was not scanned when it came.
+  // Scan the files that were not scanned when they arrived.
   const last = await server.scan()
   await until(async () => (await server.look(last))?.status === 'finished', 'the last scan', { ...command, ms: WAIT_MS })
   const rows = await until(() => query<{ id: number, fs_name: string, sha1_hash: string }>(
@@ -186,10 +186,10 @@ t.test('whatever is killed while ROMs are uploaded, deleted and restored, no fil
   await server.stop()
 })
 
-/** What a commit of a restore waits for. */
+/** The lock for which the commit of a restore waits. */
 const GATE = 424_242
 
-t.test('a restore that is killed between the move of the file and its commit is done by the next one', async (t) => {
+t.test('the next restore completes one that was killed between file move and commit', async (t) => {
   const place = join(folder, 'gate')
   const roms = join(place, 'library', 'roms', 'snes')
   await mkdir(join(roms, 'Folder'), { recursive: true })

@@ -14,7 +14,7 @@ interface By extends Partial<FuzzRequest> { isAdmin?: boolean }
 const faultOf = (answer: Partial<Answer>, { isAdmin = false, ...request }: By = {}) =>
   findFault({ ...FINE, ...answer }, { request: { ...REQUEST, ...request }, isAdmin }, ['a-secret'], ['/srv/library'])
 
-t.test('an answer is faulty by its status, its time, its body or what it gives away', async (t) => {
+t.test('a response is faulty by its status, time, body or leaked data', async (t) => {
   const problem = '{"detail":"No such thing"}'
   for (const [what, answer, fault] of [
     ['a 500', { status: 500, text: problem }, /^500/],
@@ -30,7 +30,7 @@ t.test('an answer is faulty by its status, its time, its body or what it gives a
   ] as const) t.match(faultOf(answer), fault, what)
 })
 
-t.test('what is refused as it should be is no fault', async (t) => {
+t.test('a correct refusal is no fault', async (t) => {
   t.equal(faultOf({}), null)
   t.equal(faultOf({ status: 404, text: '{"detail":"No such thing"}' }), null)
   t.equal(faultOf({ status: 503, headers: { ...FINE.headers, 'retry-after': '2' }, text: '{"detail":"x"}' }), null)
@@ -40,14 +40,14 @@ t.test('what is refused as it should be is no fault', async (t) => {
   t.equal(faultOf({ status: 404, text: '' }, { method: 'HEAD' }), null)
 })
 
-t.test('of several answers over one connection each is looked at', async (t) => {
+t.test('each of several responses over one connection is checked', async (t) => {
   const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
   t.equal(findRawFault({ text: ok + ok, ms: 1 }), null)
   t.match(findRawFault({ text: `${ok}HTTP/1.1 500 Internal Server Error\r\n\r\n`, ms: 1 }), /^HTTP\/1.1 500/)
   t.match(findRawFault({ text: ok, ms: GIVE_UP_MS }), /stays open/)
 })
 
-t.test('an id of an answer is asked for by what it is the id of', async (t) => {
+t.test('an id in a response is looked up by its kind', async (t) => {
   const ids = new Ids()
   ids.add('/api/client-tokens', '[{"id":7,"device_id":"d-1"}]')
   ids.add('/api/saves/{id}/versions', '[{"id":9}]')

@@ -3,15 +3,15 @@ import type { FuzzRequest } from './requests.ts'
 import type { Answer } from './transport.ts'
 import { GIVE_UP_MS } from './transport.ts'
 
-/** Longer than anything takes on a machine that does much else. */
+/** Longer than any request takes on a busy machine. */
 export const ANSWER_MAX_MS = Number(process.env.SOAK_ANSWER_MS ?? 5_000)
-/** What would tell how the server is made, or what it keeps to itself. */
+/** Patterns of internals and secrets that no response may contain. */
 const INSIDES = /\$argon2|postgres(ql)?:\/\/|\n {4}at \S+ ?\(|node_modules|node:internal|Failing row contains|violates \w+ constraint|-----BEGIN/
 
-/** What searches answer, with 500, where no provider can search. */
+/** The response of searches, with 500, if no provider can search. */
 const NOBODY = /^\{"detail":"No (?:SteamGridDB|metadata providers) enabled"\}$/
 
-/** Its 503 has a body that is described: what is ready and what is not. */
+/** The operation whose 503 has a described body: the readiness of each part. */
 const REPORT = 'getReadiness'
 
 export interface Asked { request: FuzzRequest, isAdmin: boolean }
@@ -34,7 +34,7 @@ function hasDetail (text: string): boolean {
   }
 }
 
-/** What is wrong with an answer, which may hold none of the secrets, and the folders for administrators alone. */
+/** Returns the fault of a response. It may contain no secret, and folders only for administrators. */
 export function findFault (
   answer: Answer, { request, isAdmin }: Asked, secrets: readonly string[], folders: readonly string[]
 ): string | null {
@@ -53,7 +53,7 @@ export function findFault (
   return findForeignBody(answer, request)
 }
 
-/** What is wrong with bytes that came over a connection, where several answers may follow each other. */
+/** Returns the fault of raw bytes from a connection, in which several responses may follow each other. */
 export function findRawFault ({ text, ms }: { text: string, ms: number }): string | null {
   if (ms >= GIVE_UP_MS) return 'a connection that stays open'
   if (ms > ANSWER_MAX_MS) return `a connection that was open for ${Math.round(ms)} ms`
@@ -63,7 +63,7 @@ export function findRawFault ({ text, ms }: { text: string, ms: number }): strin
   return INSIDES.exec(text)?.[0] ?? null
 }
 
-/** A request as a person can repeat it. */
+/** Describes a request so that a person can repeat it. */
 export function describe ({ operationId, method, url, headers, body }: FuzzRequest): string {
   const { authorization: _hidden, ...rest } = headers
   return `${operationId}: ${method} ${url.slice(0, 500)} ${JSON.stringify(rest).slice(0, 500)} ${body?.toString('latin1').slice(0, 800) ?? ''}`

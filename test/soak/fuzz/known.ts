@@ -3,13 +3,13 @@ import { isIdName, kindOf } from './values.ts'
 
 type Id = string | number
 
-/** How many of the newest of a kind are asked for again. */
+/** Number of newest ids of a kind that are requested again. */
 const NEWEST = 12
 const IDS_OF_KIND_MAX = 2_000
 const DEPTH_MAX = 6
 const ITEMS_MAX = 20
 
-/** The ids in an answer, each with what it is the id of. */
+/** Returns the ids in a response, each with its kind. */
 export function decodeKnown (kind: string, value: unknown, depth = DEPTH_MAX): [kind: string, id: Id][] {
   if (depth === 0 || typeof value !== 'object' || value === null) return []
   if (Array.isArray(value)) return value.slice(0, ITEMS_MAX).flatMap((one) => decodeKnown(kind, one, depth - 1))
@@ -21,7 +21,7 @@ export function decodeKnown (kind: string, value: unknown, depth = DEPTH_MAX): [
   })
 }
 
-/** The ids that answers gave, newest last. */
+/** Ids from responses, newest last. */
 export class Ids {
   #byKind = new Map<string, Id[]>()
 
@@ -34,7 +34,7 @@ export class Ids {
     }
   }
 
-  /** The id that one stands for now; any number where there is none of its kind yet. */
+  /** Returns an id for a placeholder; any number if there is no id of its kind yet. */
   look ({ kind, pick }: Known): Id {
     const ids = this.#byKind.get(kind) ?? []
     return ids[ids.length - 1 - pick % Math.min(ids.length, NEWEST)] ?? pick
@@ -45,7 +45,7 @@ function parse (text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // No JSON: nothing to learn from.
+    // The text is not JSON, so it contains no ids.
     return null
   }
 }

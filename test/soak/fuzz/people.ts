@@ -5,21 +5,21 @@ import { sha256 } from '../../../core/access/secrets.ts'
 import type { SoakServer } from '../server.ts'
 import { send } from './transport.ts'
 
-/** Who sends a request. */
+/** The sender of a request. */
 export interface Person {
   name: string
   isAdmin: boolean
-  /** What lets it in; nothing for guests. */
+  /** Headers with the credential; none for guests. */
   headers: Record<string, string>
-  /** Text that no answer may hold, other than the one that gave it out. */
+  /** Secrets that no response may contain, except the one that issued them. */
   secrets: string[]
 }
 
 type Kind = 'administrator' | 'editor' | 'member' | 'browser' | 'device' | 'narrow' | 'guest'
-/** How many of ten requests are theirs, or less. */
+/** The senders of ten requests. */
 export const CROWD: readonly Kind[] = ['administrator', 'administrator', 'editor', 'editor', 'member', 'member', 'browser', 'device', 'narrow', 'guest']
 
-/** A password need not be slow to guess here. */
+/** A cheap password hash, because nobody guesses these passwords. */
 const QUICK_HASH = { memoryCost: 8, timeCost: 1, parallelism: 1 }
 
 async function insert (server: SoakServer, sql: string, values: unknown[]): Promise<number> {
@@ -47,7 +47,7 @@ export const bearer = (raw: string) => ({ authorization: `Bearer ${raw}` })
 
 const cookiesOf = (given: string[] | undefined) => (given ?? []).map((one) => one.split(';', 1)[0] ?? '')
 
-/** Adds the cookies of an answer, and the header that repeats the one for forms. */
+/** Adds the cookies of a response, and the header that repeats the CSRF cookie. */
 async function openBrowser (server: SoakServer, headers: Record<string, string>): Promise<Record<string, string>> {
   const method = 'authorization' in headers ? 'POST' : 'GET'
   const url = method === 'POST' ? '/api/login' : '/api/heartbeat'
@@ -58,7 +58,7 @@ async function openBrowser (server: SoakServer, headers: Record<string, string>)
   return { cookie: cookies.join('; '), 'x-csrftoken': token }
 }
 
-/** Makes an account, or what else it takes, and lets it in. */
+/** Creates an account, or any other credential, and signs in. */
 export async function admit (server: SoakServer, kind: Kind, generation: number): Promise<Person> {
   const name = `${kind}-${generation}`
   if (kind === 'guest') return { name, isAdmin: false, headers: await openBrowser(server, {}), secrets: [] }
@@ -80,7 +80,7 @@ export async function admit (server: SoakServer, kind: Kind, generation: number)
   return person(bearer(raw), [raw])
 }
 
-/** Whether it is still let in: requests of others, or its own, may have ended that. */
+/** True if the credential still works. Requests of this or another person may have revoked it. */
 export async function isAdmitted (server: SoakServer, { headers, isAdmin, name }: Person): Promise<boolean> {
   if (name.startsWith('guest')) return true
   const answer = await send(server.url, { operationId: 'getOwnUser', method: 'GET', template: '', url: '/api/users/me', headers, body: null })

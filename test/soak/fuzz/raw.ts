@@ -20,7 +20,7 @@ const requests = fc.tuple(fc.constantFrom(...METHODS), fc.constantFrom(...TARGET
 
 const noise = fc.uint8Array({ minLength: 1, maxLength: 400 }).map((bytes) => Buffer.from(bytes))
 
-/** What may come over a connection: requests that are nearly right, cut off, several at once, or none at all. */
+/** Bytes on a connection: requests that are nearly valid, cut off, several at once, or garbage. */
 export const rawBytes: Arbitrary<Buffer> = fc.oneof(
   { weight: 6, arbitrary: requests.map((text) => Buffer.from(text, 'latin1')) },
   { weight: 2, arbitrary: fc.tuple(requests, fc.nat()).map(([text, at]) => Buffer.from(text.slice(0, at % (text.length + 1)), 'latin1')) },

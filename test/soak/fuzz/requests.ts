@@ -16,7 +16,7 @@ export interface Document {
 }
 export interface Place { method: string, path: string, operation: Operation }
 
-/** A request as it was made up: ids that answers gave are not in it yet. */
+/** A generated request, in which placeholders stand for ids of former responses. */
 export interface Draft {
   place: Place
   path: Record<string, unknown>
@@ -25,7 +25,7 @@ export interface Draft {
   body: { type: string | null, value: unknown }
 }
 
-/** A request as it is sent. */
+/** A request in its final form. */
 export interface FuzzRequest {
   operationId: string
   method: string
@@ -64,7 +64,7 @@ const headers: Arbitrary<Record<string, string>> = fc.record({
   'x-csrftoken': fc.constantFrom('x', ''),
   authorization: fc.constantFrom('Bearer x', 'Basic x', 'Basic Og==', 'Bearer', 'Digest username="x"', `Bearer ${'a'.repeat(5_000)}`)
 }, { requiredKeys: [] })
-/** Most requests have none: each of them may end a request before anything else looks at it. */
+/** Most requests have no extra headers, because each header may end a request before any other check. */
 const fewHeaders = mostly(6, fc.constant<Record<string, string>>({}), fc.tuple(headers, fc.nat()).map(([all, pick]) => {
   const entries = Object.entries(all)
   return Object.fromEntries([pick, pick >> 8].flatMap((at) => entries.slice(at % (entries.length + 1)).slice(0, 1)))
@@ -72,7 +72,9 @@ const fewHeaders = mostly(6, fc.constant<Record<string, string>>({}), fc.tuple(h
 
 const eager = (good: Arbitrary<unknown>, weight: number) => mostly(weight, good, junk)
 
-/** What `{id}` and its like are ids of: the part of the path before it says it where the name does not. */
+/**
+ * Returns values for `{id}` and similar parameters. The preceding part of the path names the kind if the name does not.
+ */
 function pathValue (path: string, { name, schema }: Parameter): Arbitrary<unknown> {
   const before = path.split(`/{${name}}`, 1)[0]?.split('/').at(-1) ?? ''
   const isOwnName = isIdName(name) && kindOf(name) !== '' && !['channel_id', 'session_id', 'token_id'].includes(name)
@@ -83,7 +85,7 @@ function pathValue (path: string, { name, schema }: Parameter): Arbitrary<unknow
     { weight: 1, arbitrary: valid({ type: 'integer', minimum: 0 }) }, { weight: 1, arbitrary: junk })
 }
 
-/** The parts that an operation without a described body takes are named by its text. */
+/** Returns the form of an operation without a described body, whose parts are named in its description. */
 function formOf (operation: Operation): Schema | null {
   const parts = [...operation.description.matchAll(/`(\w+File)`/g)].map(([, name]) => name ?? '')
   if (parts.length === 0) return null
@@ -95,7 +97,7 @@ function formOf (operation: Operation): Schema | null {
   }
 }
 
-/** The settings of a channel are keys beside its others. */
+/** Adds the settings of a channel, which are keys beside its others. */
 function withSettings (schema: Schema, { components }: Document): Schema {
   if (schema.properties?.min_level === undefined) return schema
   const settings = Object.entries(components.schemas).filter(([name]) => /^channel_\w+_settings$/.test(name))
@@ -131,7 +133,7 @@ function bodies (operation: Operation, document: Document): Arbitrary<Draft['bod
     { weight: 1, arbitrary: odd }))
 }
 
-/** Requests to one operation: right ones, nearly right ones, and ones that nobody would send. */
+/** Generates requests to one operation: valid ones, nearly valid ones, and absurd ones. */
 export function drafts (place: Place, document: Document): Arbitrary<Draft> {
   const parameters = place.operation.parameters ?? []
   const path = fc.record(Object.fromEntries(parameters.filter((one) => one.in === 'path')
@@ -171,7 +173,7 @@ function encodeBody ({ type, value }: Draft['body']): { type: string | null, byt
   return { type, bytes: Buffer.from(search.toString()) }
 }
 
-/** Puts the ids in that answers gave, and writes it out. */
+/** Replaces placeholders by ids of former responses, and encodes the request. */
 export function encode ({ place, path, query, headers, body }: Draft, look: (known: Known) => unknown): FuzzRequest {
   const filled = place.path.replace(/\{(\w+)\}/g, (_all, name: string) =>
     encodeURIComponent(plain(resolve(path[name], look))))

@@ -13,7 +13,7 @@ const PAYLOAD = {
   }
 }
 
-/** Events that clients may send, and ones that only the server sends or nobody knows. */
+/** Generates client events, events that only the server sends, and unknown ones. */
 export function messages (names: readonly string[]): Arbitrary<Message> {
   return fc.record({
     namespace: fc.constantFrom('/', '/', '/devices'),
@@ -25,10 +25,10 @@ export function messages (names: readonly string[]): Arbitrary<Message> {
   })
 }
 
-/** What the client itself takes for its own. */
+/** Event names that the client reserves for itself. */
 const RESERVED = new Set(['connect', 'connect_error', 'disconnect', 'disconnecting', 'newListener', 'removeListener'])
 
-/** Sockets that stay open, and whatever they hear. */
+/** Open sockets, and everything they receive. */
 export class Sockets {
   #base: string
   #hear: (who: string, text: string) => void
@@ -39,7 +39,7 @@ export class Sockets {
     this.#hear = hear
   }
 
-  /** Sends an event. @returns whether it could be, which it cannot be by who is not let in */
+  /** Sends an event. @returns true if it was sent, which needs a valid credential */
   async send (
     name: string, headers: Record<string, string>, message: Message, look: (known: Known) => unknown
   ): Promise<boolean> {

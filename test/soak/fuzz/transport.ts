@@ -2,12 +2,12 @@ import { Agent, type IncomingHttpHeaders, request as sendRequest } from 'node:ht
 import { connect } from 'node:net'
 import type { FuzzRequest } from './requests.ts'
 
-/** How long anybody waits for an answer, or for a connection to be closed, before it counts as none. */
+/** Time limit for a response, or for the close of a connection, after which it counts as missing. */
 export const GIVE_UP_MS = 60_000
 const TEXT_MAX_BYTES = 2 ** 20
 
 export interface Answer {
-  /** 0 for a connection that was closed without one. */
+  /** 0 for a connection that was closed without a response. */
   status: number
   headers: IncomingHttpHeaders
   text: string
@@ -16,7 +16,7 @@ export interface Answer {
 
 const agent = new Agent({ keepAlive: true, maxSockets: 8 })
 
-/** Sends one request. @returns what came back, a closed connection and none at all included */
+/** Sends one request. @returns the response, a closed connection, or a timeout */
 export function send (base: string, { method, url, headers, body }: FuzzRequest): Promise<Answer> {
   const since = performance.now()
   return new Promise((resolve) => {
@@ -40,7 +40,7 @@ export function send (base: string, { method, url, headers, body }: FuzzRequest)
   })
 }
 
-/** Writes bytes as they are and says that there are no more. @returns whatever came until the connection was closed */
+/** Writes raw bytes and ends the writing side. @returns all bytes received until the connection was closed */
 export function sendRaw (base: string, bytes: Buffer): Promise<{ text: string, ms: number }> {
   const { hostname, port } = new URL(base)
   const since = performance.now()
@@ -48,7 +48,7 @@ export function sendRaw (base: string, bytes: Buffer): Promise<{ text: string, m
     const chunks: Buffer[] = []
     const socket = connect({ host: hostname, port: Number(port) }, () => { socket.end(bytes) })
     socket.on('data', (chunk: Buffer) => { chunks.push(chunk) })
-    socket.on('error', () => { /* reset: closed, which is an answer too */ })
+    socket.on('error', () => { /* reset: the connection closed, which is valid too */ })
     socket.setTimeout(GIVE_UP_MS, () => { socket.destroy() })
     socket.on('close', () => { resolve({ text: Buffer.concat(chunks).toString('latin1'), ms: performance.now() - since }) })
   })

@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check'
 
-/** As much of a JSON schema as the document makes use of. */
+/** The keywords of JSON schema that the document uses. */
 export interface Schema {
   type?: string | string[]
   enum?: unknown[]
@@ -20,7 +20,7 @@ export interface Schema {
   contentMediaType?: string
 }
 
-/** Stands for an id that an earlier answer gave; which one is decided when it is sent. */
+/** A placeholder for an id of an earlier response, chosen when the request is sent. */
 export class Known {
   readonly kind: string
   readonly pick: number
@@ -31,7 +31,7 @@ export class Known {
   }
 }
 
-/** Stands for a file of a form. */
+/** A placeholder for a file of a form. */
 export class Upload {
   readonly name: string
   readonly content: Buffer
@@ -46,12 +46,12 @@ const NESTED_LEVELS = 1_000
 const ITEMS_MAX = 3
 const MATCHES = 30
 const GREATEST_INTEGER = 2 ** 31 - 1
-/** Words that one thing has under several names. */
+/** Several words for one kind of object. */
 const SAME_THING: Record<string, string> = {
   request: 'install', audit: 'event', raw: 'token', group: 'group', file: 'file', pair: 'token', entity: 'rom'
 }
 
-/** What the ids of a parameter, key or part of a path are ids of: `rom_ids` and `roms` are of ROMs. */
+/** Returns the kind of ids in a parameter, key or path: `rom_ids` and `roms` are ROMs. */
 export function kindOf (name: string): string {
   const word = name.replace(/_?ids?$/, '').split(/[-_/]/).at(-1)?.replace(/s$/, '') ?? ''
   return SAME_THING[word] ?? word
@@ -61,7 +61,7 @@ export const isIdName = (name: string): boolean => /(^|_)ids?$/.test(name)
 
 const known = (name: string): Arbitrary<unknown> => fc.nat(999).map((pick) => new Known(kindOf(name), pick))
 
-/** Nothing outside this machine: what is not refused leads to a closed port. */
+/** Only addresses of this machine. Those that are not refused lead to a closed port. */
 const ADDRESSES = ['http://127.0.0.1:9/hook', 'http://localhost/', 'http://[::1]:9/', 'http://[::ffff:127.0.0.1]/', 'http://2130706433/',
   'https://192.0.2.1/', 'http://169.254.169.254/latest', 'file:///etc/passwd', 'javascript:alert(1)', 'http://', '//evil.invalid']
 const FILE_NAMES = ['Game 1.srm', 'Game 2.srm', 'Game 1 [2024-01-02_03-04-05-678].srm', 'a.state', 'x.png', '../x', 'ü .srm', '日本.srm']
@@ -87,13 +87,13 @@ const FOREIGN_TEXTS = ['Ünï', '日本語', '🎮', 'e\u0301', '\u200b', '\ufef
 const times = fc.date({ min: new Date('1970-01-01'), max: new Date('2099-12-31'), noInvalidDate: true }).map((date) => date.toISOString())
 const nearTimes = fc.integer({ min: 0, max: 40 }).map((days) => new Date(Date.UTC(2026, 9, 1 + days)).toISOString())
 
-/** The first so many times as often as the second. */
+/** Chooses the common value `weight` times as often as the rare one. */
 export const mostly = <T>(weight: number, common: Arbitrary<T>, rare: Arbitrary<T>): Arbitrary<T> =>
   fc.oneof({ weight, arbitrary: common }, { weight: 1, arbitrary: rare })
 
 const matches = new Map<string, Arbitrary<string>>()
 
-/** Some texts of a pattern: making up new ones every time would take most of a run. */
+/** Generates some texts that match a pattern and reuses them, because generation would take most of a run. */
 function matching (pattern: string, maxLength: number): Arbitrary<string> {
   const kept = matches.get(pattern)
   if (kept !== undefined) return kept
@@ -108,7 +108,7 @@ function texts (schema: Schema, name: string): Arbitrary<string> {
   if (schema.format === 'date-time' || /(time|_at|_after|_before|mtime|start|end)$/.test(name)) return fc.oneof(times, nearTimes)
   const named = TEXTS[name]
   const lengths = { minLength, maxLength: Math.max(minLength, Math.min(maxLength, 40)) }
-  // A pattern that only forbids characters says little about the rest.
+  // A pattern that only forbids characters hardly limits the content.
   const free = pattern === undefined || pattern.startsWith('^[^')
     ? mostly(9, fc.string(lengths), fc.constantFrom(...FOREIGN_TEXTS))
     : matching(pattern, schema.maxLength ?? Infinity)
@@ -127,14 +127,14 @@ const contents = fc.oneof(
   fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
   fc.constantFrom('one', 'two', 'three', '<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>', 'GIF89a', '').map((text) => Buffer.from(text)),
   fc.constant(Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')),
-  // The same picture, said to be 60,000 pixels wide and high.
+  // The same picture with a declared size of 60,000 × 60,000 pixels.
   fc.constant(Buffer.from('iVBORw0KGgoAAAANSUhEUgAA6mAAAOpgCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')))
 
 export const uploads: Arbitrary<Upload> = fc
   .tuple(mostly(4, fc.constantFrom(...FILE_NAMES), fc.string({ maxLength: 300 })), contents)
   .map(([name, content]) => new Upload(name, content))
 
-/** Values that a schema lets through, or nearly: the names of keys say what they should be. */
+/** Generates values that a schema accepts, or nearly. The names of keys suggest their meaning. */
 export function valid (schema: Schema, name = ''): Arbitrary<unknown> {
   if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map((one) => valid(one, name)))
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum)
@@ -170,7 +170,7 @@ const nested = (levels: number): unknown => {
   return value
 }
 
-/** Values that break what trusts its input. */
+/** Values that break code without input checks. */
 export const junk: Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(null, true, -1, 0, 1.5, -0, 1e308, 2 ** 31, 2 ** 53, '', ' ', '0', '\0', 'a\0b', '\ud800', '\u202Eevil', '../../etc/passwd',
     "'; drop table users; --", '%00', '{}', 'NaN', 'Infinity', '1e999', '9'.repeat(40), 'a'.repeat(70_000), [], {}, [[]], [null],
@@ -191,7 +191,7 @@ function listPlaces (value: unknown, at: Step[] = []): Step[][] {
   return [at, ...inner]
 }
 
-/** `value` with what is at one of its places replaced; undefined takes it away. */
+/** Replaces the value at one location; undefined removes it. */
 function replaceAt (value: unknown, [step, ...rest]: Step[], by: unknown): unknown {
   if (step === undefined || !isBranch(value)) return by
   const copy: Record<Step, unknown> = Array.isArray(value) ? Object.assign([], value) as never : { ...value }
@@ -199,7 +199,7 @@ function replaceAt (value: unknown, [step, ...rest]: Step[], by: unknown): unkno
   return copy
 }
 
-/** Valid values of which one part is junk, is gone, or is too many. */
+/** Generates valid values of which one part is junk, missing, or additional. */
 export function mutated (schema: Schema): Arbitrary<unknown> {
   return fc.tuple(valid(schema), fc.nat(), mostly(5, junk, fc.constant(undefined)), fc.boolean())
     .map(([value, pick, by, isAdded]) => {
@@ -209,7 +209,7 @@ export function mutated (schema: Schema): Arbitrary<unknown> {
     })
 }
 
-/** `value` with every known id in its place. */
+/** Replaces every placeholder in `value` by an id. */
 export function resolve (value: unknown, look: (known: Known) => unknown): unknown {
   if (value instanceof Known) return look(value)
   if (!isBranch(value)) return value

@@ -5,25 +5,25 @@ import { decodeKnown } from './known.ts'
 import { addUser, bearer } from './people.ts'
 import type { SoakServer } from '../server.ts'
 
-/** Its rows have numbers from here on, which nobody else's reach. */
+/** First id of the witness's rows, which no other rows reach. */
 const FIRST_NUMBER = 7_000_001
 const MARK = 'kept-by-the-witness'
 const PASSWORD = 'only the witness knows this'
 const SEQUENCES = ['users', 'assets', 'asset_versions', 'client_tokens', 'devices', 'play_sessions', 'notifications', 'notification_channels', 'sync_sessions']
 const CONTENT = `${MARK} content`
 
-/** Somebody whose data nobody else may read, change or lose. */
+/** A user whose data nobody else may read, change or delete. */
 export interface Witness {
-  /** Numbers and ids of its rows, by kind. */
+  /** Ids of its rows, by kind. */
   ids: Map<string, (string | number)[]>
   secrets: string[]
-  /** What is wrong with an answer to somebody who is no administrator. */
+  /** Returns data of the witness in a response to another user who is not an administrator. */
   findLeak (text: string, asked: string): string | null
-  /** What was lost or changed since the beginning. */
+  /** Lists rows that were lost or changed since the beginning. */
   listLosses (): Promise<string[]>
 }
 
-/** Numbers of rows that its owner changes by being there are left out. */
+/** Rows to compare, without values that the witness's own sign-ins change. */
 const KEPT = `select 'users' as place, id::text || username || coalesce(email, '') || coalesce(password_hash, '') || role || enabled::text as row from users where id = $1
   union all select 'assets', concat_ws('|', id, file_name, sha1, disk_path, is_public, deleted_at) from assets where user_id = $1
   union all select 'asset_versions', concat_ws('|', v.id, v.sha1, v.disk_path) from asset_versions v join assets a on a.id = v.asset_id where a.user_id = $1
@@ -61,7 +61,7 @@ function formOf (part: string, fileName: string, content: string): FormData {
   return form
 }
 
-/** Gives the witness one row, or more, of everything a user can have. */
+/** Adds at least one row of everything a user can have. */
 export async function addWitness (server: SoakServer, rom: number): Promise<Witness> {
   const restoreNumbers = await shiftNumbers(server)
   const user = await addUser(server, 'witness', 'user', PASSWORD)

@@ -5,35 +5,36 @@ import { SERVER_DIR } from '../../../core/server-dir.ts'
 import { type Stage, argumentsOf, listContext, readStages, sourceStageOf, wordsOf } from './dockerfile.ts'
 import { quote, run, runApart } from './namespace.ts'
 
-// Builds the image as its Dockerfile says, without Docker: a stage is a folder laid over the base, and each RUN is run
-// in it as root. The base is Debian's smallest system with this Node and its npm, the user `node` and nothing else.
+// Builds the image from its Dockerfile without Docker: a stage is a folder laid over the base, and each RUN runs in it
+// as
+// root. The base is Debian's smallest system with only this Node, its npm and the user `node`.
 
 const DEBIAN = 'http://deb.debian.org/debian'
-/** Of the machine, so that packages can be fetched; never part of a stage. */
+/** Files of the machine that are mounted so that packages can be downloaded. They are never part of a stage. */
 const LENT = ['/etc/resolv.conf', '/etc/hosts', '/etc/ssl/certs'].filter((path) => existsSync(path))
 const { NODE_EXTRA_CA_CERTS: authorities } = process.env
 const AUTHORITIES: NodeJS.ProcessEnv = { NODE_EXTRA_CA_CERTS: authorities, npm_config_cafile: authorities }
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 export interface Image {
-  /** Bottom last, as overlayfs takes them. */
+  /** The lowest layer is last, as in overlayfs. */
   layers: string[]
   env: Record<string, string>
   workdir: string
   cmd: string[]
   healthcheck: string[]
-  /** What the stages in between left, by name. */
+  /** Folders of the intermediate stages, by name. */
   stages: ReadonlyMap<string, string>
 }
 
-/** @param unpacked a folder that debootstrap was unpacked into */
+/** @param unpacked a folder that contains the unpacked debootstrap */
 export async function makeBase (folder: string, unpacked: string): Promise<string> {
   const base = join(folder, 'base')
   const env = { ...process.env, DEBOOTSTRAP_DIR: join(unpacked, 'usr', 'share', 'debootstrap') }
   const script = join(unpacked, 'usr', 'sbin', 'debootstrap')
   await run('sh', [script, '--variant=minbase', '--no-check-gpg', 'bookworm', base, DEBIAN], { env })
   await cp(process.execPath, join(base, 'usr', 'local', 'bin', 'node'))
-  // …/npm/bin/npm-cli.js
+  // npm's folder, two levels above npm/bin/npm-cli.js.
   const npm = dirname(dirname((await run('sh', ['-c', 'readlink -f "$(command -v npm)"'])).trim()))
   await cp(npm, join(base, 'usr', 'local', 'lib', 'node_modules', 'npm'), { recursive: true })
   await runApart(`chroot ${quote(base)} sh -euc ${quote('ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm; ' +
@@ -80,7 +81,7 @@ class StageBuild {
         if (word !== '.') throw new Error(`no way to copy '${word}' here: write one`)
         for (const path of listContext()) await cp(join(SERVER_DIR, path), join(target, path))
       } else {
-        // A folder's content, links as they are.
+        // Copies a folder's content without resolving links.
         await cp(join(this.#done.get(from) ?? '', word), target, { recursive: true, verbatimSymlinks: true })
       }
     }
@@ -117,7 +118,7 @@ class StageBuild {
   }
 }
 
-/** @param arch as Docker calls it: `amd64`, `arm64` */
+/** @param arch in Docker's terms: `amd64`, `arm64` */
 export async function buildImage (base: string, folder: string, arch: string): Promise<Image> {
   const stages = new Map<string, string>()
   let last: StageBuild | null = null
@@ -131,7 +132,7 @@ export async function buildImage (base: string, folder: string, arch: string): P
   return { layers: [upper, base], env, workdir, cmd, healthcheck, stages }
 }
 
-/** Of the stage that packages are installed in, for another processor. */
+/** Builds the stage that installs packages, for another architecture. */
 export async function buildPackages (base: string, folder: string, arch: string): Promise<string> {
   const stages = new Map<string, string>()
   for (const stage of readStages().slice(0, -1)) {
@@ -142,7 +143,7 @@ export async function buildPackages (base: string, folder: string, arch: string)
   return join(stages.get('packages') ?? '', 'svc', 'node_modules')
 }
 
-/** Debian's debootstrap, unpacked and not installed. @returns null when it cannot be fetched */
+/** Downloads Debian's debootstrap and unpacks it without an installation. @returns null if the download fails */
 export async function fetchDebootstrap (folder: string): Promise<string | null> {
   try {
     await mkdir(folder, { recursive: true })
@@ -151,7 +152,7 @@ export async function fetchDebootstrap (folder: string): Promise<string | null> 
     await run('sh', ['-euc', 'dpkg -x debootstrap_*.deb .'], { cwd: folder })
     return folder
   } catch {
-    // Another system, or no way to its packages: what the test says.
+    // The system is another one, or has no access to packages. The test reports that.
     return null
   }
 }

@@ -8,7 +8,7 @@ import type { Image } from './build.ts'
 import { type Running, firstProcess, quote, run, start, startApart } from './namespace.ts'
 
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
-/** What examples/self-host/compose.yml leaves to root: of all others the kernel takes away. */
+/** The capabilities that examples/self-host/compose.yml leaves to root. The kernel drops all others. */
 const CAPABILITIES = ['chown', 'dac_read_search', 'setgid', 'setuid']
 const AS_ROOT = ['setpriv', '--inh-caps=-all', `--bounding-set=-all,${CAPABILITIES.map((name) => `+${name}`).join(',')}`, '--no-new-privs', '--']
 
@@ -18,18 +18,18 @@ export interface ContainerOptions {
   library: string
   isLibraryWritable?: boolean
   env: Record<string, string>
-  /** In place of the image's own. */
+  /** Overrides the image's own command. */
   cmd?: string[]
-  /** As `docker run --user`; root otherwise, with few capabilities. */
+  /** Like `docker run --user`; by default root with few capabilities. */
   user?: { uid: number, gid: number }
 }
 
 export interface Container extends Running {
-  /** Process 1, by its id out here. */
+  /** Process 1, by its id outside the container. */
   pid: number
-  /** What runs in it, the ended ones that nobody asked for too. */
+  /** Lists its processes, including zombies. */
   processes (): Process[]
-  /** As `docker exec` does it: as the user of the container, without going through process 1. */
+  /** Runs a command like `docker exec`: as the user of the container, not as a child of process 1. */
   exec (command: readonly string[]): Running
   stop (): Promise<number | null>
 }
@@ -49,12 +49,12 @@ function readProcess (pid: number): Process[] {
       capabilities: field('CapEff')
     }]
   } catch {
-    // It ended just now.
+    // The process has just ended.
     return []
   }
 }
 
-/** Those of the same namespace. */
+/** Lists the processes of the same namespace. */
 function listProcesses (first: number): Process[] {
   const namespace = (pid: number | string) => {
     try {
@@ -83,7 +83,7 @@ function isBelow (pid: number, ancestor: number): boolean {
   return false
 }
 
-/** Starts the image on a root that cannot be written to: all there is to write are the volumes and a tmpfs. */
+/** Starts the image on a read-only root. Only the volumes and a tmpfs are writable. */
 export async function startContainer (t: Pick<Test, 'teardown'>, folder: string, options: ContainerOptions): Promise<Container> {
   const { image, cmd = image.cmd, data, library, isLibraryWritable = false, user } = options
   const { layers, env: imageEnv, workdir } = image
@@ -102,7 +102,7 @@ export async function startContainer (t: Pick<Test, 'teardown'>, folder: string,
     'mount -t proc proc "$root/proc"',
     'mount --bind /dev "$root/dev"',
     'mount -t tmpfs tmpfs "$root/dev/shm"',
-    // Relative to where process 1 is, as a container has it.
+    // The root path is relative to process 1, as in a container.
     `exec env -i ${Object.entries(env).map(([name, value]) => quote(`${name}=${value}`)).join(' ')} ` +
       `chroot ${switchUser} "$root" sh -c 'cd ${workdir}; exec "$@"' sh ${command.map(quote).join(' ')}`
   ].join('\n'), { PATH: process.env.PATH })

@@ -8,7 +8,7 @@ export const DOCKERFILE = readFileSync(join(SERVER_DIR, 'Dockerfile'), 'utf8')
 
 export interface Stage { name: string, platform: string | null, steps: Instruction[] }
 
-/** Its build stages, in order; the last one is the image. */
+/** Reads its build stages in order; the last one is the image. */
 export function readStages (): Stage[] {
   const stages: Stage[] = []
   for (const instruction of DockerfileParser.parse(DOCKERFILE).getInstructions()) {
@@ -23,13 +23,13 @@ export function readStages (): Stage[] {
   return stages
 }
 
-/** What stands behind the keyword and its flags, as one line: a comment between two lines of it is none of it. */
+/** Returns the text after the keyword and its flags as one line, without comments between its lines. */
 export function argumentsOf (instruction: Instruction): string {
   return (instruction.getRawArgumentsContent() ?? '').split('\n').filter((line) => !/^\s*#/.test(line))
     .map((line) => line.replace(/\\\s*$/, '').trim()).join(' ').trim()
 }
 
-/** A command as `["a", "b"]` gives it. */
+/** Parses a command in the form `["a", "b"]`. */
 export const wordsOf = (instruction: Instruction): string[] =>
   JSON.parse(argumentsOf(instruction).replace(/^CMD\s+/, '')) as string[]
 
@@ -38,14 +38,14 @@ export const sourceStageOf = (instruction: Instruction): string | null =>
 
 const rules = ignore.default().add(readFileSync(join(SERVER_DIR, '.dockerignore'), 'utf8'))
 
-/** Whether a file of this repository goes to whoever builds, as `.dockerignore` has it. */
+/** True if `.dockerignore` lets this file into the build context. */
 export const isSent = (path: string): boolean => !rules.ignores(path)
 
 export function listContext (): string[] {
   const read = (folder: string) => readdirSync(join(SERVER_DIR, folder), { withFileTypes: true })
   const list = (folder: string): string[] => read(folder).flatMap((entry) => {
     const path = join(folder, entry.name)
-    // Never let in again, and too many to look at.
+    // These folders are never re-included, and are too large to list.
     if (entry.name === 'node_modules' || entry.name === '.git') return []
     return entry.isDirectory() ? list(path) : [path].filter(isSent)
   })
