@@ -6,7 +6,7 @@ import { AuditEvent } from './entities.ts'
  * A security event: who did what, from which address, and to which object. It never contains a password, token or code.
  */
 export interface AuditRecord {
-  /** Such as `sign_in.failed`. */
+  /** The name of the event, such as `sign_in.failed`. */
   event: AuditEventName
   user?: { id: number, username: string } | null
   /** The username from the request, if no such account exists. */
