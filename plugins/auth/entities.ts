@@ -17,7 +17,7 @@ export const Session = defineEntity({
     user: () => p.manyToOne(User).deleteRule('cascade').joinColumn('user_id').index(),
     user_agent: columns.text().default(''),
     address: columns.text().default(''),
-    /** The browser as a device. */
+    /** The browser's row among the devices. */
     device: () => p.manyToOne(Device).deleteRule('set null').joinColumn('device_id').nullable().index(),
     /** The sealed proof that the OpenID provider expects when the session ends there too. */
     id_token: columns.text().nullable(),

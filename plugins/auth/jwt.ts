@@ -13,7 +13,7 @@ const ClaimsSchema = Type.Object({
   /** The username. */
   sub: Type.String(),
   type: Type.String(),
-  /** Space-separated. */
+  /** Scopes, separated by spaces. */
   scopes: Type.Optional(Type.String()),
   /** Id of a token for one use. */
   jti: Type.Optional(Type.String()),
