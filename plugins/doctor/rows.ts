@@ -1,10 +1,10 @@
 import type pg from 'pg'
 
 export interface DatabaseFacts {
-  /** Such as 180004. */
+  /** The version as a number, such as 180004. */
   version: number
   max_connections: number
-  /** Milliseconds since 1970, by its clock. */
+  /** The clock of the database in milliseconds since 1970. */
   now_ms: number
 }
 
