@@ -13,7 +13,7 @@ export interface GameDraft {
   game: Omit<ExportGame, 'media'>
   /** The path of its media below each media folder, without extension. */
   stem: string
-  /** Media in the resources folder by kind: paths relative to it. */
+  /** Media in the resources folder by kind, as paths relative to that folder. */
   sources: ReadonlyMap<MediaKind, string>
 }
 

@@ -4,7 +4,7 @@ import { EXPORT_QUEUE } from './service.ts'
 
 interface ExportJob {
   exporter: string
-  /** Null means all. */
+  /** Platforms to export; null means all. */
   platform_ids: number[] | null
 }
 

@@ -33,7 +33,7 @@ function createRoute ({ key, name, fileName }: ExporterDefinition, route: string
   }
 }
 
-/** One route per active exporter. */
+/** Registers one route per active exporter. */
 const routes: Routes = async (app) => {
   const taken = new Map<string, string>()
   for (const { key, definition } of app.exports.listExporters()) {

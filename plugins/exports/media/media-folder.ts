@@ -19,7 +19,7 @@ export interface MediaFolder {
   exists: boolean
 }
 
-/** @throws PathRefusedError when a symbolic link leads out of the platform's folder. */
+/** @throws PathRefusedError if a symbolic link leads out of the platform's folder */
 export async function openMediaFolder (root: string, path: string): Promise<MediaFolder> {
   const real = await resolveInside(root, path)
   try {
