@@ -11,7 +11,7 @@ export interface Title {
   releaseDate: number
   size: number
   version: number
-  /** 0 to 100. */
+  /** From 0 to 100. */
   rating: number
   rank: number
 }
