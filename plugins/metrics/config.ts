@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Formatted, Section, Switch } from '../../core/config/setting.ts'
 
 export const MetricsSchema = Section({
-  enabled: Switch('SVC_METRICS', 'Measures what the server does, and tells it at /metrics in the format of Prometheus'),
+  enabled: Switch('SVC_METRICS', 'Measures the server, and serves the metrics at /metrics in the format of Prometheus'),
   allow: Type.Array(Formatted('network'), {
     default: [],
     env: 'SVC_METRICS_ALLOW',
