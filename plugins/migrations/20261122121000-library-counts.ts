@@ -59,7 +59,7 @@ const COUNT_MATCHES = `create function count_matches() returns trigger language 
   return null;
 end $$`
 
-/** The same triggers as in the entities. */
+/** These triggers equal those of the entities. */
 const statementTriggers = (table: string, run: string) => [
   `create trigger ${run}_insert after insert on "${table}" referencing new table as added for each statement execute function ${run}()`,
   `create trigger ${run}_update after update on "${table}" referencing old table as removed new table as added for each statement execute function ${run}()`,

@@ -47,7 +47,7 @@ const KEEP_PLACE = `create function keep_place_of_game () returns trigger langua
   return null;
 end $$`
 
-/** The same triggers as in the entities. */
+/** These triggers equal those of the entities. */
 const PLACE = ['platform_id', 'fs_name', 'fs_name_no_ext', 'regions']
 const isOther = PLACE.map((column) => `old.${column} is distinct from new.${column}`).join(' or ')
 const statementTriggers = [
