@@ -31,7 +31,7 @@ export function createAccounts (app: FastifyInstance, settings: OidcSettings) {
   async function findByEmail (em: EntityManager, identity: Identity): Promise<User | null> {
     if (!identity.hasVerifiedEmail) return null
     const user = await em.findOne(User, { email: identity.email })
-    // The same person may have signed in for the first time at this moment.
+    // A concurrent sign-in of this person may have linked the account at this moment.
     if (user === null || !user.enabled || isLinked(user, identity)) return user
     // An address may pass to another person in time, a subject never does. A link to another provider is replaced.
     if (user.oidc_issuer === identity.issuer) {
@@ -88,7 +88,7 @@ export function createAccounts (app: FastifyInstance, settings: OidcSettings) {
         return user
       } catch (err) {
         if (!(err instanceof UniqueConstraintViolationException)) throw err
-        // The same person may sign in twice at once.
+        // A concurrent sign-in of this person may have created the account.
         const twin = await findLinked(em, identity)
         if (twin !== null) return twin
       }
