@@ -6,7 +6,7 @@ const Value = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
 const Key = Type.Union([Type.String(), Type.Integer()])
 
 export const EmulatorjsSchema = Section({
-  debug: Off('Has the emulator log what it does'),
+  debug: Off('Turns on the log of the emulator'),
   cache_limit: Type.Optional(Type.Integer({ minimum: 0, description: 'Most bytes of a ROM that browsers cache' })),
   disable_auto_unload: Off('Keeps the emulator when the page is left'),
   disable_batch_bootup: Off('Starts emulators one by one'),
@@ -27,4 +27,4 @@ export const EmulatorjsSchema = Section({
     { additionalProperties: false }), {
     default: {}, description: 'Core, or default for all → player 0 to 3 → button → key (value) and gamepad button (value2)'
   })
-}, 'The emulator in the browser: what web apps are told')
+}, 'Settings of the emulator in the browser, for web apps')

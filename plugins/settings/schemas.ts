@@ -68,8 +68,8 @@ const Override = (what: string) =>
 
 /** The scan section. Unknown keys are ignored. */
 export const ScanSettingsSchema = Type.Object({
-  metadata_priority: Names('Sources of text, most trusted first'),
-  artwork_priority: Names('Sources of artwork, most trusted first'),
+  metadata_priority: Names('Providers of text, most trusted first'),
+  artwork_priority: Names('Providers of artwork, most trusted first'),
   cover_priority: Override('covers'),
   screenshot_priority: Override('screenshots'),
   manual_priority: Override('manuals'),
@@ -122,8 +122,8 @@ export const ConfigViewSchema = Type.Object({
   EJS_CONTROLS: Type.Record(Type.String(), Type.Object({ _0: Buttons, _1: Buttons, _2: Buttons, _3: Buttons }), {
     description: 'Core → player → button → key and gamepad button'
   }),
-  SCAN_METADATA_PRIORITY: Strings('Sources of text, most trusted first'),
-  SCAN_ARTWORK_PRIORITY: Strings('Sources of artwork, most trusted first'),
+  SCAN_METADATA_PRIORITY: Strings('Providers of text, most trusted first'),
+  SCAN_ARTWORK_PRIORITY: Strings('Providers of artwork, most trusted first'),
   SCAN_ARTWORK_PRIORITY_OVERRIDES: Type.Object({
     url_cover: Type.Optional(Type.Array(Type.String())),
     url_screenshots: Type.Optional(Type.Array(Type.String())),
@@ -131,7 +131,7 @@ export const ConfigViewSchema = Type.Object({
   }, { description: 'Kinds of media with a priority of their own' }),
   SCAN_REGION_PRIORITY: Strings('Region codes, most wanted first'),
   SCAN_LANGUAGE_PRIORITY: Strings('Language codes, most wanted first'),
-  SCAN_MEDIA: Strings('Media kept besides the cover'),
+  SCAN_MEDIA: Strings('Media to store besides the cover'),
   GAMELIST_AUTO_EXPORT_ON_SCAN: Type.Boolean(),
   GAMELIST_MEDIA_THUMBNAIL: StringEnum(THUMBNAILS),
   GAMELIST_MEDIA_IMAGE: StringEnum(IMAGES),
