@@ -20,7 +20,7 @@ export const StatsSchema = Type.Object({
   STATES: Type.Integer({ description: 'States of all users' }),
   SCREENSHOTS: Type.Integer({ description: 'Screenshots of all users, including the pictures of saves and states' }),
   TOTAL_FILESIZE_BYTES: Type.Integer(),
-  METADATA_COVERAGE: byPlatform(MetadataCoverageItem, 'How many ROMs each provider knows'),
+  METADATA_COVERAGE: byPlatform(MetadataCoverageItem, 'Number of ROMs that each provider knows'),
   REGION_BREAKDOWN: byPlatform(RegionBreakdownItem, 'ROMs by region, most first'),
   EXTENSION_BREAKDOWN: byPlatform(ExtensionBreakdownItem, 'ROMs and their size by file type, largest first')
 }, { title: 'Stats' })
