@@ -20,7 +20,7 @@ export const TasksSchema = Section({
     description: 'Minutes without a further change before that scan; fractions are allowed'
   }),
   cleanup_orphaned_resources: Switch('ENABLE_SCHEDULED_CLEANUP_ORPHANED_RESOURCES',
-    'Deletes artwork of ROMs that are gone on a schedule'),
+    'Deletes artwork of deleted ROMs on a schedule'),
   cleanup_orphaned_resources_cron: Formatted('cron', {
     default: '0 5 * * *',
     env: 'SCHEDULED_CLEANUP_ORPHANED_RESOURCES_CRON',
@@ -34,7 +34,7 @@ export const TasksSchema = Section({
     description: 'Schedule, in UTC'
   }),
   update_switch_titledb: Switch('ENABLE_SCHEDULED_UPDATE_SWITCH_TITLEDB',
-    'Downloads the table of Switch titles, which the feed for Tinfoil tells, on a schedule'),
+    'Downloads the table of Switch titles for the Tinfoil feed on a schedule'),
   update_switch_titledb_cron: Formatted('cron', {
     default: '0 4 * * *',
     env: 'SCHEDULED_UPDATE_SWITCH_TITLEDB_CRON',
