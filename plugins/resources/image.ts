@@ -12,7 +12,7 @@ export async function openImage (input: SharpInput): Promise<Sharp> {
   return sharp(input, { limitInputPixels: PIXELS_MAX })
 }
 
-/** A small cover is 20 % of the large one when that is at least this high, else 40 %. */
+/** Height from which a small cover is 20 % of the large one; below it 40 %. */
 const TALL_COVER_PIXELS = 1_000
 
 /** Returns the small copy of a cover in memory, because the image library's own writing does not report a full disk. */

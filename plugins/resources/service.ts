@@ -81,7 +81,7 @@ export function createResources (config: Config, secrets: Secrets) {
     /**
      * Opens a picture, film or document; the caller closes the handle.
      *
-     * @throws ApiError NOT_FOUND when there is none.
+     * @throws ApiError NOT_FOUND if it does not exist
      */
     async open ({ path }: Resource): Promise<FileHandle> {
       try {
