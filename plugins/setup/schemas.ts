@@ -13,7 +13,7 @@ export const createSetupLibrarySchema = (platform: TSchema) => Type.Object({
 
 const PLATFORMS_MAX = 1_000
 export const CreatePlatformsSchema = Type.Array(Type.String(), {
-  maxItems: PLATFORMS_MAX, description: 'Names of the folders to make'
+  maxItems: PLATFORMS_MAX, description: 'Names of the folders to create'
 })
 export const CreatedPlatformsSchema = Type.Object({
   success: Type.Boolean(), created_count: Type.Integer(), message: Type.String()
