@@ -3,7 +3,7 @@ import { badRequest } from '../../core/errors.ts'
 import { JSON_DEPTH_MAX, isShallow } from '../../core/web/json-depth.ts'
 
 const USERNAME = /^[A-Za-z0-9_-]{3,255}$/
-/** Printable ASCII before the `@`. */
+/** An e-mail address: printable ASCII before the `@`. */
 const EMAIL = /^[\x21-\x3f\x41-\x7e]{1,64}@[A-Za-z0-9.-]{1,190}\.[A-Za-z]{2,}$/
 const QUOTED_MAX = 50
 const SETTINGS_MAX_BYTES = 64 * 1024
