@@ -32,7 +32,7 @@ export const liveSections = {
   streaming: StreamingSchema
 }
 
-/** The sections of the configuration that features bring, in the order `svc config` prints them. */
+/** The sections of the configuration that features add, in the order in which `svc config` prints them. */
 export const sections = {
   ...liveSections,
   oidc: OidcSchema,

@@ -1,11 +1,11 @@
 /** The introduction of the API document, for authors of apps. */
 export const introduction = `## Getting started
 
-1. **Get a token.** A person makes one at \`POST /api/client-tokens\` and types it into the app, or reads a code of it to the app,
-   which changes it at \`POST /api/client-tokens/exchange\`. An app that can only show a code begins at
-   \`POST /api/auth/device/init\` and asks \`POST /api/auth/device/token\` until the person approved it.
+1. **Get a token.** A person creates one at \`POST /api/client-tokens\` and types it into the app. Or the person types a short code, which
+   the app exchanges at \`POST /api/client-tokens/exchange\`. An app that can only show a code begins at
+   \`POST /api/auth/device/init\` and polls \`POST /api/auth/device/token\` until the person approves it.
 2. **Send it** with every request: \`Authorization: Bearer svc_…\`.
-3. **Look around**: \`GET /api/heartbeat\` says what the server can do, \`GET /api/platforms\` and \`GET /api/roms\` what there is,
+3. **Look around**: \`GET /api/heartbeat\` lists the server's features, \`GET /api/platforms\` and \`GET /api/roms\` its content,
    and \`GET /api/roms/{id}/content/{file_name}\` sends a game.
 
 \`\`\`sh
@@ -16,27 +16,28 @@ curl -H "Authorization: Bearer $TOKEN" "$SERVER/api/roms?limit=10"
 
 | Way | For |
 |---|---|
-| client API token, as \`Bearer\` | apps, scripts and devices; it holds the scopes that it was made with, and ends when it is deleted |
-| \`POST /api/token\` | programs that know OAuth 2: a short-lived access token and one to renew it |
+| client API token, as \`Bearer\` | apps, scripts and devices; it has the scopes of its creation, and works until it expires or is deleted |
+| \`POST /api/token\` | programs that know OAuth 2: a short-lived access token and a refresh token |
 | \`Basic\` | trying things out |
-| \`POST /api/login\`, a cookie | pages in a browser; whatever changes something sends the cookie \`svc_csrftoken\` back as \`X-CSRFToken\` |
+| \`POST /api/login\`, a cookie | pages in a browser; requests that change data send the cookie \`svc_csrftoken\` back as \`X-CSRFToken\` |
 
 Each operation names its scopes. A token has no more than its owner may do at that moment.
 
 ## Addresses
 
-Paths in answers, such as those of covers, stand below the address of the server and do not have its path in front: where it is
-at \`https://home.example.org/games\`, \`/assets/…\` is at \`https://home.example.org/games/assets/…\`. Answers that call a field
-\`url\` or \`uri\` give whole addresses.
+Paths in responses, such as those of covers, are relative to the address of the server and do not contain its path. If the server
+is at \`https://home.example.org/games\`, \`/assets/…\` is at \`https://home.example.org/games/assets/…\`. Fields with the name
+\`url\` or \`uri\` contain absolute addresses.
 
 ## Errors
 
-Every error is JSON with \`detail\`: a sentence, an object with \`message\`, or at 422 a list with the place of each value that is
-wrong. Come back after \`Retry-After\` seconds at 429 and 503. What somebody may not see is answered 404, as what does not exist.
+Every error is JSON with \`detail\`: a sentence, an object with \`message\`, or at 422 a list with the location of each
+invalid value. After 429 and 503 repeat the request after \`Retry-After\` seconds. Objects that you may not see answer 404, as if
+they did not exist.
 
-Every answer has an \`X-Request-Id\`: the one that its request came with, or a new one. The log of the server has it too.
+Every response has an \`X-Request-Id\`: the id that the request sent, or a new one. The log of the server contains it too.
 
 ## Events
 
-What happens is told over socket.io at \`/ws/socket.io\`; \`/asyncapi.json\` describes those events. \`/openapi.json\` is this document.
+The server sends events over socket.io at \`/ws/socket.io\`; \`/asyncapi.json\` describes them. \`/openapi.json\` is this document.
 `
