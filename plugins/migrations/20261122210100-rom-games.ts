@@ -23,7 +23,7 @@ export const INSERT_ALL_GAMES = insertGames('true')
 
 const matchesOf = (table: string) => `select rom_id, provider, provider_id from ${table}`
 
-/** Of two transactions that change matches of one ROM, the later waits and then sees the changes of the earlier. */
+/** The later of two transactions that change matches of one ROM waits, and then sees the changes of the earlier. */
 const KEEP_GAMES = `create function keep_games () returns trigger language plpgsql as $$ declare changed int[];
 begin
   if tg_op = 'INSERT' then
