@@ -26,7 +26,7 @@ const someOf = (values: readonly string[], salt: number, share: number) =>
   `case when ${chance(salt)} < ${share} then array[${among(values, salt + 1)}] else '{}' end`
 const platformOf = (game: string) => `1 + floor(power(${chance(1, game)}, 2) * ${PLATFORMS.length})::int`
 
-/** Of five successive ROMs, three are one game in three regions. */
+/** Three of five successive ROMs are one game in three regions. */
 const ROMS = `with numbered as (select n, case when n % 5 < 3 then n / 5 * 5 else n end as game from generate_series(1, $1::bigint) n),
   titled as materialized (select *, ${platformOf('game')} as platform, ${among(WORDS, 2, 'game')} || ' ' || ${among(WORDS, 3, 'game')} as words,
     (${toArray(REGIONS)})[1 + (n % 5 + game % 4)::int] as region from numbered)

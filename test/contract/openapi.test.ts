@@ -303,7 +303,7 @@ async function checkPage (t: Test, { app }: TestApp, path: string): Promise<void
 for (const [name, prefix, env] of [
   ['at the root', '', {}], ['under a path', '/games', { SVC_BASE_URL: 'https://home.example/games' }]
 ] as const) {
-  t.test(`the documentation pages load only what this server holds, ${name}`, async (t) => {
+  t.test(`the documentation pages load only files of this server, ${name}`, async (t) => {
     const testApp = await buildTestApp(t, { env: { ...env } })
     for (const path of ['/api/docs', '/api/docs/', '/api/redoc']) await checkPage(t, testApp, `${prefix}${path}`)
     const document = await readDocument(testApp, `${prefix}/openapi.json`)

@@ -152,7 +152,7 @@ await t.test('an undisturbed conversion converts everything', async (t) => {
 })
 
 for (const { name, kill } of VICTIMS) {
-  await t.test(`kill -9 of ${name} in the middle of a conversion loses nothing and leaves nothing`, async (t) => {
+  await t.test(`kill -9 of ${name} during a conversion loses no file and leaves no file behind`, async (t) => {
     for (let round = 1; round <= ROUNDS; round++) {
       const first = await start(t)
       const to = round % 2 === 1 ? 'zip' : 'plain'

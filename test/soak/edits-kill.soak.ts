@@ -154,7 +154,7 @@ async function putFiles (): Promise<void> {
 
 await putFiles()
 for (let round = 1; round <= ROUNDS; round++) {
-  await t.test(`round ${round}: names that people set outlive kills`, async (t) => {
+  await t.test(`round ${round}: names set by people survive kills`, async (t) => {
     server = await startServer(t, dataDir, libraryDir)
     await scan()
     const told: string[] = []

@@ -265,7 +265,7 @@ t.test('each proxy works with its example file', async (t) => {
   await server.stop()
 })
 
-t.test(`an upload of ${SLOW_UPLOAD_MS / 1000} s outlives the stop, and nobody else gets in`, async (t) => {
+t.test(`a stop waits for an upload of ${SLOW_UPLOAD_MS / 1000} s and refuses new connections`, async (t) => {
   const server = await startServer(t, join(folder, 'data'), library)
   const platform = await findPlatform(server)
   const { request, answered, finish } = startUpload(server.url, platform, 'slow.bin')

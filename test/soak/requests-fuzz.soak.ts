@@ -64,7 +64,7 @@ function steps (document: Document): Arbitrary<Step> {
     { weight: 1, arbitrary: messages(document['x-socket-events'].map(({ name }) => name)).map((message) => ({ kind: 'message' as const, message })) })
 }
 
-t.test(`${REQUESTS} requests that nobody would send do no harm`, async (t) => {
+t.test(`${REQUESTS} generated requests do no harm`, async (t) => {
   const server = await startServer(t, dataDir, libraryDir, { SVC_TRUSTED_PROXIES: '127.0.0.1', SVC_AUTH_SECRET_KEY: 'known to this run alone' })
   const task = await server.scan()
   await until(async () => (await server.look(task))?.ended_at instanceof Date, 'a library', { ...server.command, ms: WAIT_MS })

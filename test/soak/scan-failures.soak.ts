@@ -49,7 +49,7 @@ function without (keys: ReadonlySet<string>, ids: Ids): Ids {
 }
 
 for (const [what, failure] of Object.entries(FAILURES)) {
-  t.test(`a source that ${what} stops no other`, async (t) => {
+  t.test(`a provider that ${what} stops no other`, async (t) => {
     const test = await buildTogether(t, {}, what === SILENT ? { test_timeout_ms: TIMEOUT_MS } : {})
     await addLibrary(test, [], 0)
     const all = await lookUp(t, test)

@@ -99,7 +99,7 @@ const VICTIMS: Victim[] = [
 ]
 
 for (const { name, kill, isTold } of VICTIMS) {
-  await t.test(`kill -9 of ${name} in the middle of a scan loses and doubles nothing`, async (t) => {
+  await t.test(`kill -9 of ${name} during a scan loses and duplicates nothing`, async (t) => {
     for (let round = 1; round <= ROUNDS; round++) {
       const since = performance.now()
       const first = await start(t)

@@ -78,7 +78,7 @@ const CHANGES: Record<string, Change> = {
 }
 
 for (const [by, change] of Object.entries(CHANGES)) {
-  t.test(`V11: nothing that the former password let in is left within 2 s of a new one by the ${by}`, async (t) => {
+  t.test(`V11: a new password by the ${by} ends all former sign-ins within 2 s`, async (t) => {
     const user = await makeUser(`ended-by-${by}`)
     const owner = createCaller(app, user.headers)
     const device = await pairDevice(app, owner)
@@ -103,7 +103,7 @@ for (const [by, change] of Object.entries(CHANGES)) {
     t.equal((await app.pg.query('select 1 from one_time_tokens where user_id = $1', [user.id])).rowCount, 0, 'invites too')
   })
 
-  t.test(`a new password by the ${by} leaves tokens and devices alone when it is asked to`, async (t) => {
+  t.test(`a new password by the ${by} keeps tokens and devices on request`, async (t) => {
     const user = await makeUser(`kept-by-${by}`)
     const device = await pairDevice(app, createCaller(app, user.headers))
     const browser = await signIn(app, `kept-by-${by}`)

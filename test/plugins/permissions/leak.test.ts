@@ -166,7 +166,7 @@ function asAbsent (body: string, rom: Facts): string {
 const VISIBLE = new RegExp(`=515151$|\\b${open.platform_id}\\b`)
 
 for (const [name, headers, hidden] of [['member', alice, HIDDEN], ['stranger', stranger, [veiled]]] as const) {
-  t.test(`V9: a ${name} who asks for what is hidden is answered as for what there is not`, async (t) => {
+  t.test(`V9: a ${name} gets the same answers for hidden as for absent objects`, async (t) => {
     for (const rom of hidden) {
       for (const operation of READS) {
         const [about, absent] = [listCalls(operation, rom), listCalls(operation, ABSENT)]

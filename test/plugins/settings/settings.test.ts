@@ -136,7 +136,7 @@ t.test("the binding of a hidden platform's folder is not shown", async (t) => {
 })
 
 for (const [path, key] of [['platforms', 'PLATFORMS_BINDING'], ['versions', 'PLATFORMS_VERSIONS']] as const) {
-  t.test(`a folder is named once among ${path}, until that is taken back`, async (t) => {
+  t.test(`a folder is bound once among ${path}, until it is unbound`, async (t) => {
     const { call, show, text, write } = open(await fresh(t))
     await write('# mine\nlater: 1\n')
     t.same(await call('POST', `system/${path}`, { fs_slug: 'My Disks', slug: 'psx' }), { status: 200, body: null })

@@ -72,12 +72,12 @@ const CHANGES: { what: string, sql: string, url: string, becomes: number }[] = [
   { what: 'has another secret', sql: "update client_tokens set token_hash = 'another'", url: '/api/users/me', becomes: 401 },
   { what: 'has fewer scopes', sql: "update client_tokens set scopes = '{roms.read}'", url: '/api/users/me', becomes: 403 },
   { what: 'belongs to a disabled user', sql: 'update users set enabled = false', url: '/api/users/me', becomes: 401 },
-  { what: 'belongs to a user who is gone', sql: "delete from users where username = 'alice'", url: '/api/users/me', becomes: 401 },
+  { what: 'belongs to a deleted user', sql: "delete from users where username = 'alice'", url: '/api/users/me', becomes: 401 },
   { what: 'belongs to a member of a changed group', sql: "delete from permission_grants where entity = 'roms'", url: '/api/roms', becomes: 403 }
 ]
 
 for (const { what, sql, url, becomes } of CHANGES) {
-  t.test(`a token that ${what} is what it was for no other web worker`, async (t) => {
+  t.test(`a token that ${what} is not cached by other web workers`, async (t) => {
     const test = await fresh(t)
     const { ask } = await makeMember(test)
     const other = await findOther(test)
@@ -121,12 +121,12 @@ async function makeLogin ({ app }: TestApp) {
 
 const SESSION_CHANGES: { what: string, sql: string }[] = [
   { what: 'was ended', sql: 'delete from sessions' },
-  { what: 'has run out', sql: "update sessions set expires_at = now() - interval '1 second'" },
+  { what: 'has expired', sql: "update sessions set expires_at = now() - interval '1 second'" },
   { what: 'belongs to a disabled user', sql: 'update users set enabled = false' }
 ]
 
 for (const { what, sql } of SESSION_CHANGES) {
-  t.test(`a browser's login that ${what} opens nothing on any other web worker`, async (t) => {
+  t.test(`a browser session that ${what} is refused by other web workers`, async (t) => {
     const test = await fresh(t)
     const ask = await makeLogin(test)
     const other = await findOther(test)

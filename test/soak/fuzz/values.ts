@@ -127,7 +127,7 @@ const contents = fc.oneof(
   fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
   fc.constantFrom('one', 'two', 'three', '<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>', 'GIF89a', '').map((text) => Buffer.from(text)),
   fc.constant(Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')),
-  // The same picture with a declared size of 60,000 × 60,000 pixels.
+  // A picture with a declared size of 60,000 × 60,000 pixels.
   fc.constant(Buffer.from('iVBORw0KGgoAAAANSUhEUgAA6mAAAOpgCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')))
 
 export const uploads: Arbitrary<Upload> = fc
