@@ -33,7 +33,7 @@ export function createAccounts (app: FastifyInstance, settings: OidcSettings) {
     const user = await em.findOne(User, { email: identity.email })
     // A concurrent sign-in of this person may have linked the account at this moment.
     if (user === null || !user.enabled || isLinked(user, identity)) return user
-    // An address may pass to another person in time, a subject never does. A link to another provider is replaced.
+    // An address may pass to another person, a subject never does. A subject of a former provider may be replaced.
     if (user.oidc_issuer === identity.issuer) {
       throw forbidden(`The account with the address '${identity.email}' belongs to somebody else at the provider; ask an ` +
         'administrator to change its address')

@@ -16,7 +16,7 @@ interface AccessRow {
 const GRANTS = `coalesce((select jsonb_agg(jsonb_build_object('entity', entity, 'action', action, 'own_only', own_only))
   from permission_grants where group_id = g.id), '[]')`
 
-/** An account without a group sees as little as possible. */
+/** An account to which no group's rules apply sees as little as possible. */
 const OF_USERS = `select u.id as user_id, u.role, g.id as group_id,
     coalesce(u.age_limit, case when g.id is null then 0 else g.age_limit end) as age_limit,
     coalesce(u.hide_unrated_roms, g.hide_unrated_roms, true) as hide_unrated_roms, ${GRANTS} as grants,
