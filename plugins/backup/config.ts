@@ -6,8 +6,8 @@ export const BackupSchema = Section({
     minLength: 1, env: 'SVC_BACKUP_DIR', description: 'Folder of backups; default: `backups` in the data directory'
   })),
   keep: Type.Integer({
-    default: 7, minimum: 1, maximum: 1000, env: 'SVC_BACKUP_KEEP', description:
-      'Number of backups that the task keeps; older ones are deleted'
+    default: 7, minimum: 1, maximum: 1000, env: 'SVC_BACKUP_KEEP',
+    description: 'Number of backups that the task keeps; older ones are deleted'
   }),
   passphrase: Type.Optional(Type.String({
     minLength: 12,

@@ -31,8 +31,9 @@ export const ExportedFileSchema = Type.Object({
   exporter: Type.String({ description: 'Key of the exporter' }),
   platform: Type.String({ description: "The platform's slug" }),
   library_id: Type.Integer({ description: 'The library it lies in' }),
-  path: Type.String({ description:
-    'Absolute, as the server sees it; below `<library>` for callers who are not administrators' }),
+  path: Type.String({
+    description: 'Absolute, as the server sees it; below `<library>` for callers who are not administrators'
+  }),
   written: Type.Boolean({ description: 'False if the file already had this content and was not written' }),
   games: Type.Integer(),
   media_files: Type.Integer({ description: 'Media of these games that lie beside the ROMs' }),

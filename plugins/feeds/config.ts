@@ -3,7 +3,7 @@ import { Section } from '../../core/config/setting.ts'
 
 export const FeedsSchema = Section({
   tinfoil_welcome_message: Type.String({
-    default: 'Switch library', env: 'TINFOIL_WELCOME_MESSAGE', description:
-      'The greeting that Tinfoil shows when it opens its feed'
+    default: 'Switch library', env: 'TINFOIL_WELCOME_MESSAGE',
+    description: 'The greeting that Tinfoil shows when it opens its feed'
   })
 }, 'Feeds for consoles')

@@ -8,8 +8,8 @@ export const OidcSchema = Section({
     minLength: 1, env: 'OIDC_CLIENT_ID', description: 'Id of this server at the provider'
   })),
   client_secret: Type.Optional(Type.String({
-    minLength: 1, writeOnly: true, env: 'OIDC_CLIENT_SECRET', description:
-      'Secret of this server at the provider; none for a public client'
+    minLength: 1, writeOnly: true, env: 'OIDC_CLIENT_SECRET',
+    description: 'Secret of this server at the provider; none for a public client'
   })),
   redirect_uri: Type.Optional(Formatted('http-base', {
     env: 'OIDC_REDIRECT_URI',
@@ -26,8 +26,8 @@ export const OidcSchema = Section({
     env: 'OIDC_END_SESSION_ENDPOINT', description: 'Address at which sessions end; default: as the provider says'
   })),
   tls_cacertfile: Type.Optional(Type.String({
-    minLength: 1, env: 'OIDC_TLS_CACERTFILE', description:
-      "PEM file of a CA that may have signed the provider's certificate"
+    minLength: 1, env: 'OIDC_TLS_CACERTFILE',
+    description: "PEM file of a CA that may have signed the provider's certificate"
   })),
   autologin: Switch('OIDC_AUTOLOGIN', 'Tells login pages to go to the provider at once'),
   rp_initiated_logout: Switch('OIDC_RP_INITIATED_LOGOUT', 'Offers to end the session at the provider when signing out'),
@@ -35,19 +35,19 @@ export const OidcSchema = Section({
     default: true, env: 'OIDC_ALLOW_REGISTRATION', description: 'Creates accounts for people who have none'
   }),
   username_attribute: Type.String({
-    default: 'preferred_username', minLength: 1, env: 'OIDC_USERNAME_ATTRIBUTE', description:
-      'Claim that contains the name of new accounts'
+    default: 'preferred_username', minLength: 1, env: 'OIDC_USERNAME_ATTRIBUTE',
+    description: 'Claim that contains the name of new accounts'
   }),
   claim_roles: Type.Optional(Type.String({
-    minLength: 1, env: 'OIDC_CLAIM_ROLES', description:
-      'Claim that contains roles, such as groups or realm_access.roles'
+    minLength: 1, env: 'OIDC_CLAIM_ROLES',
+    description: 'Claim that contains roles, such as groups or realm_access.roles'
   })),
   role_admin: Type.Optional(Type.String({
     minLength: 1, env: 'OIDC_ROLE_ADMIN', description: 'Role there that maps to an administrator'
   })),
   role_editor: Type.Optional(Type.String({
-    minLength: 1, env: 'OIDC_ROLE_EDITOR', description:
-      'Role there that maps to a user, new ones in the group Editors; * for any'
+    minLength: 1, env: 'OIDC_ROLE_EDITOR',
+    description: 'Role there that maps to a user, new ones in the group Editors; * for any'
   })),
   role_viewer: Type.Optional(Type.String({
     minLength: 1, env: 'OIDC_ROLE_VIEWER', description: 'Role there that maps to a user; * for any'

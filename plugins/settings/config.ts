@@ -16,8 +16,9 @@ export const EmulatorjsSchema = Section({
       urls: Type.String({ minLength: 1 }),
       username: Type.Optional(Type.String()),
       credential: Type.Optional(Type.String())
-    }), { default: [], writeOnly: true, description:
-      'STUN and TURN servers through which players connect to each other' })
+    }), {
+      default: [], writeOnly: true, description: 'STUN and TURN servers through which players connect to each other'
+    })
   }),
   settings: Type.Record(Type.String(), Type.Record(Type.String(), Value), {
     default: {}, description: 'Core, or default for all → its options'

@@ -26,14 +26,18 @@ export const StatsSchema = Type.Object({
 }, { title: 'Stats' })
 export type StatsView = Static<typeof StatsSchema>
 
-export const StatsQuery = Type.Object({ include_platform_stats: Type.Boolean({ default: false, description:
-  'True to get the breakdown of each platform too' }) })
+export const StatsQuery = Type.Object({
+  include_platform_stats: Type.Boolean({
+    default: false, description: 'True to get the breakdown of each platform too'
+  })
+})
 
 const WEEKS_MAX = 520
 const MOST_PLAYED_MAX = 100
 export const PlayStatsQuery = Type.Object({
-  weeks: Type.Integer({ default: 12, minimum: 1, maximum: WEEKS_MAX, description:
-    'Number of weeks, including the present one' }),
+  weeks: Type.Integer({
+    default: 12, minimum: 1, maximum: WEEKS_MAX, description: 'Number of weeks, including the present one'
+  }),
   limit: Type.Integer({ default: 10, minimum: 1, maximum: MOST_PLAYED_MAX, description: 'Number of most played ROMs' })
 })
 export type PlayStatsInput = Static<typeof PlayStatsQuery>

@@ -18,8 +18,8 @@ const SOURCE_MAX_BYTES = 1024 ** 3
 const TIMEOUT_SECONDS = 60 * 60
 const ArgumentsSchema = Type.Object({
   force: Type.Optional(Type.Boolean({
-    default: false, description:
-      'Clients may send it; a manual run always downloads the table, even with the schedule off'
+    default: false,
+    description: 'Clients may send it; a manual run always downloads the table, even with the schedule off'
   }))
 }, { additionalProperties: false })
 

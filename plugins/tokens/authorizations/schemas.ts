@@ -26,8 +26,9 @@ export const DeviceAuthInitResponse = Type.Object({
   user_code: Type.String({ description: 'The code that the user types, or that a QR code contains' }),
   verification_uri: Type.String({ description: 'Absolute address at which the user types the code, as in RFC 8628' }),
   verification_uri_complete: Type.String({ description: 'The same address with the code in it, for a QR code' }),
-  verification_path: Type.String({ description:
-    'The same path below the address of the server, which the caller knows' }),
+  verification_path: Type.String({
+    description: 'The same path below the address of the server, which the caller knows'
+  }),
   verification_path_complete: Type.String(),
   expires_in: Type.Integer({ description: 'Seconds' }),
   interval: Type.Integer({ description: 'Seconds between two polls' })

@@ -63,8 +63,9 @@ export function createAccounts ({ definitions }: Pick<Registry, 'definitions'>) 
     /** Fields that accounts add to an update. */
     updateFields: Object.fromEntries(all.flatMap(({ settings }) => Object.entries(settings.properties)
       .map(([name, schema]): [string, TSchema] =>
-        [name, Type.Optional(Nullable({ ...schema, pattern: '^[^\\u0000]*$', description:
-          'An empty value changes nothing' }))]))),
+        [name, Type.Optional(Nullable({
+          ...schema, pattern: '^[^\\u0000]*$', description: 'An empty value changes nothing'
+        }))]))),
 
     /**
      * Returns the settings of an update, by provider. Empty values change nothing.
