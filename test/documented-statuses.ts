@@ -11,7 +11,10 @@ export default fp(async (app) => {
     const { method, routeOptions: { url, config, schema } } = request
     const operation = schema as OperationSchema | undefined
     const status = reply.statusCode
-    const isOperation = !request.is404 && operation?.operationId !== undefined && operation.hide !== true
+    // The document does not repeat for each operation that a malformed request is refused.
+    const isMalformed = request.headers.host === undefined
+    const isOperation = !isMalformed && !request.is404 &&
+      operation?.operationId !== undefined && operation.hide !== true
     if (!isOperation || status === UNEXPECTED) return done(null, payload)
     const documented = listResponses(operation, config, method)
     if (String(status) in documented || 'default' in documented) return done(null, payload)

@@ -53,6 +53,10 @@ const FORMATS = {
     fits: (text) => text === '*' || /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+$/.test(text),
     words: 'a scheme and a host without a path, such as https://app.example.org, or *'
   },
+  'connect-origin': {
+    fits: (text) => /^(https?|wss?):\/\/[A-Za-z0-9.*:[\]-]+$/.test(text),
+    words: 'a scheme and a host without a path, such as https://api.github.com or wss://*.example.org'
+  },
   network: {
     fits: isNetwork,
     words: 'an IP address or a network, such as 172.30.80.2 or 172.30.80.0/24'

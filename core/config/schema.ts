@@ -39,7 +39,7 @@ const ServerSchema = Section({
   web_dir: Type.Optional(Type.String({
     minLength: 1, env: 'SVC_WEB_DIR', description: 'Folder of web pages to serve: its files, and index.html for the rest'
   })),
-  web_connect_origins: Type.Array(Type.String({ pattern: '^(https?|wss?)://[A-Za-z0-9.*:[\\]-]+$' }), {
+  web_connect_origins: Type.Array(Type.String({ format: 'connect-origin' }), {
     default: [],
     env: 'SVC_WEB_CONNECT_ORIGINS',
     description: 'Other sites that the pages in web_dir may request, such as https://api.github.com'

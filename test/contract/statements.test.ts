@@ -12,7 +12,7 @@ const STATEMENTS: Record<string, number> = {
   '/api/health': 0,
   '/api/heartbeat': 1,
   '/api/users/me': 2,
-  '/api/permissions/me': 1,
+  '/api/permissions/me': 0,
   '/api/platforms': 3,
   '/api/platforms/:platform': 3,
   '/api/roms?limit=50': 2,

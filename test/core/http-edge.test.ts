@@ -37,7 +37,7 @@ t.test('the web server\'s own responses', async (t) => {
   await t.test('every response has the security headers', async (t) => {
     const asked = [
       { url: '/api/heartbeat' }, { url: '/api/users/me' }, { url: '/api/nowhere' }, { url: '/api/roms/x', headers: admin },
-      { method: 'POST' as const, url: '/api/logout' }, { url: '/api/openapi.json' }
+      { method: 'POST' as const, url: '/api/logout', headers: { origin: 'https://games.example' } }, { url: '/api/openapi.json' }
     ]
     const answers = await Promise.all(asked.map((one) => app.inject(one)))
     t.same(answers.map(({ statusCode }) => statusCode), [200, 401, 404, 422, 403, 200])

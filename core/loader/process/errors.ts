@@ -38,7 +38,8 @@ function rebuild (fields: ErrorFields): Error {
 }
 
 const textOf = (value: unknown) => typeof value === 'string' ? value : undefined
-const numberOf = (value: unknown) => typeof value === 'number' ? value : undefined
+/** Returns a finite number only, because the schema of messages refuses NaN. */
+const numberOf = (value: unknown) => typeof value === 'number' && Number.isFinite(value) ? value : undefined
 
 function describe (thrown: unknown): Omit<ErrorFields, 'ref'> {
   if (!(thrown instanceof Error)) return { name: 'Error', message: String(thrown) }

@@ -44,7 +44,7 @@ const createProfileRoutes = ({ config, avatars, changes, accounts, achievements 
       params: IdParams,
       body,
       form: withFile(body, 'avatar'),
-      response: { 200: UserSchema, 400: ErrorSchema, 404: ErrorSchema, 413: ErrorSchema }
+      response: { 200: UserSchema, 400: ErrorSchema, 404: ErrorSchema, 413: ErrorSchema, 507: ErrorSchema }
     },
     preValidation: readUpdateForm,
     config: { scopes: ['me.write'] }

@@ -152,7 +152,7 @@ t.test('unnamed media are found in the folders beside the ROMs', async (t) => {
 
 t.test('a folder entry gives its name to no game', async (t) => {
   t.equal(await identifyIn(ES_DE, { fs_name: 'Discs of Chrono Harbor' }), undefined)
-  const same = '<gameList><game><path>./Harbor</path><name>Harbor</name></game>' +
+  const same = '<gameList><game><path>./Harbor</path><name>Harbor</name><desc>Sail away.</desc></game>' +
     '<folder><path>./Harbor</path><name>All parts</name></folder></gameList>'
   t.match(await identifyIn(same, { fs_name: 'Harbor' }), { name: 'Harbor' })
 })

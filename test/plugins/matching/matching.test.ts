@@ -68,7 +68,7 @@ t.test('unmatching removes all matches and ignores the rest of the form', async 
 t.test('only callers who may write and see the ROM can match it', async (t) => {
   vault.getById = () => { throw new Error('asked') }
   t.equal((await change({ vault_id: '41' }, { headers: zoe })).statusCode, 403)
-  t.equal((await change({ vault_id: '41' }, { headers: {} })).statusCode, 403)
+  t.equal((await change({ vault_id: '41' }, { headers: {} })).statusCode, 401)
   const missing = await app.inject({ method: 'PUT', url: '/api/roms/999999', headers: admin, payload: { vault_id: '41' } })
   t.equal(missing.statusCode, 404)
   t.same(await sql('select provider from rom_matches where rom_id = $1', [id]), [])

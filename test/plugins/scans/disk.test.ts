@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import sharp from 'sharp'
 import t from 'tap'
 import { resetScripts, scriptOf } from '../fixtures/script.ts'
+import { ARTWORK_MAX_BYTES } from '../../../plugins/artwork/staging.ts'
 import { until } from '../../until.ts'
 import { type ScanTest, buildScanTest } from './support.ts'
 
@@ -219,7 +220,7 @@ t.test('unstorable artwork is one problem for each platform, and no row names a 
 })
 
 const FULL_DISKS: [what: string, options: string, reason: string][] = [
-  ['bytes beyond the reserve', `size=${1024 * 1024 + 640}k`, 'less than 1 GiB is free on the disk'],
+  ['bytes beyond the reserve', `size=${1024 * 1024 + ARTWORK_MAX_BYTES / 1024 + 640}k`, 'less than 1 GiB is free on the disk'],
   ['places for files', 'size=2g,nr_inodes=60', 'the disk is full \\(ENOSPC\\)']
 ]
 for (const [what, options, why] of FULL_DISKS) {

@@ -85,7 +85,7 @@ t.test('the legacy key is accepted, and providers that are not installed are ski
 t.test('only callers with the scope for tasks start a scan', async (t) => {
   const user = await test.createUser('reader')
   t.equal((await post({}, user)).statusCode, 403)
-  t.equal((await app.inject({ method: 'POST', url: '/api/tasks/scan' })).statusCode, 403)
+  t.equal((await app.inject({ method: 'POST', url: '/api/tasks/scan' })).statusCode, 401)
 })
 
 t.test('during a library scan another is refused, and a scan of named ROMs is queued', async (t) => {

@@ -1,8 +1,9 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { InjectOptions } from 'fastify'
 import t, { type Test } from 'tap'
 import { sha256 } from '../../../core/access/secrets.ts'
+import { makeFolder } from '../../folder.ts'
 import { shareTestApp } from '../../support.ts'
 import { until } from '../../until.ts'
 import { addRom } from '../roms/support.ts'
@@ -483,8 +484,7 @@ t.test('only discs of the game can be inserted', async (t) => {
 
 t.test('the path of a machine applies to the first library; others keep their own path', async (t) => {
   const { test, app, alice, chief, act, play, call } = await setUp(t, [{ ...SNES, disc_swap: 'broker', library_path: '/roms' }])
-  const dir = join(test.config.data_dir, 'further')
-  await mkdir(dir, { recursive: true })
+  const dir = makeFolder(t)
   const { status, body: { id } } = await call('POST', '/api/libraries', chief, { name: 'further', path: dir })
   t.equal(status, 201)
   const far = await addRom(test, { fs_name: 'Far', files: ['a.cue', 'b.cue'], fields: { library_id: Number(id) } })
