@@ -43,7 +43,8 @@ export function createAnswerCache ({ log, store, now, maxBytes = DEFAULT_MAX_BYT
 
   return {
     async get (key, maxAgeMs) {
-      const isFresh = (kept: CachedAnswer | null) => kept !== null && now() - kept.keptAt < maxAgeMs ? kept.answer : null
+      const isFresh = (cached: CachedAnswer | null) =>
+        cached !== null && now() - cached.keptAt < maxAgeMs ? cached.answer : null
       const remembered = isFresh(memory.get(key))
       if (remembered !== null || store === undefined) return remembered
       const stored = await readStored(store, key, log)

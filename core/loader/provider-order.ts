@@ -12,8 +12,10 @@ function precedes (earlier: OrderedProvider, later: OrderedProvider): boolean {
   return isAlwaysAsked(earlier) && !isAlwaysAsked(later)
 }
 
-/** Returns the keys on a path from one provider to another, both included; null if there is none. */
-function findWay (places: readonly OrderedProvider[], from: OrderedProvider, to: OrderedProvider, passed = new Set<string>()): string[] | null {
+/** The keys on a way from one provider to another, both included; null when none leads there. */
+function findWay (
+  places: readonly OrderedProvider[], from: OrderedProvider, to: OrderedProvider, passed = new Set<string>()
+): string[] | null {
   if (precedes(from, to)) return [from.key, to.key]
   passed.add(from.key)
   for (const next of places) {

@@ -10,7 +10,7 @@ import { createArtworkFiles } from './files.ts'
 import { type Origins, type Piece, PlaceholderError } from './origins.ts'
 import { selectFolderNames, updateArtwork } from './rows.ts'
 import { createStaging } from './staging.ts'
-import type { ScanProblem } from '../scans/schemas.ts'
+import type { ScanProblem } from '../matching/scan-types.ts'
 
 const DOWNLOADS_AT_ONCE = 8
 /** Pause after a write fails on a full disk, because somebody may free space meanwhile. */

@@ -95,8 +95,10 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
     return { settings, is_trusted: isAdmin, ...await calls.inspect(caller.id, subject) }
   }
 
-  /** Sends a code; returns null for a channel type that needs no confirmation. */
-  async function sendCode (caller: Caller, { key, definition }: Channel, kept: StoredSettings): Promise<SentCode | null> {
+  /** Null for a kind of channel that needs no proof. */
+  async function sendCode (
+    caller: Caller, { key, definition }: Channel, kept: StoredSettings
+  ): Promise<SentCode | null> {
     if (definition.confirm === undefined) return null
     return await codes.send(caller.id, toSubject(caller, key, kept), kept.view.target)
   }

@@ -108,7 +108,9 @@ function listLeft (definition: ChannelDefinition, given: Given, kept: StoredSett
  *
  * @throws ApiError BAD_REQUEST
  */
-export function checkMove (definition: ChannelDefinition, given: Given, kept: StoredSettings, next: StoredSettings): void {
+export function checkMove (
+  definition: ChannelDefinition, given: Given, kept: StoredSettings, next: StoredSettings
+): void {
   const left = listLeft(definition, given, kept)
   if (left.length === 0) return
   const [before, after] = [originsOf(kept.settings), originsOf(next.settings)]

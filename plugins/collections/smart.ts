@@ -77,7 +77,9 @@ export function createSmartCollections (app: FastifyInstance) {
       return await get(em, caller, id)
     },
 
-    async list (em: EntityManager, caller: AnyCaller, updatedAfter: string | undefined): Promise<SmartCollectionView[]> {
+    async list (
+      em: EntityManager, caller: AnyCaller, updatedAfter: string | undefined
+    ): Promise<SmartCollectionView[]> {
       return await toViews(em, caller, await selectSmartCollections(em, caller, { updated_after: updatedAfter }))
     },
 

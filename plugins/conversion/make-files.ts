@@ -14,7 +14,9 @@ interface Services {
 
 /** Creates the function that makes new files from old ones in an empty folder, and compares their contents. */
 export function createMake ({ archives, discs, signal }: Services) {
-  async function pack (files: readonly { path: string, name: string }[], archive: string, before: readonly FileDigest[]) {
+  async function pack (
+    files: readonly { path: string, name: string }[], archive: string, before: readonly FileDigest[]
+  ) {
     await archives.work({ kind: 'pack', files, archive })
     requireEqual(before, await contentsOf(archive, archives))
   }

@@ -25,8 +25,14 @@ import { applyEdit } from './lock-fields.ts'
 const KEPT_BY_UNMATCH = 'gamelist'
 const NO_COVER: CoverPaths = { large: null, small: null }
 
-/** The matches after an edit: all, new ones, dropped providers, and providers whose id or record a person changed. */
-interface Said { all: ProviderMatches, found: Map<string, ProviderMatch>, dropped: string[], ids: string[], records: string[] }
+/** What providers say after a call: all of it, what is new, whose word is dropped, and what a person decided. */
+interface Said {
+  all: ProviderMatches
+  found: Map<string, ProviderMatch>
+  dropped: string[]
+  ids: string[]
+  records: string[]
+}
 interface Brought { cover?: CoverPaths, path_manual?: string | null }
 
 const unknown = (id: number) => notFound(`ROM with ID '${id}' not found`)

@@ -2,7 +2,8 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import type { ServerEvents } from '../../core/sockets/sockets.ts'
-import { createShownSchema, roomsOf, toShown } from '../roms/rom-events.ts'
+import { roomsOf } from '../permissions/audience-rooms.ts'
+import { createEventRomSchema, toEventRom } from '../roms/rom-events.ts'
 
 declare module '../../core/sockets/sockets.ts' {
   interface ServerEvents {
@@ -12,12 +13,12 @@ declare module '../../core/sockets/sockets.ts' {
 }
 
 export function describeEditing (app: FastifyInstance): void {
-  const schema = Type.Unsafe<ServerEvents['rom:updated']>(createShownSchema(app, 'ShownRom'))
-  app.sockets.describe({ 'rom:updated': { summary: 'A person changed a ROM', schema } })
+  const schema = Type.Unsafe<ServerEvents['rom:updated']>(createEventRomSchema(app, 'ShownRom'))
+  app.sockets.describe({ 'rom:updated': { summary: 'Somebody changed a ROM', schema } })
 }
 
 /** Publishes the current data of ROMs to the users who may see them. */
 export async function announceRoms (app: FastifyInstance, config: Config, ids: readonly number[]): Promise<void> {
   const [audiences, roms] = await Promise.all([app.permissions.listAudiences(ids), app.roms.views(ids, null)])
-  for (const rom of roms) app.sockets.publish(roomsOf(audiences.get(rom.id) ?? null, config), 'rom:updated', toShown(rom))
+  for (const rom of roms) app.sockets.publish(roomsOf(audiences.get(rom.id) ?? null, config), 'rom:updated', toEventRom(rom))
 }

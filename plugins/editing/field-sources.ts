@@ -42,7 +42,9 @@ function listUrls ({ url_cover: cover, url_manual: manual, url_screenshots: scre
   return all.filter(([, urls]) => urls.length > 0)
 }
 
-function listOffering (kind: MediaKind, urls: readonly string[], founds: ProviderMatches, priorities: Priorities): string[] {
+function listOffering (
+  kind: MediaKind, urls: readonly string[], founds: ProviderMatches, priorities: Priorities
+): string[] {
   const { cover, screenshot, manual } = priorities
   const orders: Partial<Record<MediaKind, readonly string[]>> = { screenshot, manual }
   return findFirst(rankClaims(rank(founds, orders[kind] ?? cover), 'media', priorities), (match) => {

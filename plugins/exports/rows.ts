@@ -41,8 +41,10 @@ export async function selectRomPage (pool: pg.Pool, place: ExportedPlace, after:
 
 export interface HiddenRom { id: number, library_id: number, slug: string, fs_slug: string, is_exported: boolean }
 
-/** Selects the ROMs of some platforms that the caller may not see. */
-export async function selectHidden (em: EntityManager, caller: AnyCaller, slugs: readonly string[]): Promise<HiddenRom[]> {
+/** The ROMs of some platforms that a viewer may not see. */
+export async function selectHidden (
+  em: EntityManager, caller: AnyCaller, slugs: readonly string[]
+): Promise<HiddenRom[]> {
   const { rows } = await sql<HiddenRom>`
     select r.id, r.library_id, p.slug, p.fs_slug, not r.missing_from_fs as is_exported from roms r join platforms p on p.id = r.platform_id
     where p.slug = any(${slugs}::text[]) and not (${isRomVisible(caller)})`.execute(em.getKysely())

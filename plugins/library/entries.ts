@@ -4,7 +4,8 @@ import type { ExclusionRules } from './exclusions.ts'
 import { type Lstat, lstat } from './lstat.ts'
 import { isInside, safeRelativePath } from '../../core/files/safe-path.ts'
 import {
-  type EntryFile, type EntryProblem, type DiskPath, type Walk, mapInBatches, readAhead, readFile, readFolder, resolveItem
+  type DiskPath, type EntryFile, type EntryProblem, type Walk,
+  mapInBatches, readAhead, readFile, readFolder, resolveItem
 } from './walk.ts'
 
 export type { EntryFile, EntryProblem } from './walk.ts'

@@ -13,7 +13,8 @@ const RECORD = /^raw_(?<key>.+)_metadata$/
 export function readLockedValues (
   rom: Pick<Rom, LockableColumn | 'own_fields' | 'manual_metadata'>
 ): Partial<MergedFields> {
-  const columns = LOCKABLE_COLUMNS.filter((name) => rom.own_fields.includes(name)).map((name) => [name, rom[name] ?? null])
+  const columns = LOCKABLE_COLUMNS.filter((name) => rom.own_fields.includes(name))
+    .map((name) => [name, rom[name] ?? null])
   const manual = MANUAL_FIELDS.map((name) => [name, rom.manual_metadata?.[name]]).filter(([, value]) => !isEmpty(value))
   return Object.fromEntries([...columns, ...manual]) as Partial<MergedFields>
 }

@@ -64,7 +64,9 @@ export function createRomLookup (
     return prefersOwnRegions ? preferRegions(own, scope.preferences) : scope.preferences
   }
 
-  async function call ({ provider }: ProviderQueue, { subject, question, found, ids }: Call): Promise<ProviderMatch | null> {
+  async function call (
+    { provider }: ProviderQueue, { subject, question, found, ids }: Call
+  ): Promise<ProviderMatch | null> {
     const { rom, preferences, shared } = subject
     const ownScope = { ...scope, ...shared, preferences, found, heedsLimits: true }
     const match = await callProvider(provider, ownScope, async (definition, ctx) => {
@@ -77,7 +79,9 @@ export function createRomLookup (
     return match === undefined ? null : checkMatch(match, provider)
   }
 
-  async function ask (queue: ProviderQueue, subject: Subject, question: Question, found: ProviderMatches): Promise<LookupResult> {
+  async function ask (
+    queue: ProviderQueue, subject: Subject, question: Question, found: ProviderMatches
+  ): Promise<LookupResult> {
     const { key, definition } = queue.provider
     if (isPassedOver(definition, found)) return { kind: 'passed' }
     const known = [question.knownId, ...linkedIds(found, key)].filter((id) => id !== null)

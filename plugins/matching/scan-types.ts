@@ -7,3 +7,6 @@ export interface ScanChoice {
   /** Keys of the requested providers that can be asked. */
   selected: readonly string[]
 }
+
+/** An entry or file that a scan skipped, with the reason. */
+export interface ScanProblem { platform: string, path: string, reason: string }

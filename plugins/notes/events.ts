@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { type EventDescriptions, type ServerEvents, userRoom } from '../../core/sockets/sockets.ts'
-import { roomsOf } from '../roms/rom-events.ts'
+import { roomsOf } from '../permissions/audience-rooms.ts'
 
 const NotesChanged = Type.Object({ rom_id: Type.Integer() }, { title: 'NotesChanged' })
 

@@ -159,7 +159,9 @@ const FLAGS = {
 /** @property isOfOne true if the condition applies to one ROM, not to all */
 interface FilterOptions { viewer: AnyCaller, providers: RomProviders, userFiles: UserFiles, isOfOne: boolean }
 
-function flagConditions (query: ListRomsQuery, { viewer: caller, providers, userFiles, isOfOne }: FilterOptions): Condition[] {
+function flagConditions (
+  query: ListRomsQuery, { viewer: caller, providers, userFiles, isOfOne }: FilterOptions
+): Condition[] {
   const flags: Record<string, Condition> = {
     ...FLAGS,
     matched: isMatchedBy(providers.identifying),

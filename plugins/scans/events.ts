@@ -5,7 +5,7 @@ import type { Caller } from '../../core/access/auth.ts'
 import { ApiError } from '../../core/errors.ts'
 import type { ServerEvents } from '../../core/sockets/sockets.ts'
 import { type ScanPayload, type ScanStats, ScanStatsSchema, createScanPayloadSchema } from './schemas.ts'
-import { createShownSchema } from '../roms/rom-events.ts'
+import { createEventRomSchema } from '../roms/rom-events.ts'
 
 const ScanningPlatformSchema = Type.Object({
   id: Type.Integer(),
@@ -32,7 +32,7 @@ declare module '../../core/sockets/sockets.ts' {
 const ROM_FLAGS = { is_new: Type.Boolean(), is_identifying: Type.Boolean() }
 
 export function describeScans (app: FastifyInstance): void {
-  const rom = Type.Unsafe<ServerEvents['scan:scanning_rom']>(createShownSchema(app, 'ScanningRom', ROM_FLAGS))
+  const rom = Type.Unsafe<ServerEvents['scan:scanning_rom']>(createEventRomSchema(app, 'ScanningRom', ROM_FLAGS))
   app.sockets.describe({
     'scan:scanning_platform': { summary: 'A scan starts with a platform', schema: ScanningPlatformSchema },
     'scan:scanning_rom': { summary: 'A scan starts with a ROM, or finishes it; not every ROM gets an event', schema: rom },

@@ -12,8 +12,10 @@ export async function selectMissing (pool: pg.Pool, platformId: number | null): 
   return rows
 }
 
-/** Returns the inode of the folder that held a platform's ROMs in one library; null if none was stored. */
-export async function findInode (pool: pg.Pool, { id, library_id: library }: PlatformFolderRef): Promise<string | null> {
+/** The folder that held a platform's ROMs in one library, by its number; null while there was none. */
+export async function findInode (
+  pool: pg.Pool, { id, library_id: library }: PlatformFolderRef
+): Promise<string | null> {
   const { rows } = await pool.query<{ fs_inode: string | null }>(
     'select fs_inode from platform_folders where platform_id = $1 and library_id = $2', [id, library])
   return rows[0]?.fs_inode ?? null

@@ -61,6 +61,3 @@ export const ScanStatsSchema = Type.Unsafe<ScanStats>(Type.Object(
 
 export const createStats = (): ScanStats =>
   Object.fromEntries(COUNTERS.map((name) => [name, 0])) as ScanStats
-
-/** A file or lookup that the scan skipped, and the reason. */
-export interface ScanProblem { platform: string, path: string, reason: string }

@@ -171,8 +171,10 @@ export async function storeEnding (
     on conflict (user_id, platform) do update set termination = excluded.termination`, [userId, platform, JSON.stringify(termination)])
 }
 
-/** Returns the stored ending of a player's session and deletes it. */
-export async function consumeEnding (pool: pg.Pool, userId: number, platform: string): Promise<SessionTermination | null> {
+/** What a player was to be told, once. */
+export async function consumeEnding (
+  pool: pg.Pool, userId: number, platform: string
+): Promise<SessionTermination | null> {
   const { rows: [row] } = await pool.query<{ termination: SessionTermination }>(
     'delete from streaming_endings where user_id = $1 and platform = $2 returning termination', [userId, platform])
   return row?.termination ?? null
@@ -195,8 +197,10 @@ export async function selectGame (em: EntityManager, caller: AnyCaller, id: numb
   return row ?? null
 }
 
-/** Selects the ids of these ROMs that are visible to the caller. */
-export async function selectVisible (em: EntityManager, caller: AnyCaller, ids: readonly number[]): Promise<Set<number>> {
+/** Those of some ROMs that a viewer sees. */
+export async function selectVisible (
+  em: EntityManager, caller: AnyCaller, ids: readonly number[]
+): Promise<Set<number>> {
   const { rows } = await sql<{ id: number }>`select r.id from roms r join platforms p on p.id = r.platform_id
     where r.id = any(${ids}::int[]) and ${isRomVisible(caller)}`.execute(em.getKysely())
   return new Set(rows.map(({ id }) => id))

@@ -7,8 +7,10 @@ import { type AnyCaller, isPlatformVisible } from '../platforms/visibility.ts'
 /** The platform of an upload. */
 export interface UploadPlatform { id: number, fs_slug: string }
 
-/** Returns a platform; null if it does not exist or is not visible. */
-export async function selectPlatform (em: EntityManager, caller: AnyCaller, id: number): Promise<UploadPlatform | null> {
+/** Null when it is not there or not visible. */
+export async function selectPlatform (
+  em: EntityManager, caller: AnyCaller, id: number
+): Promise<UploadPlatform | null> {
   const { rows } = await sql<UploadPlatform>`select p.id, p.fs_slug from platforms p
     where p.id = ${id} and ${isPlatformVisible(caller)}`.execute(em.getKysely())
   return rows[0] ?? null

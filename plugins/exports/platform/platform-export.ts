@@ -164,8 +164,9 @@ async function writeAllMedia (
   for (let start = 0; start < drafts.length; start += GAMES_AT_ONCE) {
     signal.throwIfAborted()
     const batch = drafts.slice(start, start + GAMES_AT_ONCE)
-    // Wait for all before an error is thrown, because nothing may be written after that.
-    const results = await Promise.allSettled(batch.map(async (draft) => ({ draft, placed: await placer.writeMedia(draft) })))
+    // All have to end before an error is passed on: nothing may be written after that.
+    const results = await Promise.allSettled(batch.map(async (draft) =>
+      ({ draft, placed: await placer.writeMedia(draft) })))
     for (const result of results) {
       if (result.status === 'rejected') throw result.reason
       games.push(result.value)

@@ -7,7 +7,8 @@ import { errorCode } from '../../../core/files/fs-error.ts'
 import type { LibraryRoot } from '../../library/roots.ts'
 import { type Structure, detectStructure, listFolders, listPlatformFolders, romsPath } from '../../library/structure.ts'
 import type { Progress } from '../progress/scan-progress.ts'
-import type { ScanPayload, ScanProblem } from '../schemas.ts'
+import type { ScanProblem } from '../../matching/scan-types.ts'
+import type { ScanPayload } from '../schemas.ts'
 import type { KnownPlatform } from '../platform-rows.ts'
 
 /** A snapshot of a library on disk. */

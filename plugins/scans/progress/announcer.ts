@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
-import { roomsOf, toShown } from '../../roms/rom-events.ts'
+import { roomsOf } from '../../permissions/audience-rooms.ts'
+import { toEventRom } from '../../roms/rom-events.ts'
 import { type Listeners, PER_SECOND } from './listeners.ts'
 
 /** The token bucket holds the ROM events of this many seconds, for bursts. ROMs beyond it appear in the stats alone. */
@@ -45,7 +46,7 @@ export function createAnnouncer (app: FastifyInstance, config: Config, listeners
       const audiences = await app.permissions.listAudiences(chosen)
       for (const rom of await app.roms.views(chosen, null)) {
         const rooms = roomsOf(audiences.get(rom.id) ?? null, config)
-        app.sockets.publish(rooms, 'scan:scanning_rom', { ...toShown(rom), ...flags })
+        app.sockets.publish(rooms, 'scan:scanning_rom', { ...toEventRom(rom), ...flags })
       }
     }
   }

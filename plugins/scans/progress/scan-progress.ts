@@ -2,7 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { toStorable } from '../../../core/database/json.ts'
 import { type Listeners, PER_SECOND } from './listeners.ts'
-import { type ScanProblem, type ScanStats, createStats } from '../schemas.ts'
+import type { ScanProblem } from '../../matching/scan-types.ts'
+import { type ScanStats, createStats } from '../schemas.ts'
 
 /** The job row, which clients poll, is written at most this often. */
 const REPORT_MS = 1_000

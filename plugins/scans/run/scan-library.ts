@@ -5,7 +5,7 @@ import { LibraryUnreadableError, readLibraryDirectory } from '../../library/dire
 import { PathRefusedError } from '../../../core/files/safe-path.ts'
 import { firmwarePath, romsPath } from '../../library/structure.ts'
 import { isPlatformIdentified } from '../../platforms/views.ts'
-import { roomsOf } from '../../roms/rom-events.ts'
+import { roomsOf } from '../../permissions/audience-rooms.ts'
 import type { Listeners } from '../progress/listeners.ts'
 import { scanFirmware } from '../../firmware/scan.ts'
 import { type Library, chooseFolders, readLibraryAgain } from '../disk/read-library.ts'

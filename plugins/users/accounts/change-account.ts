@@ -140,7 +140,9 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
     await tx.nativeDelete(OneTimeToken, { user: userId, purpose: { $in: ['refresh', 'reset'] } })
   }
 
-  async function record (caller: Caller, { user, before, changed }: UserChange, hasNewPassword: boolean, address: string) {
+  async function record (
+    caller: Caller, { user, before, changed }: UserChange, hasNewPassword: boolean, address: string
+  ) {
     const details = { user_id: user.id, username: user.username }
     const by = { user: caller, address }
     if (changed.length > 0) await app.audit.record({ event: 'user.updated', ...by, details: { ...details, fields: changed.join(', ') } })
