@@ -51,7 +51,7 @@ export function createVirtualCollections (app: FastifyInstance) {
   async function select (em: EntityManager, caller: AnyCaller, types: readonly VirtualType[]): Promise<VirtualList> {
     if (types.length === 0) return NONE
     const moment = await selectMoment(em, null)
-    return await kept.get(moment, { viewer: callerKey(caller), of: types },
+    return await kept.get(moment, { caller: callerKey(caller), of: types },
       async () => toList(await selectVirtualCollections(app.longReads, caller, types), app.resources.marked))
   }
 

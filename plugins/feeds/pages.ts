@@ -6,14 +6,14 @@ import { type FileChoice, type FileRow, PAGE_FILES, PAGE_ROMS, type RomRow, sele
 /** The input of a feed. */
 export interface Feed {
   em: EntityManager
-  viewer: AnyCaller
-  /** Several folders may be bound to one slug, so there may be several platforms. */
+  caller: AnyCaller
+  /** Folders may be bound to one slug: then there are several. */
   platforms: readonly { id: number, slug: string, name: string }[]
   links: Links
 }
 
-/** Yields the ROMs of some platforms page by page, so that a long feed needs no more memory than a short one. */
-export async function * readRoms ({ em, viewer: caller }: Feed, platforms: Feed['platforms']): AsyncGenerator<RomRow[]> {
+/** The ROMs of some platforms, page by page, so that a feed of any length takes as much memory as a short one. */
+export async function * readRoms ({ em, caller }: Feed, platforms: Feed['platforms']): AsyncGenerator<RomRow[]> {
   for (const { id: platformId } of platforms) {
     let last: Pick<RomRow, 'name_sort_key' | 'id'> | undefined = { name_sort_key: '', id: 0 }
     while (last !== undefined) {

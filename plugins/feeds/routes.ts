@@ -69,7 +69,7 @@ const createRoutes = (settings: Config, titles: Titles): Routes => async (app) =
     const { em } = request
     const caller = await app.permissions.viewerOf(request)
     const platforms = await (slug === null ? selectPlatforms(em, caller) : selectPlatformsOf(em, caller, slug))
-    return { em, viewer: caller, platforms, links: createLinks(request, settings, app.resources.marked) }
+    return { em, caller, platforms, links: createLinks(request, settings, app.resources.marked) }
   }
 
   /** @throws ApiError NOT_FOUND if there is no such platform */

@@ -74,7 +74,7 @@ export function createLibraries (app: FastifyInstance, config: Config) {
   })
 
   async function readSizes (em: EntityManager, caller: Caller): Promise<ReadonlyMap<number, LibrarySize>> {
-    return await sizes.get(await selectMoment(em, null), { viewer: callerKey(caller), of: 'libraries' },
+    return await sizes.get(await selectMoment(em, null), { caller: callerKey(caller), of: 'libraries' },
       () => selectLibrarySizes(app.longReads, caller))
   }
 

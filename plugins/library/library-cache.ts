@@ -25,10 +25,10 @@ export interface CacheOptions<Value> {
   sizeOf (value: Value): number
 }
 
-/** The caller, the name of the value, and the version kinds it depends on besides the library. */
-export interface CacheKey { viewer: string, of: unknown, kinds?: readonly VersionKind[] }
+/** Of which viewer, and of what; what it depends on besides the library. */
+export interface CacheKey { caller: string, of: unknown, kinds?: readonly VersionKind[] }
 
-const idOf = ({ viewer: caller, of }: CacheKey) => JSON.stringify([caller, of])
+const idOf = ({ caller, of }: CacheKey) => JSON.stringify([caller, of])
 const scansOf = ({ versions }: Moment) => versions.get('scans') ?? 0
 
 function isGood (entry: Entry<unknown>, version: string, moment: Moment): boolean {

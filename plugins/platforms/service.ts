@@ -40,7 +40,7 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
     const moment = await selectMoment(em, null)
     const [rows, known] = await Promise.all([
       selectPlatforms(em, caller, condition),
-      sizes.get(moment, { viewer: callerKey(caller), of: 'sizes' }, () => selectSizes(app.longReads, caller))
+      sizes.get(moment, { caller: callerKey(caller), of: 'sizes' }, () => selectSizes(app.longReads, caller))
     ])
     return rows.map((row) => ({ ...row, ...known.get(row.id) ?? NO_SIZE }))
   }

@@ -156,11 +156,11 @@ const FLAGS = {
   has_soundtrack: sql<boolean>`r.has_soundtrack`
 } as const
 
-/** @property isOfOne true if the condition applies to one ROM, not to all */
-interface FilterOptions { viewer: AnyCaller, providers: RomProviders, userFiles: UserFiles, isOfOne: boolean }
+/** @property isOfOne whether it is to be asked of one ROM, and not of all */
+interface FilterOptions { caller: AnyCaller, providers: RomProviders, userFiles: UserFiles, isOfOne: boolean }
 
 function flagConditions (
-  query: ListRomsQuery, { viewer: caller, providers, userFiles, isOfOne }: FilterOptions
+  query: ListRomsQuery, { caller, providers, userFiles, isOfOne }: FilterOptions
 ): Condition[] {
   const flags: Record<string, Condition> = {
     ...FLAGS,

@@ -189,7 +189,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     const narrowBy = (filters: ListRomsQuery) => every([
       isRomVisible(caller),
       ...scopeConditions(caller, query, query.search_term, smart),
-      ...filterConditions(filters, { viewer: caller, providers, userFiles, isOfOne }),
+      ...filterConditions(filters, { caller, providers, userFiles, isOfOne }),
       ...(order.needsMarks ? [isMarked] : [])
     ])
     const narrowed = narrowBy(query)
@@ -249,7 +249,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     if (moment === null) {
       return { ids: await selectIds(em, userOf(caller), condition, { by: order.by, limit, offset }), index: NO_INDEX }
     }
-    const index = await lists.index({ viewer: caller, moment, query, condition, by }, order)
+    const index = await lists.index({ caller, moment, query, condition, by }, order)
     return { ids: [...index.ids.subarray(offset, offset + limit)], index }
   }
 
@@ -263,7 +263,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
   async function indexScope (em: EntityManager, caller: AnyCaller, query: ScopeQuery): Promise<PageIndex> {
     const moment = await selectMoment(em, userOf(caller))
     const condition = await inScope(em, caller, query, '')
-    return await lists.index({ viewer: caller, moment, query, condition }, readOrder('', '', providers))
+    return await lists.index({ caller, moment, query, condition }, readOrder('', '', providers))
   }
 
   /** Returns the part of the library whose filter values are listed. */
@@ -271,7 +271,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     em: EntityManager, caller: AnyCaller, moment: Moment, query: ScopeQuery, term: string
   ): Promise<CachedList> {
     const scope = { ...pickScope(query), search_term: term }
-    return { viewer: caller, moment, query: scope, condition: await inScope(em, caller, query, term) }
+    return { caller, moment, query: scope, condition: await inScope(em, caller, query, term) }
   }
 
   const listSoonFilterValues = async (
@@ -323,7 +323,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     async listFiltered (em: EntityManager, caller: AnyCaller, criteria: Criteria): Promise<Int32Array> {
       const moment = await selectMoment(em, userOf(caller))
       const { order, ...filter } = readFilter(caller, criteria)
-      return (await lists.index({ viewer: caller, moment, ...filter }, order)).ids
+      return (await lists.index({ caller, moment, ...filter }, order)).ids
     },
 
     async pickRandom (em: EntityManager, caller: AnyCaller, query: ScopeQuery): Promise<BuiltSimpleRom | null> {

@@ -44,7 +44,7 @@ export function createRunner (app: FastifyInstance) {
   const { runs } = app.sync
 
   const scopeOf = ({ caller, device }: Run, romIds: readonly number[]): Scope => ({
-    user_id: caller.id, device_id: device.id, viewer: caller, kinds: ['save'], rom_ids: romIds, includes_known: false
+    user_id: caller.id, device_id: device.id, caller, kinds: ['save'], rom_ids: romIds, includes_known: false
   })
 
   /**

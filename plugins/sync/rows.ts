@@ -36,7 +36,7 @@ export interface FormerRow extends StoredContent, Pick<AssetRow, 'kind' | 'rom_i
 export interface Scope {
   user_id: number
   device_id: number
-  viewer: NonNullable<AnyCaller>
+  caller: NonNullable<AnyCaller>
   kinds: readonly AssetKind[]
   /** Null for all ROMs. */
   rom_ids: readonly number[] | null
@@ -69,7 +69,7 @@ export async function selectAssets (em: EntityManager, scope: Scope): Promise<As
     join roms r on r.id = a.rom_id
     left join device_syncs d on d.asset_id = a.id and d.device_id = ${scope.device_id}
     where a.user_id = ${scope.user_id} and a.kind = any(${scope.kinds}::text[]) and a.deleted_at is null
-      and ${isInScope('a.rom_id', scope)} and ${isRomVisible(scope.viewer)}`)
+      and ${isInScope('a.rom_id', scope)} and ${isRomVisible(scope.caller)}`)
 }
 
 /** Selects the bases of the device whose keys have this prefix. */

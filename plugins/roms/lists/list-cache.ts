@@ -54,7 +54,7 @@ function kindsOf (query: ListPart, order: Order | null): VersionKind[] {
 
 /** A list whose condition depends only on the caller, the query and `by`. */
 export interface CachedList {
-  viewer: AnyCaller
+  caller: AnyCaller
   moment: Moment
   query: ListPart
   condition: Condition
@@ -69,14 +69,14 @@ export function createListCache (reads: LongReads) {
     maxBytes: FILTER_VALUES_MAX_BYTES, sizeOf: (values) => JSON.stringify(values).length
   })
 
-  const askForValues = ({ viewer: caller, moment, query, condition }: CachedList) => [
-    moment, { viewer: callerKey(caller), of: nameList(query), kinds: kindsOf(query, null) },
+  const askForValues = ({ caller, moment, query, condition }: CachedList) => [
+    moment, { caller: callerKey(caller), of: nameList(query), kinds: kindsOf(query, null) },
     () => selectFilterValues(reads, caller?.id ?? null, condition)
   ] as const
 
   return {
-    index: ({ viewer: caller, moment, query, condition, by = [] }: CachedList, order: Order): Promise<PageIndex> =>
-      indexes.get(moment, { viewer: callerKey(caller), of: [nameList(query), by], kinds: kindsOf(query, order) },
+    index: ({ caller, moment, query, condition, by = [] }: CachedList, order: Order): Promise<PageIndex> =>
+      indexes.get(moment, { caller: callerKey(caller), of: [nameList(query), by], kinds: kindsOf(query, order) },
         () => selectPageIndex(reads, caller?.id ?? null, condition, order)),
 
     filterValues: (list: CachedList): Promise<RomFilters> => filterValues.get(...askForValues(list)),

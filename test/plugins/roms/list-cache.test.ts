@@ -318,20 +318,20 @@ t.test('a page skips slow filter values, and gets them after a lost connection',
 
 t.test('the cache has a size limit and evicts the least recently used value', async (t) => {
   const kept = createTexts(4_500)
-  const ask = (of: number) => kept.get(momentOf(0, {}), { viewer: 'one', of }, async () => 'x'.repeat(300))
+  const ask = (of: number) => kept.get(momentOf(0, {}), { caller: 'one', of }, async () => 'x'.repeat(300))
   let again = false
   for (const list of [1, 2, 3, 1, 4]) await ask(list)
   t.ok(kept.bytes() <= 4_500, String(kept.bytes()))
-  await kept.get(momentOf(0, {}), { viewer: 'one', of: 1 }, async () => { again = true; return '' })
+  await kept.get(momentOf(0, {}), { caller: 'one', of: 1 }, async () => { again = true; return '' })
   t.notOk(again)
-  await kept.get(momentOf(0, {}), { viewer: 'one', of: 2 }, async () => { again = true; return '' })
+  await kept.get(momentOf(0, {}), { caller: 'one', of: 2 }, async () => { again = true; return '' })
   t.ok(again)
 })
 
 t.test('the least recently used of many empty lists is evicted too', async (t) => {
   const kept = createTexts(100_000)
   let made = 0
-  const ask = (of: number) => kept.get(momentOf(0, {}), { viewer: 'one', of }, async () => { made++; return '' })
+  const ask = (of: number) => kept.get(momentOf(0, {}), { caller: 'one', of }, async () => { made++; return '' })
   for (let list = 0; list < 1_000; list++) await ask(list)
   await ask(0)
   t.equal(made, 1_001)
