@@ -59,7 +59,7 @@ function listDownloads (pairs: readonly Pair[], resolution: Resolution | null): 
 const scopeOf = (caller: Caller, device: Device, listing: Listing): Scope => ({
   user_id: caller.id,
   device_id: device.id,
-  caller: caller,
+  caller,
   kinds: listing.kinds,
   rom_ids: listing.rom_ids,
   includes_known: listing.includes_known

@@ -182,7 +182,7 @@ t.test('writes of the scan worker have their own version until a task ends', asy
 
 const momentOf = (at: number, versions: Partial<Record<VersionKind, number>>): Moment =>
   ({ at, versions: new Map(Object.entries(versions) as [VersionKind, number][]) })
-const KEY = { viewer: 'one', of: 'all' }
+const KEY = { caller: 'one', of: 'all' }
 const createTexts = (maxBytes = 10_000) => createLibraryCache<string>({ maxBytes, sizeOf: (text) => text.length })
 
 t.test('changes of a running scan expire a cached value late, all others at once', async (t) => {
