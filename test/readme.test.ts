@@ -1,5 +1,5 @@
-import { globSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
 import { SERVER_DIR } from '../core/server-dir.ts'
@@ -51,9 +51,27 @@ function compile (files: ReadonlyMap<string, string>): string[] {
 /** Returns a folder inside the SDK's folder, where packages are found as its readers find them. */
 const folderOf = (path: string) => join(SERVER_DIR, 'sdk', 'readme', path.replaceAll('/', '-'))
 
+const readmes = globSync('**/README.md', { cwd: SERVER_DIR, exclude: (name) => ELSEWHERE.has(basename(name)) })
+  .map((path) => path.replaceAll('\\', '/'))
+
+/** Links to files of the project. A link with a scheme leads elsewhere. */
+const LINK = /\]\(([^)#\s:]+)(?:#[^)]*)?\)/g
+
+t.test('links in documents lead to files', async (t) => {
+  const documents = [...readmes, 'CONTRIBUTING.md']
+  const broken = documents.flatMap((path) => [...readFileSync(join(SERVER_DIR, path), 'utf8').matchAll(LINK)]
+    .map(([, target = '']) => target)
+    .filter((target) => !existsSync(join(SERVER_DIR, dirname(path), target)))
+    .map((target) => `${path}: ${target}`))
+  t.same(broken, [])
+})
+
+t.test('the README and CONTRIBUTING stay short', async (t) => {
+  t.ok(readFileSync(join(SERVER_DIR, 'README.md')).length <= 8 * 1024)
+  t.ok(readFileSync(join(SERVER_DIR, 'CONTRIBUTING.md')).length <= 10 * 1024)
+})
+
 t.test('the TypeScript in every README compiles against the SDK', async (t) => {
-  const readmes = globSync('**/README.md', { cwd: SERVER_DIR, exclude: (name) => ELSEWHERE.has(basename(name)) })
-    .map((path) => path.replaceAll('\\', '/'))
   const blocksOf = (path: string) => [...extractBlocks(readFileSync(join(SERVER_DIR, path), 'utf8'), folderOf(path))]
   const files = new Map(readmes.flatMap(blocksOf))
   t.ok(files.size >= 5, 'there are some')

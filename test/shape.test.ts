@@ -1,9 +1,10 @@
-import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
 import { SERVER_DIR } from '../core/server-dir.ts'
+import { FILES, IGNORED_FOLDERS, SOURCES, parsed, read, visit } from './sources.ts'
 
 /** The first sentence of each folder's README. */
 const SENTENCES: Record<string, string> = {
@@ -19,36 +20,15 @@ const SENTENCES: Record<string, string> = {
 }
 const KINDS: Record<string, string> = { providers: 'provider', channels: 'channel', exporters: 'exporter' }
 const README_HEADINGS = ['What it does', 'Configuration', 'Limits and attribution', 'Troubleshooting']
-const LEFT_OUT = new Set(['node_modules', 'dist', 'coverage', 'data', '.git', '.tap'])
-/** Files that know every feature. */
+/** What all features together are: these know each of them. */
 const LISTS = new Set(['plugins/index.ts', 'plugins/commands.ts', 'plugins/config.ts', 'plugins/migrations.ts'])
 /** The only folder of core that imports the features. */
 const COMPOSITION = 'core/composition/'
 
-function listFiles (folder: string): string[] {
-  return readdirSync(join(SERVER_DIR, folder), { withFileTypes: true }).flatMap((entry) => {
-    const path = folder === '' ? entry.name : `${folder}/${entry.name}`
-    // A package may contain a `data` folder; only the one at the top belongs to a running server.
-    if (LEFT_OUT.has(entry.name) && !(entry.name === 'data' && folder !== '')) return []
-    return entry.isDirectory() ? listFiles(path) : [path]
-  })
-}
-
-const FILES = listFiles('')
-const SOURCES = FILES.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
 const LOCAL = /^(\.\.|core|plugins|providers|channels|exporters|sdk|examples|test)(\/|$)/
 const isLocal = (target: string) => LOCAL.test(target)
 const isTest = (path: string) => /(^|\/)test\//.test(path) || path.endsWith('.test.ts')
-const read = (path: string) => readFileSync(join(SERVER_DIR, path), 'utf8')
-const parse = (path: string) => ts.createSourceFile(path, read(path), ts.ScriptTarget.Latest, true)
-const parsed = new Map(SOURCES.map((path) => [path, parse(path)]))
-
-function visit (node: ts.Node, look: (node: ts.Node) => void): void {
-  look(node)
-  ts.forEachChild(node, (child) => { visit(child, look) })
-}
-
-/** Returns a local file as a path from the root, else the name as written. */
+/** A local file as a path from the root, else the name as written. */
 function toTarget (path: string, name: string): string {
   return name.startsWith('.') ? relative(SERVER_DIR, resolve(SERVER_DIR, dirname(path), name)).replaceAll(sep, '/') : name
 }
@@ -112,7 +92,30 @@ t.test('a feature imports core, and only stateless files of other features', asy
   }
 })
 
-/** Returns a cycle of imports as paths; null if there is none. Type imports count too. */
+const roomOf = (path: string) => dirname(path)
+const featureOf = (path: string) => path.startsWith('core/') ? 'core' : /^plugins\/[\w-]+(?=\/)/.exec(path)?.[0] ?? null
+
+t.test('other features import only files at the top of a feature', async (t) => {
+  for (const path of SOURCES.filter((path) => /^(core|plugins)\//.test(path))) {
+    const inner = listImports(path).filter((target) => /^plugins\/[\w-]+\/[\w-]+\//.test(target))
+    t.same(inner.filter((target) => featureOf(target) !== featureOf(path)), [], path)
+  }
+})
+
+/** Pairs of folders that still import each other. The list may only get shorter. */
+const TWO_WAY = ['core/composition core/config']
+
+t.test('folders of a feature, and of core, import each other one way', async (t) => {
+  const ways = new Set(SOURCES.filter((path) => featureOf(path) !== null).flatMap((path) => listImports(path)
+    .filter((target) => featureOf(target) === featureOf(path) && roomOf(target) !== roomOf(path))
+    .filter((target) => !roomOf(target).startsWith(roomOf(path)) && !roomOf(path).startsWith(roomOf(target)))
+    .map((target) => `${roomOf(path)} ${roomOf(target)}`)))
+  const pairs = [...ways].map((way) => way.split(' ') as [string, string])
+    .filter(([from, to]) => from < to && ways.has(`${to} ${from}`)).map((pair) => pair.join(' '))
+  t.same(pairs.sort(), TWO_WAY)
+})
+
+/** Files that import one another in a circle, as paths from the first on; null for none. Types count too. */
 function findCircle (path: string, way: readonly string[], clear: Set<string>): string[] | null {
   if (way.includes(path)) return [...way.slice(way.indexOf(path)), path]
   if (clear.has(path)) return null
@@ -237,7 +240,7 @@ t.test('every plugin package has the same shape', async (t) => {
 
 t.test('every top folder opens its README with its sentence', async (t) => {
   const folders = readdirSync(SERVER_DIR, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && !LEFT_OUT.has(entry.name) && !entry.name.startsWith('.'))
+    .filter((entry) => entry.isDirectory() && !IGNORED_FOLDERS.has(entry.name) && !entry.name.startsWith('.'))
     .map(({ name }) => name)
   t.same(folders.sort(), Object.keys(SENTENCES).filter((name) => name !== '.').sort(), 'no other folders')
   for (const [folder, sentence] of Object.entries(SENTENCES)) {

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StartError } from '../../core/errors.ts'
 import { isPresent } from '../../core/files/safe-path.ts'
-import { dropParts, partsFolder } from './archive/parts.ts'
+import { dropParts, partsFolder } from './archive/archive-parts.ts'
 import { readArchive } from './archive/read-archive.ts'
 
 /** Longer than any backup takes. A backup uses parts before its archive has its final name. */

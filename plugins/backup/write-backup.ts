@@ -11,7 +11,7 @@ import { migrations } from '../migrations.ts'
 import {
   ENDING, type Ending, FILES, MANIFEST, type Manifest, PARTS, SECRETS, TABLES, type TableDescription, newManifest
 } from './archive/manifest.ts'
-import { storePart, partsFolder } from './archive/parts.ts'
+import { storePart, partsFolder } from './archive/archive-parts.ts'
 import { type ArchiveWriter, writeArchive } from './archive/write-archive.ts'
 import { type Checked, checkArchive } from './check-backup.ts'
 import { listOwnFiles } from './files.ts'

@@ -11,7 +11,7 @@ import { safeRelativePath } from '../../../core/files/safe-path.ts'
 import {
   ENDING, type Ending, FILES, HASHES, MANIFEST, type Manifest, PARTS, SECRETS, TABLES, readEnding, readManifest
 } from './manifest.ts'
-import { type Part, openPart, partsFolder, readPart } from './parts.ts'
+import { type Part, openPart, partsFolder, readPart } from './archive-parts.ts'
 import { hashLine } from './write-archive.ts'
 
 /** The longest text of the archive itself: manifests, lists, sealed secrets. */
