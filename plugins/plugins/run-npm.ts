@@ -5,9 +5,13 @@ import { StartError } from '../../core/errors.ts'
 
 /**
  * npm runs no scripts of other packages. It copies a folder instead of linking it, so that the copy finds this server's
- * SDK.
+ * SDK. The operator may name a folder, a tarball or a repository. Dependencies may not, because npm would copy any
+ * folder of this machine to a place that the plugin may read.
  */
-export const NPM_FLAGS = ['--legacy-peer-deps', '--ignore-scripts', '--no-audit', '--no-fund', '--install-links', '--loglevel=error']
+export const NPM_FLAGS = [
+  '--legacy-peer-deps', '--ignore-scripts', '--no-audit', '--no-fund', '--install-links', '--loglevel=error',
+  '--allow-directory=root', '--allow-file=root', '--allow-git=root', '--allow-remote=root'
+]
 
 /**
  * Returns npm's program and its first arguments. On Windows this is its script, because Node starts no .cmd file

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { hash } from 'node:crypto'
-import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { CommanderError } from 'commander'
@@ -66,6 +66,20 @@ t.test('a plugin is added from a folder, listed and removed', async (t) => {
   t.match(removed, { code: 0, output: 'svc-exporter-note was removed.\n' })
   t.match(await runSvc(t, ['plugins', 'remove', 'svc-exporter-note'], env).ended,
     { code: 1, output: "svc: No plugin 'svc-exporter-note' was added. There are none.\n" })
+})
+
+t.test('a plugin that depends on a folder of this machine is not installed', async (t) => {
+  const folder = t.testdir({
+    kept: { 'package.json': JSON.stringify({ name: 'kept', version: '1.0.0' }), 'secret.key': 'secret' },
+    plugin: {}
+  })
+  writeFileSync(join(folder, 'plugin', 'package.json'), JSON.stringify({
+    name: 'svc-exporter-loot', version: '1.0.0', type: 'module', exports: './index.js',
+    svc: { kind: 'exporter', key: 'loot', sdk: '^1' }, dependencies: { kept: `file:${join(folder, 'kept')}` }
+  }))
+  const { code, output } = await runSvc(t, ['plugins', 'add', join(folder, 'plugin')], settings(join(folder, 'data'))).ended
+  t.match({ code, output }, { code: 1, output: /non-root packages of type "directory"/ })
+  t.notOk(existsSync(join(folder, 'data', 'plugins', 'node_modules', 'kept')))
 })
 
 t.test('a created plugin passes its own tests and is listed, without an edit', async (t) => {
