@@ -1,11 +1,15 @@
+import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, sep } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { ServiceDownError } from '@svc/plugin-sdk'
 import t from 'tap'
 import { GLOBALS, MODULES, PROCESS } from '../../core/loader/process/allowed.ts'
+import { EXPOSE_INTERNALS } from '../../core/loader/process/bindings.ts'
 import { listReadable } from '../../core/loader/process/folders.ts'
 import { canConfine } from '../../core/loader/process/node-level.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
@@ -117,7 +121,47 @@ t.test('a plugin that steals its channel cannot connect with its classes', async
   t.equal(await plugin.tell('answer there'), 'there')
 })
 
-t.test('known gaps of the permission model allow no access to files outside', async (t) => {
+t.test('a plugin gets none of Node\'s internal objects by copies and setters', async (t) => {
+  const copy = (target: string) => `const symbols = Object.getOwnPropertySymbols(Blob.prototype)
+    const symbolOf = (name) => symbols.find(({ description }) => description.includes(name))
+    const blob = new Blob(['x'])
+    let caught
+    blob[symbolOf('messaging_clone')] = () => ({ data: {}, deserializeInfo: 'internal/bootstrap/realm:BuiltinModule' })
+    ${target}[symbolOf('messaging_deserialize')] = () => {}
+    Object.defineProperty(${target}, 'filename', { configurable: true, set () { caught = this.constructor } })
+    `
+  const after = 'return typeof caught?.map?.get("internal/test/binding").compileForInternalLoader().internalBinding'
+  await t.rejects(run(`${copy('Object.prototype')} try { structuredClone(blob) } catch {} ${after}`), /not extensible/)
+  const copied = 'new (require("events").EventEmitter)().constructor.prototype'
+  await t.rejects(run(`${copy(copied)} blob[symbolOf('messaging_clone')] = () => ({ data: {}, deserializeInfo: 'http:Agent' })
+    structuredClone(blob)`), /cannot copy objects of Node's own classes/)
+  t.equal(await run("return structuredClone(new Map([['a', [1]]])).get('a')[0]"), '1', 'plain data is copied as ever')
+  for (const name of ['internal/test/binding', 'node:internal/test/binding', 'internal/bootstrap/realm', 'internal/util']) {
+    await t.rejects(run(`return typeof require('${name}')`), Error, `require of ${name}`)
+    await t.rejects(run(`return typeof await import('${name}')`), Error, `import of ${name}`)
+  }
+})
+
+t.test('Node\'s native parts have nothing left that connects, signals or writes', async (t) => {
+  const code = `
+    import { createRequire } from 'node:module'
+    import 'node:net'
+    import { stripBindings } from ${JSON.stringify(pathToFileURL(join(SERVER_DIR, 'core/loader/process/bindings.ts')).href)}
+    const { internalBinding } = createRequire('/')('internal/test/binding')
+    const { TCP } = internalBinding('tcp_wrap')
+    const { ChannelWrap } = internalBinding('cares_wrap')
+    stripBindings()
+    const left = ['connect', 'listen', 'bind', 'open'].map((name) => typeof TCP.prototype[name])
+    const { _kill, _debugProcess } = internalBinding('process_methods')
+    const { fchmod, futimes } = internalBinding('fs')
+    process.stdout.write([...left, typeof ChannelWrap.prototype.queryA, typeof internalBinding('udp_wrap').UDP, typeof _kill,
+      typeof _debugProcess, typeof fchmod, typeof futimes].join())`
+  const { stdout } = await promisify(execFile)(process.execPath, [EXPOSE_INTERNALS, '--disable-warning=ExperimentalWarning',
+    '--input-type=module', '--eval', code])
+  t.equal(stdout, Array.from({ length: 10 }, () => 'undefined').join())
+})
+
+t.test('no file is written or read outside by a gap of the permission model', async (t) => {
   const { dataDir } = plugin
   const secret = join(dataDir, 'secret.key')
   writeFileSync(secret, 'secret')
@@ -191,7 +235,36 @@ t.test('an invalid message ends the plugin and nothing else', async (t) => {
   t.equal(await tell('answer here'), 'here')
 })
 
-t.test('a plugin may make a bounded number of calls at once', async (t) => {
+t.test('a list that says it is longer than its message ends the plugin and does not hold up the server', async (t) => {
+  const { untilBack, changes } = plugin
+  // { type: 'tell', method: 'log', args: a list of 4,294,967,295 places without any entries, scope: 0 }
+  const sparse = `const text = (one) => [0x22, one.length, ...Buffer.from(one)]
+    const length = [0xff, 0xff, 0xff, 0xff, 0x0f]
+    const body = Buffer.from([0xff, 15, 0x6f, ...text('type'), ...text('tell'), ...text('method'), ...text('log'), ...text('args'),
+      0x61, ...length, 0x40, 0, ...length, ...text('scope'), 0x49, 0, 0x7b, 4])
+    const header = Buffer.alloc(4)
+    header.writeUInt32BE(body.length)
+    new process.stdout.constructor(3).write(Buffer.concat([header, body]))
+    await new Promise(() => {})`
+  await t.rejects(run(sparse), ServiceDownError)
+  t.match(changes.at(-1), /a list of 4294967295 entries/)
+  await untilBack()
+})
+
+t.test('what needs an answer is not asked without waiting for one', async (t) => {
+  // { type: 'tell', method: 'cache.set', args: ['told', 1], scope: 0 }: outside the calls that are counted
+  const told = `const text = (one) => [0x22, one.length, ...Buffer.from(one)]
+    const body = Buffer.from([0xff, 15, 0x6f, ...text('type'), ...text('tell'), ...text('method'), ...text('cache.set'),
+      ...text('args'), 0x41, 2, ...text('told'), 0x49, 2, 0x24, 0, 2, ...text('scope'), 0x49, 0, 0x7b, 4])
+    const header = Buffer.alloc(4)
+    header.writeUInt32BE(body.length)
+    new process.stdout.constructor(3).write(Buffer.concat([header, body]))
+    await ctx.cache.set('asked', 2)
+    return [await ctx.cache.get('told'), await ctx.cache.get('asked')].join()`
+  t.equal(await run(told), ',2')
+})
+
+t.test('a plugin asks for a bounded number of things at once', async (t) => {
   const many = 'const asked = await Promise.allSettled(Array.from({ length: 1200 }, () => ctx.files.stream("a")[Symbol.asyncIterator]().next())); ' +
     'return asked.filter(({ reason }) => /More than 1000 calls at once/.test(reason)).length > 0'
   t.equal(await run(many), 'true')

@@ -9,13 +9,44 @@ export interface ChannelOptions {
   onMessage (message: unknown): void
   /** Called if the other end sent an invalid message, or reads too slowly. */
   onFault (fault: Error): void
-  /** The longest message that is accepted. */
+  /** The longest message that is read; with one, lists that are longer than their message are no message. */
   maxBytes?: number
   /** The most bytes that may wait for the other end to read them. */
   backlogBytes?: number
 }
 
 const inMiB = (bytes: number) => `${Math.round(bytes / 1024 ** 2)} MiB`
+
+/**
+ * Each entry of a list takes a byte or more, unless the list has gaps: a few bytes can then say that it is as long as
+ * to hold up whoever goes through it.
+ *
+ * @throws Error when the lists of a message have more entries together than it has bytes
+ */
+function checkLists (message: unknown, bytes: number): void {
+  const known = new Set<object>()
+  const open: object[] = []
+  let entries = 0
+  const visit = (value: unknown) => {
+    if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) open.push(value)
+  }
+  visit(message)
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (known.has(value)) continue
+    known.add(value)
+    if (Array.isArray(value)) {
+      entries += value.length
+      if (entries > bytes) throw new Error(`a list of ${value.length} entries in ${bytes} bytes`)
+      value.forEach(visit)
+    } else if (value instanceof Map) {
+      value.forEach((inner, key) => { visit(inner); visit(key) })
+    } else if (value instanceof Set) {
+      value.forEach(visit)
+    } else {
+      Object.values(value).forEach(visit)
+    }
+  }
+}
 
 /**
  * Messages over a stream: four bytes of length, then the structured clone. Node's own channel of child processes is not
@@ -45,7 +76,9 @@ export function createChannel (
 
   function deliver (body: Buffer): void {
     try {
-      onMessage(deserialize(body))
+      const message: unknown = deserialize(body)
+      if (maxBytes !== Infinity) checkLists(message, body.length)
+      onMessage(message)
     } catch (err) {
       fault(`it sent what is no message: ${err instanceof Error ? err.message : String(err)}`)
     }

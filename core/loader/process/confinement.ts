@@ -1,6 +1,7 @@
 import { registerHooks, syncBuiltinESMExports } from 'node:module'
 import type { Socket } from 'node:net'
 import { GLOBALS, MODULES, PROCESS } from './allowed.ts'
+import { stripBindings } from './bindings.ts'
 
 /** Streaming compilation of WebAssembly loads Node's HTTP client. */
 const WEBASSEMBLY_REFUSED = ['compileStreaming', 'instantiateStreaming']
@@ -85,8 +86,11 @@ export function confine (channel: Socket): void {
   remove(Reflect.get(globalThis, 'WebAssembly') as object, WEBASSEMBLY_REFUSED, 'WebAssembly')
   stripSocket(channel)
   refuseAgent()
+  stripBindings()
   refuseModules()
   keepOnly(PROCESS, process, 'process')
   keepOnly(GLOBALS, globalThis, 'globalThis')
+  // Node's own code sets properties of objects that a setter here would be handed.
+  Object.seal(Object.prototype)
   syncBuiltinESMExports()
 }

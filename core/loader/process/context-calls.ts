@@ -38,7 +38,12 @@ const CALLS: Readonly<Record<string, ContextCall>> = {
   report: ({ report }, ...args: Parameters<typeof report>) => { report(...args) }
 }
 
-/** True if a method of a context may only be called while its own call is running. */
+const TOLD = new Set(['http.setLimits', 'http.setAllowance', 'log', 'report'])
+
+/** Whether a plugin's process need not wait for the answer; what takes time counts among its calls. */
+export const isTold = (method: string) => TOLD.has(method)
+
+/** Whether something of a context may only be asked while its call is under way. */
 export const isOfOneCall = (method: string) => method.startsWith('http.') || method === 'report'
 
 export function askContext (ctx: ProviderContext, method: string, args: readonly unknown[]): unknown {

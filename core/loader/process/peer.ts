@@ -9,6 +9,8 @@ export interface Incoming {
   scope: number
   /** The number of the call; calls back use it as their scope. */
   id: number
+  /** Whether the other end waits for the answer, which makes it one of the calls at once. */
+  isAnswered: boolean
   signal: AbortSignal
 }
 
@@ -94,6 +96,7 @@ export function createPeer ({ send, serve, onAbort, callsMax = Infinity }: PeerO
   }
 
   async function run (incoming: Incoming): Promise<unknown> {
+    if (incoming.method === '$next' && !incoming.isAnswered) throw new Error('Pieces of a stream are asked for by calls')
     return incoming.method.startsWith('$') ? await serveStream(incoming.method, incoming.args) : await serve(incoming)
   }
 
@@ -107,8 +110,8 @@ export function createPeer ({ send, serve, onAbort, callsMax = Infinity }: PeerO
     answering++
     const end = () => { served.delete(id) }
     try {
-      const value = await run({ id, method, args, scope, signal: controller.signal })
-      // A call that returns a stream lasts until the stream was read.
+      const value = await run({ id, method, args, scope, isAnswered: true, signal: controller.signal })
+      // A call that answers with a stream lasts until that was read.
       send({ type: 'result', id, value: isIterable(value) ? registerStream(value, end) : encode(value) })
       if (!isIterable(value)) end()
     } catch (err) {
@@ -156,8 +159,8 @@ export function createPeer ({ send, serve, onAbort, callsMax = Infinity }: PeerO
         void answer(message)
         break
       case 'tell':
-        // The sender does not wait for a response.
-        run({ ...message, id: 0, signal: NEVER }).catch(() => { /* no caller waits for it */ })
+        // Nobody hears what goes wrong with it.
+        run({ ...message, id: 0, isAnswered: false, signal: NEVER }).catch(() => { /* nobody waits for it */ })
         break
       case 'abort':
         served.get(message.id)?.abort(errors.toError(message.reason))

@@ -13,9 +13,10 @@ import { restartDelay } from '../../supervisor/process-slot.ts'
 import { NEVER, limitTime } from '../limit-time.ts'
 import { LoadError, limitLoading } from '../load-error.ts'
 import type { PluginPackage } from '../packages.ts'
+import { EXPOSE_INTERNALS } from './bindings.ts'
 import { CHANNEL_FD, createChannel } from './channel.ts'
 import type { CallFacts } from './context.ts'
-import { askContext, isOfOneCall } from './context-calls.ts'
+import { askContext, isOfOneCall, isTold } from './context-calls.ts'
 import { type Descriptor, METHODS } from './descriptor.ts'
 import { listReadable } from './folders.ts'
 import { MessageSchema } from './messages.ts'
@@ -33,7 +34,7 @@ const MESSAGE_MAX_BYTES = 32 * 1024 ** 2
 const BACKLOG_MAX_BYTES = 128 * 1024 ** 2
 /** The most calls of a plugin on its contexts at once: far more than a scan needs. */
 const CALLS_MAX = 1_000
-const FLAGS = ['--permission', '--no-experimental-sqlite', DISABLE_DEBUGGER, '--conditions=svc:source',
+const FLAGS = ['--permission', EXPOSE_INTERNALS, '--no-experimental-sqlite', DISABLE_DEBUGGER, '--conditions=svc:source',
   '--disable-warning=ExperimentalWarning', '--max-semi-space-size=4', `--max-old-space-size=${HEAP_MIB}`]
 /** A machine that starts many processes is slow, so the plugin's own time begins after the boot. */
 const BOOT_MS = 30_000
@@ -116,11 +117,12 @@ export function createPluginProcess (options: PluginProcessOptions) {
 
   const downError = () => new ServiceDownError(`The process of the plugin ${pack.name} is down: ${downBecause}`)
 
-  function serve ({ method, args, scope }: Incoming): unknown {
+  function serve ({ method, args, scope, isAnswered }: Incoming): unknown {
     if (method === 'fatal') {
       lastWords = String(args[0])
       return undefined
     }
+    if (!isAnswered && !isTold(method)) throw new Error(`'${method}' has an answer; call it, and wait for that`)
     const call = scopes.get(scope)
     if (call !== undefined) return call.run(() => askContext(call.ctx, method, args))
     if (lasting === null || isOfOneCall(method)) throw new Error('This context was given for one call, which is over')
