@@ -76,3 +76,7 @@ export const strippedFlags = (dataDir: string): string[] =>
 
 /** Returns the flag for stripped code with which this process was started. */
 export const inheritedFlags = (): string[] => process.execArgv.filter((flag) => flag.startsWith(HOOK))
+
+/** The folder that this flag names; null without the flag. */
+export const inheritedFolder = (): string | null =>
+  new URLSearchParams(inheritedFlags()[0]?.slice(HOOK.length)).get('folder')

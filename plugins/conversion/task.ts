@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, conflict } from '../../core/errors.ts'
 import { noteEdit } from '../library/version-rows.ts'
-import { createEntryHasher } from '../hashing/entry-hasher.ts'
+import { type EntryHasher, createEntryHasher } from '../hashing/entry-hasher.ts'
 import { createSharedHasher } from '../hashing/shared-hasher.ts'
 import { createRomStore } from '../scans/rom-rows.ts'
 import { DELETES_ROMS, type TaskDefinition, type TaskRun } from '../tasks/definitions.ts'
@@ -45,8 +45,7 @@ export function defineConversion (app: FastifyInstance, config: Config): TaskDef
   const swaps = { pool: app.pg, library: app.library, store: createRomStore(app.pg) }
   const hashers = createSharedHasher(app)
 
-  /** Creates a converter with the settings at the start of a run. */
-  function createConverter (settings: Config, archives: Archives, signal: AbortSignal) {
+  function createConverter (hasher: EntryHasher, archives: Archives, signal: AbortSignal) {
     const discs = async () => createDiscs(createChdman(await requireChdman(), signal), signal)
     const { rules } = app.library
     const arounds = new Map<string, NeighbourFiles>()
@@ -58,7 +57,7 @@ export function defineConversion (app: FastifyInstance, config: Config): TaskDef
     return createConvert({
       ...swaps,
       aroundOf,
-      hasher: createEntryHasher(hashers.acquire(settings), settings, signal),
+      hasher,
       archives,
       make: createMake({ archives, discs, signal }),
       signal
@@ -82,8 +81,11 @@ export function defineConversion (app: FastifyInstance, config: Config): TaskDef
     for (const err of await recoverConversions(swaps, true)) app.log.warn({ err }, 'a conversion that was begun could not be ended')
     const selection = { platform_ids: args.platform_ids ?? null, rom_ids: args.rom_ids ?? null }
     const report = createReport(run.report, { isDry, total: await countConvertible(app.pg, selection) })
+    // The settings stay as they are when a run begins.
+    const settings = { ...config }
+    const lease = await hashers.acquire(settings)
     const archives = createArchives(run.signal)
-    const converter = createConverter({ ...config }, archives, run.signal)
+    const converter = createConverter(createEntryHasher(lease.hasher, settings, run.signal), archives, run.signal)
 
     async function convert (rom: ConvertibleRom): Promise<Conversion> {
       if (isDry) return await converter.foresee(rom, to)
@@ -110,7 +112,7 @@ export function defineConversion (app: FastifyInstance, config: Config): TaskDef
         await report.add(await convertOne(rom))
       }
     } finally {
-      hashers.release()
+      lease.release()
       await archives.close()
       await report.flush()
     }

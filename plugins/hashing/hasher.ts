@@ -13,6 +13,8 @@ export type { FileHashes, GroupHashes, MemberChoice } from './hash-types.ts'
 export type { RetroAchievementsHash } from './hash-types.ts'
 
 export interface HasherOptions {
+  /** Folders without symbolic links; no file elsewhere can be read. */
+  folders: readonly string[]
   /** Default: one for each core. */
   threads?: number
   /** Members of archives that are not hashed. */
@@ -68,10 +70,10 @@ export interface Hasher {
   close (): Promise<void>
 }
 
-/** Hashes files in threads of a separate process, which is started on first use and replaced when it dies. */
-export function createHasher (options: HasherOptions = {}): Hasher {
-  const { threads = availableParallelism(), excluded = {}, limits = {} } = options
-  const pool = new ProcessPool(threads)
+/** Hashes files in threads of a process of its own, which is started when first needed and replaced when it dies. */
+export function createHasher (options: HasherOptions): Hasher {
+  const { folders, threads = availableParallelism(), excluded = {}, limits = {} } = options
+  const pool = new ProcessPool(threads, folders)
   const all: HashSettings = { excluded, limits: { ...DEFAULT_LIMITS, ...limits }, members: 'all' }
   // All jobs share these objects, because a message to the process then contains them once.
   const settings: Record<MemberChoice, HashSettings> = { all, largest: { ...all, members: 'largest' } }

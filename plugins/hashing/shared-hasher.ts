@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
+import { listRealFolders } from '../library/real-folders.ts'
 import { type Hasher, createHasher } from './hasher.ts'
 import { DEFAULT_EXCLUDED_EXTENSIONS, DEFAULT_EXCLUDED_FILES } from '../library/exclusions.ts'
 import { rememberCrashes } from './crashed-files.ts'
@@ -7,11 +8,16 @@ import { rememberCrashes } from './crashed-files.ts'
 /** The hashing process stays alive this long between scans, because its start takes longer than a small scan. */
 const IDLE_MS = 10_000
 
+export interface HasherLease {
+  hasher: Hasher
+  /** Ends the process of the hasher unless another scan acquires it soon. */
+  release (): void
+}
+
 /** The hasher of this process, for one scan at a time. */
 export interface SharedHasher {
-  acquire (config: Config): Hasher
-  /** Ends the process unless another scan acquires it soon. */
-  release (): void
+  /** Reads files of the libraries as they are now. */
+  acquire (config: Config): Promise<HasherLease>
 }
 
 export function createSharedHasher (app: FastifyInstance): SharedHasher {
@@ -29,24 +35,28 @@ export function createSharedHasher (app: FastifyInstance): SharedHasher {
   app.addHook('onClose', close)
 
   return {
-    acquire (config) {
+    async acquire (config) {
+      const folders = await listRealFolders(app.library)
       clearTimeout(timer)
       const { hash_threads: threads, archive_timeout_seconds: seconds } = config.scan
-      const settings = `${threads} ${seconds}`
+      const settings = JSON.stringify([threads, seconds, folders])
       if (current !== null && current.settings !== settings) closeLater()
       current ??= {
         settings,
         hasher: createHasher({
+          folders,
           ...(threads === 0 ? {} : { threads }),
           excluded: { names: DEFAULT_EXCLUDED_FILES, extensions: DEFAULT_EXCLUDED_EXTENSIONS },
           limits: { timeoutMs: seconds * 1_000 }
         })
       }
-      return rememberCrashes(app, current.hasher)
-    },
-    release () {
-      clearTimeout(timer)
-      timer = setTimeout(closeLater, IDLE_MS).unref()
+      return {
+        hasher: rememberCrashes(app, current.hasher),
+        release () {
+          clearTimeout(timer)
+          timer = setTimeout(closeLater, IDLE_MS).unref()
+        }
+      }
     }
   }
 }

@@ -28,7 +28,7 @@ type Hashes = Awaited<ReturnType<ReturnType<typeof createHasher>['hashFile']>>
 interface Known { file_path: string, bytes: number, mtime: number }
 
 async function scan (dir: string, client: pg.Client): Promise<void> {
-  const hasher = createHasher()
+  const hasher = createHasher({ folders: [dir] })
   const files = listFiles(dir)
   let storing: Promise<unknown> = Promise.resolve()
   async function store (batch: readonly ListedFile[], hashes: readonly Hashes[]): Promise<void> {

@@ -5,6 +5,7 @@ import {
   BATCH_JOBS, CANCELLED, createSharedState, DEADLINE, FILE, holdsMemory, IDLE, JOB, releaseMemory,
   type Job, type JobResult, type JobSuccess, type ThreadSettings
 } from './protocol.ts'
+import { threadFlags } from './permissions.ts'
 import { TasksBySignal } from './tasks-by-signal.ts'
 
 const WATCH_INTERVAL_MS = 250
@@ -136,6 +137,7 @@ export class ThreadPool {
     const workerData: ThreadSettings = { shared: state.buffer, memoryOwner: this.#memoryOwner.buffer, number }
     const worker = new Worker(this.#script, {
       workerData,
+      execArgv: threadFlags(),
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB, maxYoungGenerationSizeMb: NURSERY_MIB }
     })
     const thread: Thread = { worker, number, state, batch: [] }

@@ -1,8 +1,13 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { inheritedFlags } from '../../../core/loader/strip-types.ts'
+import { WORKER_FLAGS } from '../../../core/node-flags.ts'
 import { HashCrashError, toError } from '../hash-errors.ts'
 import {
   BATCH_JOBS, type FromProcess, type Job, type JobSuccess, MEMORY_MIB, OUT_OF_MEMORY, type ToProcess
 } from './protocol.ts'
+import { permissionFlags } from './permissions.ts'
 import { TasksBySignal } from './tasks-by-signal.ts'
 
 interface Task {
@@ -13,11 +18,13 @@ interface Task {
 }
 
 /**
- * Runs jobs in a separate process with threads, because a file may crash the libraries that read it.
- * After a crash the running jobs are tried again one at a time; the job that crashes the process again is the culprit.
+ * Runs jobs in a process of its own, which has the threads: what a file does to the libraries that read it ends there.
+ * When it ends, those that it had are tried again one at a time; the one that it ends with again is the culprit.
+ * The process reads the given folders only, because a file may exploit a library that reads it.
  */
 export class ProcessPool {
   readonly #threads: number
+  readonly #folders: readonly string[]
   readonly #script: URL
   readonly #running = new Map<number, Task>()
   readonly #bySignal = new TasksBySignal<Task>((tasks, reason) => { this.#cancel(tasks, reason) })
@@ -29,11 +36,13 @@ export class ProcessPool {
   #isDispatching = false
   #isClosed = false
 
-  constructor (threads: number, script: URL = new URL('./process.ts', import.meta.url)) {
+  /** @param folders without symbolic links */
+  constructor (threads: number, folders: readonly string[], script: URL = new URL('./process.ts', import.meta.url)) {
     if (!Number.isInteger(threads) || threads < 1) {
       throw new RangeError(`threads is ${threads}; give a whole number of at least 1`)
     }
     this.#threads = threads
+    this.#folders = folders
     this.#script = script
   }
 
@@ -111,7 +120,12 @@ export class ProcessPool {
   }
 
   #start (): ChildProcess {
-    const child = fork(this.#script, [String(this.#threads)], { serialization: 'advanced' })
+    const child = fork(this.#script, [String(this.#threads)], {
+      serialization: 'advanced',
+      execArgv: [...WORKER_FLAGS, ...inheritedFlags(), ...permissionFlags(this.#folders)],
+      // Node lets threads read the working directory, whatever the flags say.
+      cwd: dirname(fileURLToPath(this.#script))
+    })
     let isReady = false
     child.on('message', (message: FromProcess) => {
       isReady = true

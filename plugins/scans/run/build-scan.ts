@@ -8,7 +8,7 @@ import { createMoves } from '../disk/moved-roms.ts'
 import { createPlatformFolders } from '../disk/platform-folder.ts'
 import { createDecideEntries } from '../disk/decide-entries.ts'
 import { createEntryHasher } from '../../hashing/entry-hasher.ts'
-import type { SharedHasher } from '../../hashing/shared-hasher.ts'
+import type { HasherLease } from '../../hashing/shared-hasher.ts'
 import { createIdentification } from '../identify/identify-roms.ts'
 import { createRomLookup } from '../../matching/rom-lookup.ts'
 import { createMatchWriter } from '../identify/store-matches.ts'
@@ -91,12 +91,12 @@ export type ScanIdentification = ReturnType<typeof createScanIdentification>
  * a lookup.
  */
 export function createDiskScan (
-  shared: ScanContext, hashers: SharedHasher, unfinished: Unfinished,
+  shared: ScanContext, lease: HasherLease, unfinished: Unfinished,
   { artwork, identification }: { artwork: ScanArtwork, identification: ScanIdentification }
 ) {
   const { app, config, log, signal, progress, announcer, libraries: { dirOf } } = shared
   const { choice } = identification
-  const hasher = createEntryHasher(hashers.acquire(config), config, signal)
+  const hasher = createEntryHasher(lease.hasher, config, signal)
   const store = createRomStore(app.pg)
   const statistics = createTableStatistics(app.pg, log)
   const lstats = createManyLstats()
@@ -120,7 +120,7 @@ export function createDiskScan (
     /** Announces how many entries are about to be read. */
     expect: lstats.expect,
     async close (): Promise<void> {
-      hashers.release()
+      lease.release()
       await lstats.close()
       await statistics.finish()
     }

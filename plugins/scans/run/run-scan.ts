@@ -31,11 +31,13 @@ function snapshotSettings (app: FastifyInstance, live: Config): Config {
 }
 
 async function openScan (app: FastifyInstance, config: Config, hashers: SharedHasher, run: TaskRun<ScanPayload>) {
-  const [unfinished, roots] = await Promise.all([readUnfinished(app.pg, run), app.library.list()])
+  const [unfinished, roots, lease] = await Promise.all([
+    readUnfinished(app.pg, run), app.library.list(), hashers.acquire(config)
+  ])
   const shared = createScanContext(app, config, run, roots)
   const artwork = createScanArtwork(shared)
   const identification = createScanIdentification(shared, artwork)
-  const disk = createDiskScan(shared, hashers, unfinished, { artwork, identification })
+  const disk = createDiskScan(shared, lease, unfinished, { artwork, identification })
   return { ...shared, unfinished, artwork, identification, disk }
 }
 type Scan = Awaited<ReturnType<typeof openScan>>

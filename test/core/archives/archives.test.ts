@@ -6,19 +6,16 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { createHasher, type HasherOptions } from '../../../plugins/hashing/hasher.ts'
 import {
-  expectedHashes, makeRar, makeTar, makeZip, MEMBERS, sortedMembers, unpackFixture, type Content
+  FOLDERS, expectedHashes, makeRar, makeTar, makeZip, MEMBERS, sortedMembers, unpackFixture, type Content
 } from '../../plugins/hashing/fixtures.ts'
 
-/**
- * One thread for all tests without their own options, because a thread takes longer to start than these archives to
- * read.
- */
-const usual = createHasher({ threads: 1 })
+/** Threads take longer to start than these archives to read: one for all tests without options of their own. */
+const usual = createHasher({ folders: FOLDERS, threads: 1 })
 t.teardown(() => usual.close())
 
-function setUp (t: Test, options?: HasherOptions) {
+function setUp (t: Test, options?: Partial<HasherOptions>) {
   const dir = t.testdir({})
-  const hasher = options === undefined ? usual : createHasher({ threads: 1, ...options })
+  const hasher = options === undefined ? usual : createHasher({ folders: FOLDERS, threads: 1, ...options })
   if (hasher !== usual) t.teardown(() => hasher.close())
   return async (name: string, bytes: Uint8Array) => {
     writeFileSync(join(dir, name), bytes)

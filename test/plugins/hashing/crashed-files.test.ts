@@ -5,9 +5,10 @@ import { HashCrashError } from '../../../plugins/hashing/hash-errors.ts'
 import { type HashPath, type Hasher, createHasher } from '../../../plugins/hashing/hasher.ts'
 import { rememberCrashes } from '../../../plugins/hashing/crashed-files.ts'
 import { shareTestApp } from '../../support.ts'
+import { FOLDERS } from './fixtures.ts'
 
 const fresh = shareTestApp(t)
-const real = createHasher({ threads: 1 })
+const real = createHasher({ folders: FOLDERS, threads: 1 })
 t.teardown(() => real.close())
 
 /** Creates a hasher that crashes at every file of this name whose content it reads. */

@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { buffer } from 'node:stream/consumers'
+import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { pack } from 'tar-stream'
 import { ZipFile } from 'yazl'
+import { SERVER_DIR } from '../../../core/server-dir.ts'
+
+/** Where `t.testdir` makes its folders. */
+export const FOLDERS = [join(SERVER_DIR, '.tap')]
 
 export interface Content { name: string, bytes: Buffer }
 

@@ -4,17 +4,19 @@ import { gzipSync } from 'node:zlib'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createHasher, type HasherOptions } from '../../../plugins/hashing/hasher.ts'
+import { canConfine } from '../../../core/loader/process/node-level.ts'
+import { SERVER_DIR } from '../../../core/server-dir.ts'
 import { EMPTY_HASHES } from '../../../core/archives/types.ts'
-import { expectedHashes, makeTar, makeZip, MEMBERS, sortedMembers, unpackFixture } from './fixtures.ts'
+import { FOLDERS, expectedHashes, makeTar, makeZip, MEMBERS, sortedMembers, unpackFixture } from './fixtures.ts'
 
-/** Shared by all tests without their own options, because threads take longer to start than these files to read. */
-const usual = createHasher({ threads: 2 })
+/** Threads take longer to start than these files to read: the same for all tests without options of their own. */
+const usual = createHasher({ folders: FOLDERS, threads: 2 })
 t.teardown(() => usual.close())
 
-function setUp (t: Test, files: Record<string, Uint8Array | string>, options?: HasherOptions) {
+function setUp (t: Test, files: Record<string, Uint8Array | string>, options?: Partial<HasherOptions>) {
   const dir = t.testdir({})
   for (const [name, content] of Object.entries(files)) writeFileSync(join(dir, name), content)
-  const hasher = options === undefined ? usual : createHasher(options)
+  const hasher = options === undefined ? usual : createHasher({ folders: FOLDERS, ...options })
   if (hasher !== usual) t.teardown(() => hasher.close())
   return { hasher, dir, path: (name: string) => join(dir, name) }
 }
@@ -169,8 +171,8 @@ t.test('closing rejects unfinished and later work', async (t) => {
   await t.rejects(hasher.hashFile(path('huge')), { message: /closed; create a new one/ })
 })
 
-t.test('an invalid number of threads is refused', (t) => {
-  t.throws(() => createHasher({ threads: 0 }), { message: /threads is 0/ })
+t.test('a number of threads that cannot be is refused', (t) => {
+  t.throws(() => createHasher({ folders: FOLDERS, threads: 0 }), { message: /threads is 0/ })
   t.end()
 })
 
@@ -198,4 +200,15 @@ t.test('excluded names and extensions are not hashed', async (t) => {
   t.strictSame(found.archive_members?.map(({ name }) => name), sortedMembers().map(({ name }) => name))
   t.match(found, expectedHashes(...sortedMembers().map(({ bytes }) => bytes)))
   t.match(await hasher.hashFile(path('junk.zip')), { archive_members: null, warning: 'there is no file in it' })
+})
+
+t.test('a file outside the folders of the hasher is refused', { skip: canConfine() ? false : 'this Node confines nothing' }, async (t) => {
+  const dir = t.testdir({ library: { inside: 'abc' }, library2: { beside: 'abc' } })
+  const hasher = createHasher({ folders: [join(dir, 'library')], threads: 1 })
+  t.teardown(() => hasher.close())
+  t.match(await hasher.hashFile(join(dir, 'library', 'inside')), { crc_hash: '352441c2' })
+  for (const path of [join(dir, 'library2', 'beside'), join(dir, 'library', '..', 'library2', 'beside'), join(SERVER_DIR, 'README.md'), '/etc/hostname']) {
+    await t.rejects(hasher.hashFile(path), { code: 'ERR_ACCESS_DENIED' }, path)
+    t.match(await hasher.hashRetroAchievements(path, 3), { ra_hash: null, warning: /restricted/ }, path)
+  }
 })

@@ -2,6 +2,7 @@ import { pathToFileURL } from 'node:url'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { DEFAULT_LIMITS } from '../../../core/archives/limits.ts'
+import { canConfine } from '../../../core/loader/process/node-level.ts'
 import { ProcessPool } from '../../../plugins/hashing/threads/process-pool.ts'
 import type { Job } from '../../../plugins/hashing/threads/protocol.ts'
 
@@ -18,7 +19,8 @@ const SCRIPT = `
 `
 
 function createPool (t: Test, script = SCRIPT): ProcessPool {
-  const pool = new ProcessPool(1, pathToFileURL(join(t.testdir({ 'child.mjs': script }), 'child.mjs')))
+  const folder = t.testdir({ 'child.mjs': script })
+  const pool = new ProcessPool(1, [folder], pathToFileURL(join(folder, 'child.mjs')))
   t.teardown(() => pool.close())
   return pool
 }
@@ -53,4 +55,40 @@ t.test('an abort and the close of the pool reject jobs at once', async (t) => {
   const late = t.rejects(pool.run(jobOf('hang')), { message: /closed before/ })
   await pool.close()
   await late
+})
+
+t.test('the process and its threads neither write, nor start programs, nor threads with other permissions', {
+  skip: canConfine() ? false : 'this Node confines nothing'
+}, async (t) => {
+  const script = `
+    import { Worker } from 'node:worker_threads'
+    import { threadFlags } from ${JSON.stringify(new URL('../../../plugins/hashing/threads/permissions.ts', import.meta.url).href)}
+    const inThread = \`
+      const { parentPort, Worker } = require('node:worker_threads')
+      const attempts = {
+        read: () => require('node:fs').readFileSync('/etc/hostname'),
+        write: () => require('node:fs').writeFileSync(__dirname + '/new', ''),
+        program: () => require('node:child_process').execFileSync('true'),
+        thread: () => new Worker('', { eval: true, execArgv: [] }),
+        database: () => require('node:sqlite')
+      }
+      parentPort.postMessage(Object.entries(attempts).map(([name, attempt]) => {
+        try { attempt() } catch (err) { return name + ' ' + err.code }
+        return name + ' worked'
+      }))
+    \`
+    process.send([])
+    process.on('message', ({ jobs: [{ id }] }) => {
+      const thread = new Worker(inThread, { eval: true, execArgv: threadFlags() })
+      thread.on('message', (outcome) => process.send([{ id, result: { kind: 'file', hashes: { outcome } } }]))
+    })
+  `
+  t.match(await createPool(t, script).run(jobOf('a')), {
+    hashes: {
+      outcome: [
+        'read ERR_ACCESS_DENIED', 'write ERR_ACCESS_DENIED', 'program ERR_ACCESS_DENIED', 'thread ERR_ACCESS_DENIED',
+        'database ERR_UNKNOWN_BUILTIN_MODULE'
+      ]
+    }
+  })
 })

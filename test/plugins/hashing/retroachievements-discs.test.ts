@@ -3,9 +3,10 @@ import { dirname, join } from 'node:path'
 import { deflateRawSync, deflateSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { createHasher } from '../../../plugins/hashing/hasher.ts'
+import { FOLDERS } from './fixtures.ts'
 import { CHD_FILES, CHDS, makeIso, md5, noise, SECTOR, toRaw } from './disc-images.ts'
 
-const hasher = createHasher({ threads: 1 })
+const hasher = createHasher({ folders: FOLDERS, threads: 1 })
 t.teardown(() => hasher.close())
 
 const [SEGA_CD, PSX, GAMECUBE, WII, PS2, SATURN, DREAMCAST, PSP] = [9, 12, 16, 19, 21, 39, 40, 41]

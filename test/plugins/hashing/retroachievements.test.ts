@@ -10,10 +10,10 @@ import { isWholeFile, ruleOf } from '../../../plugins/hashing/retroachievements/
 import { knownHash } from '../../../plugins/hashing/retroachievements/known.ts'
 import { consoleOf } from '../../../plugins/hashing/retroachievements/platforms.ts'
 import { md5, noise } from './disc-images.ts'
-import { makeTar, makeZip, unpackFixture } from './fixtures.ts'
+import { FOLDERS, makeTar, makeZip, unpackFixture } from './fixtures.ts'
 
 const reference = await RCheevos.initialize()
-const hasher = createHasher({ threads: 1, excluded: { extensions: ['txt'] }, limits: { totalBytes: 1024 ** 2 } })
+const hasher = createHasher({ folders: FOLDERS, threads: 1, excluded: { extensions: ['txt'] }, limits: { totalBytes: 1024 ** 2 } })
 t.teardown(() => hasher.close())
 
 const GAMECUBE = 16

@@ -1,4 +1,5 @@
 import { deepEqual, equal } from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { chmod, mkdir, readFile, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -133,7 +134,23 @@ t.test('an unmounted root marks nothing missing, and scan, library and health re
   t.match(await library(disk.id), { is_available: true, problem: null, last_scan: { problem: null } })
 })
 
-t.test('a scan can be limited to some libraries', async (t) => {
+t.test('files behind linked platform folders and in libraries added after a scan are hashed', async (t) => {
+  const hashes = async (name: string) => (await sql<{ sha1_hash: string }>(
+    'select sha1_hash from roms where fs_name = $1', [name])).map((row) => row.sha1_hash)
+  const sha1Of = (text: string) => createHash('sha1').update(text).digest('hex')
+  await put({ 'roms/wonderswan/Early.ws': 'early' })
+  await scan()
+  const other = t.testdir({ gg: { 'Linked.gg': 'linked' } })
+  await symlink(join(other, 'gg'), join(libraryDir, 'roms/gamegear'))
+  await addDisk(t, 'later', { 'roms/wonderswan/Late.ws': 'late' })
+  const task = await scan()
+  t.same(test.problems(task), [])
+  t.same([await hashes('Early.ws'), await hashes('Linked.gg'), await hashes('Late.ws')],
+    [[sha1Of('early')], [sha1Of('linked')], [sha1Of('late')]])
+  await rm(join(libraryDir, 'roms/gamegear'))
+})
+
+t.test('a scan may be limited to some libraries', async (t) => {
   await put({ 'roms/gba/Here.gba': 'here' })
   const disk = await addDisk(t, 'some', { 'roms/gba/There.gba': 'there' })
   await scan()
