@@ -27,6 +27,8 @@ export interface PluginReport {
   record: PluginRecord
   /** True if it may be called, even if it is down just now. */
   is_offered: boolean
+  /** Whether a provider's service refuses the credentials. */
+  is_refused: boolean
 }
 
 /** The content of a package, independent of the configuration: its plugin, or the reason why it has none. */
@@ -72,7 +74,11 @@ export interface Registry {
   definitions: readonly { kind: PluginKind, definition: Definition }[]
   /** The description of each package, in load order. */
   descriptions: readonly Description[]
-  /** Returns the state of each plugin, in load order. */
+  /** Providers whose service refuses the credentials. */
+  refused: ReadonlySet<string>
+  /** Notes that a provider's service refuses the credentials, or accepts them again. */
+  setRefused (provider: string, isRefused: boolean): void
+  /** What became of each plugin, in load order. */
   report (): PluginReport[]
   /** Applies the reports of the process that runs the plugins: plugins that failed there are not offered here. */
   adopt (reports: readonly PluginReport[]): void
@@ -89,6 +95,7 @@ export function createRegistry () {
   const descriptions: Description[] = []
   /** Loaded plugins by kind, key and package, because one package may appear twice. */
   const added = new Map<string, { kind: PluginKind, loaded: Loaded<Definition> }>()
+  const refused = new Set<string>()
   const listeners: (() => void)[] = []
   const idOf = ({ kind, key, package: name }: PluginRecord) => `${kind ?? ''} ${key} ${name}`
 
@@ -101,6 +108,14 @@ export function createRegistry () {
 
   const tell = () => { for (const listener of listeners) listener() }
 
+  /** @returns whether that is news */
+  function noteRefused (provider: string, isRefused: boolean): boolean {
+    if (refused.has(provider) === isRefused) return false
+    if (isRefused) refused.add(provider)
+    else refused.delete(provider)
+    return true
+  }
+
   const registry: Registry = {
     providers: maps.provider,
     channels: maps.channel,
@@ -108,13 +123,18 @@ export function createRegistry () {
     records,
     definitions,
     descriptions,
-    report: () => records.map((record) => ({ record, is_offered: added.has(idOf(record)) })),
+    refused,
+    setRefused (provider, isRefused) { if (noteRefused(provider, isRefused)) tell() },
+    report: () => records.map((record) => ({
+      record, is_offered: added.has(idOf(record)), is_refused: record.kind === 'provider' && refused.has(record.key)
+    })),
     adopt (known) {
       const byId = new Map(known.map((report) => [idOf(report.record), report]))
       for (const record of records) {
         const found = byId.get(idOf(record))
         if (found === undefined) continue
         update(record, found.record)
+        if (record.kind === 'provider') noteRefused(record.key, found.is_refused)
         const entry = added.get(idOf(record))
         if (entry === undefined) continue
         if (found.is_offered) maps[entry.kind].set(record.key, entry.loaded)

@@ -68,10 +68,11 @@ type State =
  * Creates a circuit breaker (https://martinfowler.com/bliki/CircuitBreaker.html) for one provider, which decides
  * whether calls are allowed. It has no timers and computes the state whenever it is used.
  *
- * @param onOpen called whenever the circuit opens
+ * @param onOpen told whenever the circuit opens
+ * @param onClose told whenever the circuit closes after it was open
  */
 export function createBreaker (
-  now: () => number, onOpen: (circuit: Circuit, cause: Cause) => void = () => {}
+  now: () => number, onOpen: (circuit: Circuit, cause: Cause) => void = () => {}, onClose: () => void = () => {}
 ): Breaker {
   let state: State = { name: 'closed' }
   let isAsked = false
@@ -88,10 +89,12 @@ export function createBreaker (
   }
 
   function close (): void {
-    if (state.name !== 'closed') state = { name: 'closed' }
+    const wasOpen = state.name !== 'closed'
+    if (wasOpen) state = { name: 'closed' }
     failuresInARow = 0
     pausedMs = 0
     coolDownMs = FIRST_COOL_DOWN_MS
+    if (wasOpen) onClose()
   }
 
   /** Returns the current state, after the time that passed. */

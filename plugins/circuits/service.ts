@@ -25,8 +25,9 @@ export function createCircuits (app: FastifyInstance) {
     const log = app.log.child({ provider: key })
     const breaker = createBreaker(Date.now, (circuit, cause) => {
       log.warn(circuit, 'provider is not asked any more')
+      app.registry.setRefused(key, cause === 'credentials')
       if (cause === 'credentials') noteRefusal(key, circuit.reason ?? '')
-    })
+    }, () => { app.registry.setRefused(key, false) })
     breakers.set(key, breaker)
     return breaker
   }

@@ -26,16 +26,22 @@ function counts (definition: ProviderDefinition): boolean {
   return known === undefined ? knowsGames(definition) : known.counts === true
 }
 
-/** Returns a flag for each metadata provider: true if the provider is active. */
-export function readFlags ({ providers, definitions }: Registry): Record<string, boolean> {
+/** Whether lookups reach a provider: it is configured, its process runs, and its service accepts the credentials. */
+const isOn = ({ providers, records, refused }: Registry, key: string): boolean =>
+  providers.has(key) && !refused.has(key) &&
+  records.some((record) => record.kind === 'provider' && record.key === key && record.status === 'active')
+
+/** What clients are told of the metadata providers: a flag for each, true when it can be asked. */
+export function readFlags (registry: Registry): Record<string, boolean> {
+  const { providers, definitions } = registry
   const flags: Record<string, boolean> = Object.fromEntries(FIXED_FLAGS.map((flag) => [flag, false]))
   const known = listProviders({ definitions })
   for (const definition of known) {
     const flag = flagOf(definition)
-    if (flag !== null) flags[flag] = providers.has(definition.key)
+    if (flag !== null) flags[flag] = isOn(registry, definition.key)
   }
-  flags[ANY_FLAG] = known.some((definition) => counts(definition) && providers.has(definition.key))
-  // ScreenScraper is active only with its developer credentials.
+  flags[ANY_FLAG] = known.some((definition) => counts(definition) && isOn(registry, definition.key))
+  // That provider is active only with its developer pair.
   flags[SS_CREDENTIALS_FLAG] = providers.has('ss')
   return flags
 }

@@ -5,10 +5,13 @@ import { join } from 'node:path'
 import fastify from 'fastify'
 import pg from 'pg'
 import t, { type Test } from 'tap'
+import { buildApp } from '../../../core/app.ts'
 import { loadConfig } from '../../../core/config/config.ts'
+import type { CallOutcome } from '../../../plugins/circuits/breaker.ts'
 import { createHealth } from '../../../plugins/heartbeat/health.ts'
 import { createTimedMemo } from '../../../plugins/heartbeat/timed-memo.ts'
 import { type TestApp, buildTestApp, dropUsers, shareTestApp } from '../../support.ts'
+import { features } from '../../../plugins/index.ts'
 import { createLibrary } from '../../../plugins/library/service.ts'
 import { until } from '../../until.ts'
 import { addRom } from '../roms/support.ts'
@@ -140,7 +143,29 @@ t.test('the scan worker asks a provider once, however many guests request it', a
   t.equal(seen.count, count, 'not asked again')
 })
 
-t.test('disabled, missing and unknown providers get different answers', async (t) => {
+t.test('no web worker says that a provider is on whose service refuses the key, until it is accepted again', async (t) => {
+  setEnvironment(t, { HASHEOUS_API_ENABLED: 'true' })
+  const { app, worker, config, databaseUrl } = await buildTestApp(t, { worker: true })
+  const breaker = worker?.circuits.of('hasheous')
+  function end (outcome: CallOutcome): void {
+    const turn = breaker?.turn()
+    if (turn?.kind === 'call') turn.end(outcome)
+  }
+  const isOn = async (server: Pick<typeof app, 'inject'>) =>
+    (await server.inject({ url: '/api/heartbeat' })).json().METADATA_SOURCES.HASHEOUS_API_ENABLED as boolean
+  t.ok(await isOn(app))
+  end({ kind: 'refused', message: 'the key is not accepted' })
+  await until(async () => !await isOn(app), 'the flag to fall')
+  const later = await buildApp({ config, role: 'web', workerNumber: 2, databaseUrl, logger: app.log as never, features })
+  t.teardown(() => later.close())
+  await later.ready()
+  t.notOk(await isOn(later), 'a process that starts later knows')
+  breaker?.probeNow()
+  end({ kind: 'answered' })
+  await until(async () => await isOn(app) && await isOn(later), 'the flags to rise')
+})
+
+t.test('sources that are off, not installed or unknown are told apart', async (t) => {
   const { app } = await buildTestApp(t, { worker: true })
   const ask = async (source: string) => {
     const reply = await app.inject({ url: `/api/heartbeat/metadata/${source}` })
