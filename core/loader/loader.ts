@@ -4,7 +4,8 @@ import type { Config } from '../config/config.ts'
 import { createMask } from '../http/mask.ts'
 import { type PluginServices, createContext, readPreferences } from './context.ts'
 import { createMemo } from './memo.ts'
-import { followSettings, readPluginConfig } from './plugin-config.ts'
+import { followSettings, listVariables, readPluginConfig } from './plugin-config.ts'
+import { createVariableOwners } from './plugin-variables.ts'
 import {
   type Exported, type ImportedPlugin, importApart, importPlugin, messageOf, readDescriptor, readManifest
 } from './import.ts'
@@ -127,6 +128,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
   const { registry, define, describe, add, setDown } = createRegistry()
   /** Keys in use; the first of two plugins with one key wins. */
   const taken = new Map<string, string>()
+  const variableOwners = createVariableOwners()
   const ordered: ProviderDefinition[] = []
   const packages = options.packages ?? listPluginPackages(config.data_dir)
   const candidates = packages.map(createCandidate)
@@ -171,9 +173,17 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     const id = `${kind} '${definition.key}'`
     const twin = taken.get(id)
     if (twin !== undefined) throw new LoadError('failed', `the ${id} is already there, from ${twin}`)
+    const owner = { key: definition.key, package: pack.name, origin: pack.origin }
+    const variables = listVariables(definition)
+    const foreign = variableOwners.findForeign(owner, variables)
+    if (foreign !== undefined) {
+      throw new LoadError('failed', `it names the variable ${foreign.variable}, which belongs to ${foreign.owner.package}; ` +
+        'its author has to choose another')
+    }
     const settings = readPluginConfig(kind, definition, config)
     if (settings.status !== 'failed') {
       taken.set(id, pack.name)
+      variableOwners.add(owner, variables)
       define({ kind, definition })
     }
     if (settings.status !== 'ready') throw new LoadError(settings.status, settings.reason)

@@ -89,7 +89,11 @@ function findOrigins (values: Record<string, unknown>): string[] {
     typeof value === 'string' && /^https?:\/\//.test(value) && URL.canParse(value) ? [originOf(value)] : [])
 }
 
-/** Returns the reason why the variables of a plugin are refused, or undefined. */
+/** The variables that a plugin names. */
+export const listVariables = ({ config }: Pick<ConfiguredPlugin, 'config'>): string[] =>
+  Object.values((config?.properties ?? {}) as Record<string, TSchema>).flatMap(({ env }) => typeof env === 'string' ? [env] : [])
+
+/** Why the variables that a plugin names are refused, or undefined. */
 function refuseVariables (
   kind: string, plugin: ConfiguredPlugin, properties: Record<string, TSchema>
 ): string | undefined {

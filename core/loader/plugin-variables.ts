@@ -21,21 +21,48 @@ function containsName (words: readonly string[], names: readonly string[]): bool
     to >= from && to - from + 1 < words.length && names.includes(words.slice(from, to + 1).join(''))))
 }
 
+/** What begins the variables of plugins that come with the server, where it is not their key. */
+const BUILT_IN_NAMES: ReadonlyMap<string, string> = new Map([
+  ['moby', 'MOBYGAMES'], ['ra', 'RETROACHIEVEMENTS'], ['sgdb', 'STEAMGRIDDB'], ['ss', 'SCREENSCRAPER']
+])
+
 /**
- * True if a plugin may name this variable. Allowed are a variable that contains its key or name, such as `DEMO_API_KEY`
- * or `SVC_DEMO_URL`, the base URL, and the outgoing mail for channels. Variables of the server or the system are never
- * a plugin's own.
+ * Whether a plugin may name this variable: one that begins with its key, such as `DEMO_API_KEY` or `SVC_DEMO_URL`, the
+ * address that people use, and for channels the outgoing mail. The name of a plugin opens none, because its author
+ * chooses it freely. Variables of the server or the system are never a plugin's own.
  */
-export function mayRead (kind: string, plugin: { key: string, name: string }, variable: string): boolean {
+export function mayRead (kind: string, plugin: { key: string }, variable: string): boolean {
   if (isShared(variable)) return kind === 'channel' || !isMail(variable)
   if (SERVER_VARIABLES.has(variable) || isSystemVariable(variable)) return false
-  const names = [plugin.key, plugin.name].map(compact).filter((name) => name !== '')
   const words = variable.split('_')
-  // After the server's own prefix the name must come first.
-  if (words[0] === 'SVC') return names.some((name) => startsWithName(words.slice(1), name))
-  return containsName(words, names)
+  const own = words[0] === 'SVC' ? words.slice(1) : words
+  const name = BUILT_IN_NAMES.get(plugin.key)
+  return startsWithName(own, compact(plugin.key)) || (name !== undefined && containsName(words, [name]))
 }
 
 function startsWithName (words: readonly string[], name: string): boolean {
-  return words.some((_word, last) => last < words.length - 1 && words.slice(0, last + 1).join('') === name)
+  return name !== '' && words.some((_word, last) => last < words.length - 1 && words.slice(0, last + 1).join('') === name)
+}
+
+interface Owner { key: string, package: string, origin: 'built-in' | 'community' }
+
+/** The plugin that each variable belongs to: the first in load order that names it. */
+export function createVariableOwners () {
+  const owners = new Map<string, Owner>()
+  return {
+    /**
+     * The first variable that belongs to another plugin, and that plugin. Plugins of one key share their variables,
+     * unless one of them comes with the server.
+     */
+    findForeign (plugin: Owner, variables: readonly string[]): { variable: string, owner: Owner } | undefined {
+      return variables.flatMap((variable) => {
+        const owner = owners.get(variable)
+        const isOwn = owner === undefined || (owner.key === plugin.key && owner.origin === plugin.origin)
+        return isOwn ? [] : [{ variable, owner }]
+      })[0]
+    },
+    add (plugin: Owner, variables: readonly string[]): void {
+      for (const variable of variables) if (!isShared(variable) && !owners.has(variable)) owners.set(variable, plugin)
+    }
+  }
 }

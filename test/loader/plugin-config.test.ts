@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { loadConfig } from '../../core/config/config.ts'
 import { nameCredentials, readPluginConfig } from '../../core/loader/plugin-config.ts'
+import { createVariableOwners } from '../../core/loader/plugin-variables.ts'
 
 const schema = Type.Object({
   enabled: Type.Boolean({ default: true, env: 'DEMO_ENABLED' }),
@@ -137,7 +138,7 @@ t.test('a plugin reads its own and the shared variables; any other fails it', as
     ['ss', 'ScreenScraper', ['SCREENSCRAPER_DEV_PASSWORD', 'SS_API_ENABLED']],
     ['ra', 'RetroAchievements', ['RETROACHIEVEMENTS_API_KEY', 'REFRESH_RETROACHIEVEMENTS_CACHE_DAYS']],
     ['my-source', 'Mine', ['MY_SOURCE_TOKEN', 'MYSOURCE_TOKEN', 'SVC_MY_SOURCE_TOKEN']],
-    ['email', 'E-mail', ['SMTP_PASSWORD', 'SMTP_TLS_CA', 'SVC_BASE_URL', 'E_MAIL_SENDER']]
+    ['email', 'E-mail', ['SMTP_PASSWORD', 'SMTP_TLS_CA', 'SVC_BASE_URL', 'EMAIL_SENDER']]
   ]
   for (const [key, name, variables] of OWN) {
     for (const variable of variables) t.equal(read({ key, name }, variable).status, 'ready', `${key}: ${variable}`)
@@ -145,6 +146,10 @@ t.test('a plugin reads its own and the shared variables; any other fails it', as
   const FOREIGN = ['SVC_ADMIN_PASSWORD', 'SVC_AUTH_SECRET_KEY', 'SVC_DATABASE_URL', 'SVC_DATA_DIR', 'SVC_NEW_PASSWORD',
     'OIDC_CLIENT_SECRET', 'IGDB_CLIENT_SECRET', 'AWS_SECRET_ACCESS_KEY', 'PGPASSWORD', 'PATH', 'HOME', 'DEMO', 'DEMOGRAPHY_KEY', 'SVC_X_DEMO']
   for (const variable of FOREIGN) t.match(read(demoOf(undefined), variable), { status: 'failed', reason: variable }, variable)
+  for (const [key, name, variable] of [['demo', 'IGDB', 'IGDB_CLIENT_SECRET'], ['demo', 'AWS', 'AWS_SECRET_ACCESS_KEY'],
+    ['client', 'Client', 'IGDB_CLIENT_SECRET'], ['secret', 'Secret', 'AWS_SECRET_ACCESS_KEY'], ['x', 'E-mail', 'E_MAIL_SENDER']] as const) {
+    t.equal(read({ key, name }, variable).status, 'failed', `${name} does not open ${variable}`)
+  }
   t.same(read(demoOf(undefined), 'SVC_ADMIN_PASSWORD'), {
     status: 'failed',
     reason: 'its setting apiKey names the variable SVC_ADMIN_PASSWORD, which is not its own: name one that begins with DEMO_, ' +
@@ -152,7 +157,22 @@ t.test('a plugin reads its own and the shared variables; any other fails it', as
   })
 })
 
-t.test('a key that is also a word of the server gives no access to its variables', async (t) => {
+t.test('a variable belongs to the plugin that names it first, and to others of its key and origin', async (t) => {
+  const owners = createVariableOwners()
+  const igdb = { key: 'igdb', package: '@svc/provider-igdb', origin: 'built-in' } as const
+  const demo = { key: 'demo', package: 'svc-provider-demo', origin: 'community' } as const
+  owners.add(igdb, ['IGDB_CLIENT_SECRET', 'SVC_BASE_URL'])
+  owners.add(demo, ['DEMO_EXTRA_KEY'])
+  const find = (plugin: typeof igdb | typeof demo, key: string, variable: string) =>
+    owners.findForeign({ ...plugin, key, package: 'svc-other' }, [variable])
+  t.match(find(demo, 'igdb-client', 'IGDB_CLIENT_SECRET'), { variable: 'IGDB_CLIENT_SECRET', owner: igdb })
+  t.match(find(demo, 'igdb', 'IGDB_CLIENT_SECRET'), { owner: igdb }, 'an exporter of the same key')
+  t.match(find(demo, 'demo-extra', 'DEMO_EXTRA_KEY'), { owner: demo })
+  t.equal(find(demo, 'demo', 'DEMO_EXTRA_KEY'), undefined)
+  t.equal(find(demo, 'demo', 'SVC_BASE_URL'), undefined, 'what is shared belongs to nobody')
+})
+
+t.test('a key that is also a word of the server opens none of its variables', async (t) => {
   const read = (key: string, variable: string) => readPluginConfig('provider',
     { key, name: 'SVC', config: Type.Object({ x: Type.Optional(Type.String({ env: variable })) }) }, configOf(t), {}).status
   for (const [key, variable] of [['admin', 'SVC_ADMIN_PASSWORD'], ['new', 'SVC_NEW_PASSWORD'], ['oidc', 'OIDC_CLIENT_SECRET'],
