@@ -36,7 +36,7 @@ t.test('the server starts and works with every broken plugin', async (t) => {
   t.match(heartbeat.json(), { METADATA_SOURCES: { GOOD_ENABLED: true, MISSING_CONFIG_API_ENABLED: false } })
   t.equal((await app.inject({ url: '/api/health/ready' })).statusCode, 200)
   const { components } = (await app.inject({ url: '/openapi.json' })).json()
-  t.match(components.schemas, { 'provider_good-provider_metadata': { properties: { shelf: { type: 'string' } } } })
+  t.match(JSON.stringify(components.schemas), /"shelf":\{[^}]*"type":"string"/, 'the metadata of a plugin is documented')
 })
 
 t.test('without a scan worker the web server reports its own view of the plugins', async (t) => {
