@@ -105,8 +105,20 @@ function run (program) {
   }
 }
 
+/** Returns the first dependency that no node_modules folder above has; null if all are installed. */
+function findMissing () {
+  const require = createRequire(import.meta.url)
+  const { dependencies } = JSON.parse(readFileSync(join(folder, '..', 'package.json'), 'utf8'))
+  const isInstalled = (name) => require.resolve.paths(name).some((path) => existsSync(join(path, name, 'package.json')))
+  return Object.keys(dependencies).find((name) => !isInstalled(name)) ?? null
+}
+
+const missing = findMissing()
 const program = chooseProgram()
-if (program === null) {
+if (missing !== null) {
+  console.error(`svc: The package '${missing}' is not installed. Run npm ci in ${dirname(folder)}, then repeat this.`)
+  process.exit(1)
+} else if (program === null) {
   console.error(`svc: Node ${NODE_MAJOR} or later is needed, this is ${process.version}, and none came with npm for ` +
     `${process.platform}-${process.arch}. Install Node ${NODE_MAJOR} from https://nodejs.org, or run npm install with ` +
     'this Node and optional dependencies.')

@@ -133,3 +133,14 @@ t.test('the start script has the same flags as the processes it starts', async (
   const since = /PLUGINS_NODE = '(.*)'/.exec(script)?.[1]
   t.match(NODE_LEVEL, `>=${since} `, 'and the Node that it prefers is one that runs plugins')
 })
+
+t.test('a missing dependency is named with the command that installs it', async (t) => {
+  const folder = t.testdir({ core: {}, 'package.json': readFileSync(join(SERVER_DIR, 'package.json'), 'utf8') })
+  const script = join(folder, 'core', 'svc.js')
+  writeFileSync(script, readFileSync(join(SERVER_DIR, 'core', 'svc.js')))
+  // The folder lies below the project, whose packages would be found, so one name is changed.
+  const json = readFileSync(join(folder, 'package.json'), 'utf8')
+  writeFileSync(join(folder, 'package.json'), json.replace('"fastify":', '"fastify-that-is-gone":'))
+  await t.rejects(execute(process.execPath, [script, 'start']),
+    { code: 1, stderr: /^svc: The package 'fastify-that-is-gone' is not installed\. Run npm ci in / })
+})
