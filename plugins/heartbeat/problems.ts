@@ -37,3 +37,18 @@ const DESCRIPTIONS: Record<SignKind, Describe> = {
 export function describeProblems (signs: readonly Sign[], config: Config): Problem[] {
   return signs.map((sign) => ({ ...sign, ...DESCRIPTIONS[sign.kind](sign.subject, config) }))
 }
+
+/** Describes for the operator why the current config.yml is not in force; empty if it is. */
+export function describeConfigProblem ({ file }: Config, now = new Date()): Problem[] {
+  // The parser's message ends with lines of the file, which may contain secrets.
+  const reason = file.findProblem()?.replace(/:\n\n[\s\S]*$/, '')
+  if (reason === undefined) return []
+  return [{
+    kind: 'config_unusable',
+    subject: file.path,
+    seen_at: now.toISOString(),
+    message: `${file.path} cannot be used: ${reason}. The settings from before the change stay in force`,
+    remedy: 'Correct the file; the server reads it again by itself',
+    lines: []
+  }]
+}

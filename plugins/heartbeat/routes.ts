@@ -3,7 +3,7 @@ import { isAdministrator } from '../../core/access/auth.ts'
 import { type Config, basePath } from '../../core/config/config.ts'
 import { ErrorSchema, type Routes } from '../../core/typebox.ts'
 import { VERSION } from '../../core/version.ts'
-import { describeProblems } from './problems.ts'
+import { describeConfigProblem, describeProblems } from './problems.ts'
 import { HeartbeatSchema, LivenessSchema, ReadinessSchema, ProviderParams } from './schemas.ts'
 
 const tags = ['heartbeat']
@@ -45,7 +45,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
     config: { public: true }
   }, async ({ caller }) => {
     const isAdmin = caller !== null && isAdministrator(caller)
-    return isAdmin ? { ...LIVENESS, problems: describeProblems(app.signs.list(), config) } : LIVENESS
+    return isAdmin ? { ...LIVENESS, problems: [...describeProblems(app.signs.list(), config), ...describeConfigProblem(config)] } : LIVENESS
   })
 
   app.get('/api/health/ready', {

@@ -37,8 +37,8 @@ export type Heartbeat = Static<typeof HeartbeatSchema>
 export const ProviderParams = Type.Object({ source: Type.String({ description: "A provider's key, such as `igdb`" }) })
 
 const ProblemSchema = Type.Object({
-  kind: StringEnum(['origin_refused', 'upgrade_missing', 'clients_trusted']),
-  subject: Type.String({ description: 'The origin, or the address of the proxy or visitor' }),
+  kind: StringEnum(['origin_refused', 'upgrade_missing', 'clients_trusted', 'config_unusable']),
+  subject: Type.String({ description: 'The origin, the address of the proxy or visitor, or the path of config.yml' }),
   message: Type.String(),
   remedy: Type.String(),
   lines: Type.Array(Type.String(), { description: 'Lines that may be missing in the configuration of a proxy' }),
@@ -50,7 +50,8 @@ export const LivenessSchema = Type.Object({
   status: Type.Literal('ok'),
   problems: Type.Optional(Type.Array(ProblemSchema, {
     description:
-      'For administrators: problems between visitors and this server that requests have shown since it started'
+      'For administrators: problems between visitors and this server that requests have shown since it started, and a ' +
+      'config.yml that became unusable while the server runs'
   }))
 }, { title: 'Liveness' })
 

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -35,6 +35,21 @@ t.test('a client without credentials learns the versions and the enabled feature
   t.match(reply.cookies, [{ name: 'svc_csrftoken', path: '/' }])
   const own = await app.inject({ url: '/api/heartbeat', headers: admin })
   t.same(own.json().FILESYSTEM.FS_PLATFORMS, ['nes', 'snes'], 'folders are told to those who may see platforms')
+})
+
+t.test('administrators see that a changed config.yml cannot be used', async (t) => {
+  const { app, admin, config } = await fresh(t)
+  const problems = async () => (await app.inject({ url: '/api/health', headers: admin })).json<{ problems: object[] }>().problems
+  const isTold = async () => (await problems()).length > 0
+  t.teardown(() => { rmSync(config.file.path, { force: true }) })
+  writeFileSync(config.file.path, 'scan: [\nsecret: hunter2\n')
+  await until(isTold, 'the problem')
+  const [problem] = await problems()
+  t.match(problem, { kind: 'config_unusable', subject: config.file.path, message: /stay in force/, remedy: /Correct the file/ })
+  t.notMatch(JSON.stringify(problem), 'hunter2')
+  t.notOk('problems' in (await app.inject({ url: '/api/health' })).json())
+  rmSync(config.file.path)
+  t.same(await problems(), [])
 })
 
 t.test('every known flag is present, whether or not its provider is installed', async (t) => {
