@@ -47,11 +47,42 @@ function describeForm ({ [KEY]: files, ...operation }: Operation): Operation {
 function describeOperation (operation: Operation): Operation {
   const responses = Object.entries(operation.responses ?? {})
     .map(([status, response]) => [status, typeContent(response)])
-  return { ...describeForm(operation), responses: Object.fromEntries(responses) as Record<string, Json> }
+  return describeRanges({ ...describeForm(operation), responses: Object.fromEntries(responses) as Record<string, Json> })
 }
 
 const isBinary = (response: Json) =>
   Object.values(contentOf(response) ?? {}).some(({ schema }) => schema.format === 'binary')
+
+const header = (name: string, description: string) => ({ name, in: 'header', required: false, schema: { type: 'string' }, description })
+
+/** Request headers of a resumable download: https://www.rfc-editor.org/rfc/rfc9110#section-14.2 */
+const RANGE_PARAMETERS = [
+  header('Range', 'The part to send, such as `bytes=1048576-`'),
+  header('If-Range', 'The `ETag` of the part that the caller has; another version is sent whole'),
+  header('If-None-Match', 'The `ETag` of the version that the caller has; the same version answers 304')
+]
+
+const TEXT_HEADER = { schema: { type: 'string' } }
+const ETAG = { ETag: { ...TEXT_HEADER, description: 'Names this version of the file' } }
+const CONTENT_RANGE = { 'Content-Range': { ...TEXT_HEADER, description: 'The part that is sent, and the size of the whole' } }
+/** Response headers of a resumable download, by status. */
+const RANGE_HEADERS: Readonly<Record<string, Json>> = {
+  200: { ...ETAG, 'Accept-Ranges': { ...TEXT_HEADER, description: '`bytes`' } },
+  206: { ...ETAG, ...CONTENT_RANGE },
+  304: ETAG,
+  416: CONTENT_RANGE
+}
+
+/** Adds the headers with which a download is resumed to an operation that sends parts of files. */
+function describeRanges (operation: Operation): Operation {
+  const { parameters = [], responses = {} } = operation as Operation & { parameters?: readonly Json[] }
+  if (!('206' in responses)) return operation
+  const described = Object.entries(responses).map(([status, response]) => {
+    const headers = RANGE_HEADERS[status]
+    return [status, headers === undefined ? response : { ...response, headers: { ...headers, ...response.headers as Json } }]
+  })
+  return { ...operation, parameters: [...parameters, ...RANGE_PARAMETERS], responses: Object.fromEntries(described) }
+}
 
 /** Returns the HEAD operation of a route that sends files: it reports their size and whether they changed. */
 function headOf (operation: Operation): Operation {

@@ -14,8 +14,8 @@ export function redirectedPackage (t: Test, key: string): PluginPackage {
   const folder = mkdtempSync(join(tmpdir(), 'svc-redirected-'))
   t.teardown(() => { rmSync(folder, { recursive: true }) })
   const entry = join(folder, 'index.mjs')
-  writeFileSync(entry, `import provider from '${urlOf(`../../providers/${key}/src/index.ts`)}'
-import { redirectedProvider } from '${urlOf('fixtures/redirected.ts')}'
+  writeFileSync(entry, `import provider from '${urlOf(`../../../providers/${key}/src/index.ts`)}'
+import { redirectedProvider } from '${urlOf('../fixtures/redirected.ts')}'
 export default redirectedProvider(provider)
 `)
   return {
