@@ -235,7 +235,7 @@ t.test('an invalid message ends the plugin and nothing else', async (t) => {
   t.equal(await tell('answer here'), 'here')
 })
 
-t.test('a list that says it is longer than its message ends the plugin and does not hold up the server', async (t) => {
+t.test('a list that claims more entries than its message has bytes ends the plugin', async (t) => {
   const { untilBack, changes } = plugin
   // { type: 'tell', method: 'log', args: a list of 4,294,967,295 places without any entries, scope: 0 }
   const sparse = `const text = (one) => [0x22, one.length, ...Buffer.from(one)]

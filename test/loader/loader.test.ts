@@ -176,7 +176,7 @@ t.test('a missing package is reported with the command that installs it', async 
   })
 })
 
-t.test('a built community package loads like our own and throws the errors of this server', async (t) => {
+t.test('a built community package loads and throws the errors of this server', async (t) => {
   const dataDir = t.testdir({
     'config.yml': 'plugins:\n  minimal:\n    apiKey: a key\n',
     plugins: { 'package.json': '{ "dependencies": { "svc-provider-minimal": "^1.0.0" } }' }

@@ -157,7 +157,7 @@ t.test('a plugin reads its own and the shared variables; any other fails it', as
   })
 })
 
-t.test('a variable belongs to the plugin that names it first, and to others of its key and origin', async (t) => {
+t.test('a variable belongs to the first plugin that names it, by key and origin', async (t) => {
   const owners = createVariableOwners()
   const igdb = { key: 'igdb', package: '@svc/provider-igdb', origin: 'built-in' } as const
   const demo = { key: 'demo', package: 'svc-provider-demo', origin: 'community' } as const

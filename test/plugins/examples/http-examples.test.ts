@@ -40,7 +40,7 @@ t.test('the conversation of pairing goes as it is written down', async (t) => {
   t.match(answers.get('token'), { access_token: /^svc_/, scopes: ['me.read', 'roms.read'] })
 })
 
-t.test('the conversation of a sync with a conflict goes as it is written down, and keeps both sides', async (t) => {
+t.test('a sync with a conflict runs as the example says, and keeps both sides', async (t) => {
   const answers = await play('sync')
   t.match(answers.get('plan'), { operations: [{ type: 'upload' }] })
   t.match(answers.get('conflict'), { operations: [{ type: 'conflict', destination: String, source: String }] })

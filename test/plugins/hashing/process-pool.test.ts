@@ -57,7 +57,7 @@ t.test('an abort and the close of the pool reject jobs at once', async (t) => {
   await late
 })
 
-t.test('the process and its threads neither write, nor start programs, nor threads with other permissions', {
+t.test('the process and its threads write nothing and start no programs', {
   skip: canConfine() ? false : 'this Node confines nothing'
 }, async (t) => {
   const script = `

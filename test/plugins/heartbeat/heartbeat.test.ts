@@ -158,7 +158,7 @@ t.test('the scan worker asks a provider once, however many guests request it', a
   t.equal(seen.count, count, 'not asked again')
 })
 
-t.test('no web worker says that a provider is on whose service refuses the key, until it is accepted again', async (t) => {
+t.test('a provider with a refused key is off in every web worker until it is accepted', async (t) => {
   setEnvironment(t, { HASHEOUS_API_ENABLED: 'true' })
   const { app, worker, config, databaseUrl } = await buildTestApp(t, { worker: true })
   const breaker = worker?.circuits.of('hasheous')

@@ -134,7 +134,7 @@ t.test('an unmounted root marks nothing missing, and scan, library and health re
   t.match(await library(disk.id), { is_available: true, problem: null, last_scan: { problem: null } })
 })
 
-t.test('files behind linked platform folders and in libraries added after a scan are hashed', async (t) => {
+t.test('a scan hashes files in linked platform folders and in new libraries', async (t) => {
   const hashes = async (name: string) => (await sql<{ sha1_hash: string }>(
     'select sha1_hash from roms where fs_name = $1', [name])).map((row) => row.sha1_hash)
   const sha1Of = (text: string) => createHash('sha1').update(text).digest('hex')

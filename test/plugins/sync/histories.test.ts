@@ -8,7 +8,7 @@ const RUNS = 4
 
 const play = await startHistoryHost(t)
 
-t.test('whatever devices and their user do, nothing is lost, nor undone, and all end up with the newest', async (t) => {
+t.test('no history of devices and their user loses or undoes a save', async (t) => {
   await fc.assert(fc.asyncProperty(histories({ kills: false }), play), { numRuns: RUNS, examples: EXAMPLES })
   t.pass('all histories')
 })
