@@ -5,12 +5,16 @@ import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { StartError } from '../errors.ts'
+import { countFree } from '../files/free-space.ts'
 import { undefinedIf } from './binaries.ts'
 import type { Account, Binaries } from './binaries.ts'
 
 /** The superuser that creates the cluster. The server itself uses another role (server-role.ts). */
 export const SUPERUSER = 'svc'
 
+const MIB = 1024 ** 2
+/** A new cluster takes about 40 MiB, and its first start adds 16 MiB of write-ahead log. */
+const NEW_CLUSTER_BYTES = 128 * MIB
 const PASSWORD_FILE = 'svc.password'
 const LOCK_FILE = 'postmaster.pid'
 const UNFINISHED = '.unfinished-'
@@ -108,6 +112,14 @@ function wrongMajor (dataDir: string, found: string, expected: string): StartErr
     `one ("svc restore"), which keeps the folder; or serve it with PostgreSQL ${found} and set SVC_DATABASE_URL.`)
 }
 
+/** @throws StartError if the disk has no space for a new cluster */
+async function requireSpace (dataDir: string): Promise<void> {
+  const free = await countFree(dataDir)
+  if (free >= NEW_CLUSTER_BYTES) return
+  throw new StartError(`The disk of ${dataDir} has ${Math.floor(free / MIB)} MiB free, and a new database needs ` +
+    `${NEW_CLUSTER_BYTES / MIB} MiB. Free some space, or set SVC_DATA_DIR to a folder on another disk.`)
+}
+
 async function createCluster (dataDir: string, binaries: Binaries, account?: Account): Promise<void> {
   const entries = await readdir(dataDir).catch(undefinedIf('ENOENT'))
   if (entries !== undefined && entries.length > 0) {
@@ -115,6 +127,7 @@ async function createCluster (dataDir: string, binaries: Binaries, account?: Acc
       `found "${entries[0]}"). Empty it or choose another folder.`)
   }
   await mkdir(dirname(dataDir), { recursive: true })
+  await requireSpace(dataDir)
   const staging = await mkdtemp(`${dataDir}${UNFINISHED}`)
   try {
     const fresh = join(staging, 'cluster')

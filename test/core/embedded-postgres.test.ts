@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chmod, chown, cp, lstat, mkdir, mkdtemp, readFile, readdir, readlink, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
@@ -394,3 +394,19 @@ async function privatePackage (t: Test, copyDir: string) {
   await chmod(root, 0o700)
   return { resolvePackage: () => join(root, 'dist', 'index.js'), copyDir }
 }
+
+t.test('a disk too small for a new database is named before the cluster is created', { skip: NEEDS_ROOT }, async (t) => {
+  const folder = makeFolder(t)
+  const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=20m', 'tmpfs', folder], { encoding: 'utf8' })
+  if (mount.status !== 0) {
+    t.comment(`a small disk needs a user who may mount one: ${mount.stderr}`)
+    return
+  }
+  try {
+    await t.rejects(startEmbeddedPostgres({ dataDir: join(folder, 'database'), log: () => undefined }),
+      { message: /has (19|20) MiB free, and a new database needs 128 MiB.*SVC_DATA_DIR/ })
+    t.same(await readdir(folder), [])
+  } finally {
+    spawnSync('umount', [folder])
+  }
+})
