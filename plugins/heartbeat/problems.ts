@@ -47,7 +47,7 @@ export function describeConfigProblem ({ file }: Config, now = new Date()): Prob
     kind: 'config_unusable',
     subject: file.path,
     seen_at: now.toISOString(),
-    message: `${file.path} cannot be used: ${reason}. The settings from before the change stay in force`,
+    message: `The changed configuration cannot be used: ${reason}. The settings from before the change stay in force`,
     remedy: 'Correct the file; the server reads it again by itself',
     lines: []
   }]
