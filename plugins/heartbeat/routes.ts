@@ -45,7 +45,8 @@ const createRoutes = (config: Config): Routes => async (app) => {
     config: { public: true }
   }, async ({ caller }) => {
     const isAdmin = caller !== null && isAdministrator(caller)
-    return isAdmin ? { ...LIVENESS, problems: [...describeProblems(app.signs.list(), config), ...describeConfigProblem(config)] } : LIVENESS
+    if (!isAdmin) return LIVENESS
+    return { ...LIVENESS, problems: [...describeProblems(app.signs.list(), config), ...describeConfigProblem(config)] }
   })
 
   app.get('/api/health/ready', {
