@@ -47,13 +47,15 @@ function describeForm ({ [KEY]: files, ...operation }: Operation): Operation {
 function describeOperation (operation: Operation): Operation {
   const responses = Object.entries(operation.responses ?? {})
     .map(([status, response]) => [status, typeContent(response)])
-  return describeRanges({ ...describeForm(operation), responses: Object.fromEntries(responses) as Record<string, Json> })
+  const described = Object.fromEntries(responses) as Record<string, Json>
+  return describeRanges({ ...describeForm(operation), responses: described })
 }
 
 const isBinary = (response: Json) =>
   Object.values(contentOf(response) ?? {}).some(({ schema }) => schema.format === 'binary')
 
-const header = (name: string, description: string) => ({ name, in: 'header', required: false, schema: { type: 'string' }, description })
+const header = (name: string, description: string) =>
+  ({ name, in: 'header', required: false, schema: { type: 'string' }, description })
 
 /** Request headers of a resumable download: https://www.rfc-editor.org/rfc/rfc9110#section-14.2 */
 const RANGE_PARAMETERS = [
@@ -77,11 +79,16 @@ const RANGE_HEADERS: Readonly<Record<string, Json>> = {
 function describeRanges (operation: Operation): Operation {
   const { parameters = [], responses = {} } = operation as Operation & { parameters?: readonly Json[] }
   if (!('206' in responses)) return operation
-  const described = Object.entries(responses).map(([status, response]) => {
+  const described = Object.entries(responses).map(([status, response]): [string, Json] => {
     const headers = RANGE_HEADERS[status]
-    return [status, headers === undefined ? response : { ...response, headers: { ...headers, ...response.headers as Json } }]
+    if (headers === undefined) return [status, response]
+    return [status, { ...response, headers: { ...headers, ...response.headers as Json | undefined } }]
   })
-  return { ...operation, parameters: [...parameters, ...RANGE_PARAMETERS], responses: Object.fromEntries(described) }
+  return {
+    ...operation,
+    parameters: [...parameters, ...RANGE_PARAMETERS],
+    responses: Object.fromEntries<Json>(described)
+  }
 }
 
 /** Returns the HEAD operation of a route that sends files: it reports their size and whether they changed. */

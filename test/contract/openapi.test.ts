@@ -177,7 +177,10 @@ t.test('uploads and downloads are described as files, with form parts and HEAD',
   const { get, head } = paths['/api/roms/{id}/content/{file_name}'] ?? {}
   t.match(get?.responses?.['206'], { content: { 'application/octet-stream': { schema: { format: 'binary' } } } })
   t.match(head, { operationId: 'headRomContent', security: get?.security })
-  const { parameters = [], responses = {} } = get as { parameters?: { name: string, in: string }[], responses?: Record<string, object> }
+  const { parameters = [], responses = {} } = get as {
+    parameters?: { name: string, in: string }[]
+    responses?: Record<string, object>
+  }
   t.same(parameters.filter((one) => one.in === 'header').map(({ name }) => name), ['Range', 'If-Range', 'If-None-Match'])
   t.match(responses['206'], { headers: { ETag: {}, 'Content-Range': {} } })
   t.match(responses['416'], { headers: { 'Content-Range': {} } })
