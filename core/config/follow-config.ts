@@ -30,7 +30,8 @@ function follow (first: Config, stamp: string, readAnew: () => Config): Config {
       current = readAnew()
       problem = null
     } catch (err) {
-      problem = (err as Error).message
+      // The parser's message ends with lines of the file, which may contain secrets.
+      problem = (err as Error).message.replace(/:\n\n[\s\S]*$/, '')
     }
     return current
   }

@@ -40,9 +40,8 @@ export function describeProblems (signs: readonly Sign[], config: Config): Probl
 
 /** Describes for the operator why the current config.yml is not in force; empty if it is. */
 export function describeConfigProblem ({ file }: Config, now = new Date()): Problem[] {
-  // The parser's message ends with lines of the file, which may contain secrets.
-  const reason = file.findProblem()?.replace(/:\n\n[\s\S]*$/, '')
-  if (reason === undefined) return []
+  const reason = file.findProblem()
+  if (reason === null) return []
   return [{
     kind: 'config_unusable',
     subject: file.path,

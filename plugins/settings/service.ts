@@ -56,15 +56,12 @@ export function createSettings (app: FastifyInstance, config: Config) {
   const { path: file, fixed } = config.file
   const mask = createPathMask(config)
 
-  /** Removes the lines of the file from a parser's message, because they may contain secrets. */
-  const describe = (problem: string) => mask(problem.replace(/:\n\n[\s\S]*$/, ''))
-
   const refuse = (reason: string, cause?: unknown) => new ApiError('CONFLICT',
     `config.yml cannot be changed here: ${reason}. Correct the file by hand`, { cause })
 
   function findProblem (): string | null {
     const problem = config.file.findProblem()
-    return problem === null ? null : describe(problem)
+    return problem === null ? null : mask(problem)
   }
 
   /** @throws ApiError CONFLICT for a value that a variable overrides */
