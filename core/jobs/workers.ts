@@ -34,6 +34,11 @@ declare module 'fastify' {
       hold<T> (key: string, work: () => Promise<T>): Promise<T>
       /** True if a live process runs the work of this key. */
       isHeld (key: string): Promise<boolean>
+      /**
+       * Runs work while no other process runs work of this key. The caller runs work of one key in sequence, because
+       * all locks of a process belong to one database session.
+       */
+      runAlone<T> (key: string, work: () => Promise<T>): Promise<T>
       /** Calls `listener` for each notification on a channel of the database, as long as this process lives. */
       hear (channel: string, listener: (payload: string) => void): Promise<void>
     }
@@ -57,6 +62,8 @@ const LOCK_CLASS = 736_413
 const DUTY_CLASS = 736_414
 /** First half of the advisory locks of work in progress. */
 const WORK_CLASS = 736_415
+/** First half of the advisory locks of work that one process at a time may do. */
+const ALONE_CLASS = 736_416
 
 /**
  * Selects live processes. The database session of a live process holds its advisory lock, which is released the moment
@@ -125,6 +132,12 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
     await session.query('update workers set seen_at = now() where id = $1', [id])
   }
 
+  async function tryLock (lockClass: number, key: string): Promise<boolean> {
+    const { rows } = await session.query<{ locked: boolean }>(
+      'select pg_try_advisory_lock($1, hashtext($2)) as locked', [lockClass, key])
+    return rows[0]?.locked === true
+  }
+
   async function isAlive (wanted: Role): Promise<boolean> {
     const { rowCount } = await app.pg.query(`${ALIVE} and w.role = $1 limit 1`, [wanted])
     return rowCount === 1
@@ -146,9 +159,7 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
     listAlive: async () => (await app.pg.query<{ id: string }>(ALIVE)).rows.map((row) => row.id),
     claim: async (duty: string) => {
       if (duties.has(duty)) return true
-      const { rows } = await session.query<{ locked: boolean }>(
-        `select pg_try_advisory_lock(${DUTY_CLASS}, hashtext($1)) as locked`, [duty])
-      if (rows[0]?.locked === true) duties.add(duty)
+      if (await tryLock(DUTY_CLASS, duty)) duties.add(duty)
       return duties.has(duty)
     },
     hold: async (key, work) => {
@@ -162,6 +173,15 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
     isHeld: async (key) => (await app.pg.query(`select 1 from pg_locks where locktype = 'advisory' and classid = ${WORK_CLASS}
       and objid = (hashtext($1)::bigint & 4294967295)::oid and granted
       and database = (select oid from pg_database where datname = current_database())`, [key])).rowCount !== 0,
+    runAlone: async (key, work) => {
+      // Try again and again, because a session that waits for a lock would not write its sign of life.
+      while (!await tryLock(ALONE_CLASS, key)) await sleep(LOOK_AGAIN_MS)
+      try {
+        return await work()
+      } finally {
+        await session.query('select pg_advisory_unlock($1, hashtext($2))', [ALONE_CLASS, key])
+      }
+    },
     hear: async (channel: string, listener: (payload: string) => void) => {
       session.on('notification', (notice) => { if (notice.channel === channel) listener(notice.payload ?? '') })
       await session.query(`listen ${session.escapeIdentifier(channel)}`)
@@ -171,9 +191,7 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
   app.addHook('onReady', async () => {
     await session.connect()
     isConnected = true
-    const { rows } = await session.query<{ locked: boolean }>(
-      `select pg_try_advisory_lock(${LOCK_CLASS}, hashtext($1)) as locked`, [id])
-    if (rows[0]?.locked !== true) throw new StartError('Another process has the same identity; start again.')
+    if (!await tryLock(LOCK_CLASS, id)) throw new StartError('Another process has the same identity; start again.')
     await session.query("delete from workers where seen_at < now() - interval '1 day'")
     await session.query('insert into workers (id, role) values ($1, $2)', [id, role])
     timer = setInterval(() => {

@@ -10,4 +10,4 @@ declare module 'fastify' {
 export default fp<FeatureOptions>(async (app, { config }) => {
   app.decorate('patches', createPatches(app, config))
   await app.register(routes)
-}, { name: 'patches', dependencies: ['database', 'auth-core', 'permissions', 'library', 'resources', 'roms'] })
+}, { name: 'patches', dependencies: ['database', 'workers', 'auth-core', 'permissions', 'library', 'resources', 'roms'] })

@@ -108,14 +108,14 @@ export function createPatches (app: FastifyInstance, config: Config) {
     async patch (request: FastifyRequest, fileId: number): Promise<Patched> {
       const caller = callerOf(request)
       // Requests of a user run one after the other, because they would otherwise fill the disk or the shared queue.
-      return await inTurn(String(caller.id), async () => {
+      return await inTurn(String(caller.id), () => app.workers.runAlone(`patches of user ${caller.id}`, async () => {
         const form = await readPatchForm(request, folder, maxBytes)
         try {
           return await patchFile(request.em, caller, fileId, form)
         } finally {
           if (typeof form.patch !== 'number') await form.patch.handle.close()
         }
-      })
+      }))
     }
   }
 }
