@@ -11,7 +11,7 @@ const LEFT_OUT = ['migrations', 'workers', 'socket_io_attachments', 'plugin_cach
  * The key of the advisory lock on backups: a number that nothing else uses. It allows one backup of a database at a
  * time.
  */
-const BACKUP_LOCK = 7_364_121
+const BACKUP_LOCK = 7_364_122
 const CHECK_PREFIX = 'svc_backup_check_'
 
 const quote = (name: string) => pg.escapeIdentifier(name)
