@@ -52,7 +52,7 @@ export async function withWorker<T> (config: Config, work: (app: App) => Promise
   if (readServerState(config.data_dir) !== null || await findsWorker(config)) return await withApp(config, work)
   // The command itself reports the failure of its task.
   const quiet = quieten(config, 'fatal')
-  createLayout(config)
+  await createLayout(config)
   return await withDatabase(quiet.config, async (databaseUrl) => {
     await prepareDatabase({ config: quiet.config, databaseUrl, log: quiet.logger })
     return await runApp({ ...quiet, role: 'worker', databaseUrl }, work)

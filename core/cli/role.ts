@@ -35,7 +35,7 @@ export async function runRole (role: Role): Promise<void> {
   const logger = createLogger(config, `svc-${role}`)
   endAtOwnErrors(() => logger, `svc ${role} fails`)
   for (const warning of [...warnings, ...listRuntimeWarnings()]) logger.warn(warning)
-  createLayout(config)
+  await createLayout(config)
   const folder = await openSocketFolder(config)
   try {
     await prepareDatabase({ config, databaseUrl, log: logger })

@@ -311,7 +311,7 @@ class Run {
  */
 export async function supervise (options: SuperviseOptions): Promise<number> {
   const { config } = options
-  createLayout(config)
+  await createLayout(config)
   const lock = claimDataDir(config)
   try {
     clearOldSockets(config)

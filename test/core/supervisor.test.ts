@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { execFile, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -93,22 +93,44 @@ t.test('a damaged state counts as none', async (t) => {
 t.test('the first start creates the library folder; later ones do not change it', async (t) => {
   const dataDir = join(t.testdir({}), 'data')
   const config = configOf(dataDir)
-  createLayout(config)
+  await createLayout(config)
   t.ok(existsSync(join(dataDir, 'library', 'roms')))
   for (const folder of [dataDir, join(dataDir, 'run')]) t.equal(statSync(folder).mode & 0o777, 0o700, folder)
   const other = t.testdir({ 'my-games': { nes: {} } })
-  createLayout(configOf(dataDir, { SVC_LIBRARY_DIR: join(other, 'my-games') }))
+  await createLayout(configOf(dataDir, { SVC_LIBRARY_DIR: join(other, 'my-games') }))
   t.same(readdirSync(join(other, 'my-games')), ['nes'])
 })
 
 t.test('an invalid library or web folder stops the start and is named', async (t) => {
   const folder = t.testdir({ file: '', data: {} })
-  const fails = (env: Record<string, string>, message: RegExp) => {
-    t.throws(() => { createLayout(configOf(join(folder, 'data'), env)) }, { exitCode: 1, message })
+  const fails = (env: Record<string, string>, message: RegExp) =>
+    t.rejects(createLayout(configOf(join(folder, 'data'), env)), { exitCode: 1, message })
+  await fails({ SVC_LIBRARY_DIR: join(folder, 'file') }, /^SVC_LIBRARY_DIR: .*file is a file\. Set it to the folder that holds the platforms\.$/)
+  await fails({ SVC_WEB_DIR: join(folder, 'file') }, /^SVC_WEB_DIR: .*file is a file\. Set it to the folder with index\.html, or remove it\.$/)
+  await fails({ SVC_WEB_DIR: join(folder, 'pages') }, /^SVC_WEB_DIR: .*pages is not there\./)
+})
+
+t.test('a library in a folder of the system, the server or a library stops the start', async (t) => {
+  const folder = t.testdir({ data: {}, games: { psx: {} }, etc: t.fixture('symlink', '/etc'), same: t.fixture('symlink', 'games') })
+  const file = join(folder, 'data', 'config.yml')
+  const etc = join(folder, 'etc')
+  const start = async (libraries: Record<string, string>) => {
+    writeFileSync(file, JSON.stringify({
+      libraries: Object.fromEntries(Object.entries(libraries).map(([name, path]) => [name, { path: join(folder, path) }]))
+    }))
+    await createLayout(configOf(join(folder, 'data')))
   }
-  fails({ SVC_LIBRARY_DIR: join(folder, 'file') }, /^SVC_LIBRARY_DIR: .*file is a file\. Set it to the folder that holds the platforms\.$/)
-  fails({ SVC_WEB_DIR: join(folder, 'file') }, /^SVC_WEB_DIR: .*file is a file\. Set it to the folder with index\.html, or remove it\.$/)
-  fails({ SVC_WEB_DIR: join(folder, 'pages') }, /^SVC_WEB_DIR: .*pages is not there\./)
+  await t.rejects(start({ games: 'games', linked: 'etc' }), {
+    exitCode: 1,
+    message: `libraries.linked.path in ${file}: '${etc}' is a folder of the system; give a folder that holds the library alone.`
+  })
+  await t.rejects(start({ own: 'data/assets' }), { message: /^libraries\.own\.path in .* where the server keeps its own files/ })
+  await t.rejects(start({ games: 'games', same: 'same' }), { message: /^libraries\.same\.path in .* overlaps with the library 'games'/ })
+  await start({ games: 'games', unmounted: 'not-there' })
+  rmSync(file)
+  await t.rejects(createLayout(configOf(join(folder, 'data'), { SVC_LIBRARY_DIR: '/usr/share' })), {
+    message: /^SVC_LIBRARY_DIR: '\/usr\/share' is a folder of the system/
+  })
 })
 
 t.test('local sockets move to a private folder if the data directory is too deep', async (t) => {
