@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import type { TSchema } from '@sinclair/typebox'
@@ -10,8 +10,9 @@ import { type Environment, NEW_PASSWORD_VARIABLE, settingsEnvironment } from './
 import { followConfig } from './follow-config.ts'
 import { describeFormat } from './formats.ts'
 import { findMisspeltVariables } from './misspelt.ts'
+import { findWrongCrons } from './plugin-crons.ts'
 import { listRoots } from './path-mask.ts'
-import { explainDataDir } from './data-dir.ts'
+import { createDataDir, explainDataDir } from './data-dir.ts'
 import { errorCode } from '../files/fs-error.ts'
 import { StartError } from '../errors.ts'
 
@@ -192,8 +193,8 @@ function findUnknownKeys (content: unknown, schema: TSchema, path: string[] = []
 }
 
 function createSecretKey (dataDir: string, file: string): void {
+  createDataDir(dataDir)
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     writeFileSync(file, randomBytes(32).toString('hex') + '\n', { mode: 0o600, flag: 'wx' })
   } catch (err) {
     // Another process of this server created the file first.
@@ -245,6 +246,8 @@ function readConfig (dataDir: string, file: string, environment: Environment): L
     const lines = new Set(problems.map((problem) => describeProblem(problem, settings, environment, file)))
     throw new StartError([...lines].join('\n'))
   }
+  const wrongCrons = findWrongCrons(filled.plugins, environment, file)
+  if (wrongCrons.length > 0) throw new StartError(wrongCrons.join('\n'))
   const roots = listRoots(filled.libraries)
   const library = resolve(filled.library_dir ?? join(dataDir, 'library'))
   if (roots.length > 0 && filled.library_dir !== undefined && !roots.includes(library)) {

@@ -1,15 +1,56 @@
+import { mkdirSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { errorCode } from '../files/fs-error.ts'
 import { StartError } from '../errors.ts'
 
+const FULL = 'The disk is full: free at least 1 GiB, or set'
+const TAKEN = 'A file is in the place of a folder: move it away, or set'
+
+/** Beginnings of the sentence with the remedy, by error code. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  ENOSPC: FULL,
+  EDQUOT: FULL,
+  EEXIST: TAKEN,
+  ENOTDIR: TAKEN,
+  ENOENT: 'That file system takes no folders: set',
+  EROFS: 'The file system is read-only: mount it writable, or set'
+}
+
 /** Returns the error for a data directory that cannot be created or written. */
 export function explainDataDir (dataDir: string, err: unknown): StartError {
-  const code = errorCode(err)
   const message = (err as Error).message
-  const remedy = code === 'ENOSPC' || code === 'EDQUOT'
-    ? 'The disk is full: free at least 1 GiB'
-    : code === 'EEXIST' || code === 'ENOTDIR'
-      ? 'A file is in the place of a folder: move it away'
-      : code === 'EROFS' ? 'The file system is read-only: mount it writable' : 'Give this user the right to write there'
-  return new StartError(`The data directory ${dataDir} cannot be used: ${message}. ${remedy}, or set SVC_DATA_DIR to ` +
-    'another folder.', { cause: err })
+  const remedy = REMEDIES[errorCode(err)] ?? 'Give this user the right to write there, or set'
+  return new StartError(`The data directory ${dataDir} cannot be used: ${message}. ${remedy} SVC_DATA_DIR to another ` +
+    'folder.', { cause: err })
+}
+
+const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+
+/**
+ * Creates a folder and its missing parents, one by one: the recursive `mkdir` of Node loops forever below /proc, and
+ * reports ENOENT on a read-only disk.
+ */
+function createFolder (path: string): void {
+  if (isFolder(path)) return
+  const parent = dirname(path)
+  if (parent !== path) createFolder(parent)
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (err) {
+    // Another process created the folder first.
+    if (errorCode(err) !== 'EEXIST' || !isFolder(path)) throw err
+  }
+}
+
+/**
+ * Creates the data directory, closed to other users, unless it exists.
+ *
+ * @throws StartError if this user may not create it.
+ */
+export function createDataDir (dataDir: string): void {
+  try {
+    createFolder(dataDir)
+  } catch (err) {
+    throw explainDataDir(dataDir, err)
+  }
 }

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { explainDataDir } from './data-dir.ts'
+import { createDataDir, explainDataDir } from './data-dir.ts'
 
 /**
  * Returns the folder for files that live as long as a server runs: the lock, its address, its workers' sockets, its
@@ -16,8 +16,8 @@ export const runDir = (dataDir: string) => join(dataDir, 'run')
  */
 export function createRunDir (dataDir: string): string {
   const folder = runDir(dataDir)
+  createDataDir(dataDir)
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     return folder
   } catch (err) {

@@ -11,3 +11,8 @@ export const Names = (description: string, defaults: string[] = [], options: { e
 /** A section of the configuration, present even if nothing in it is set. */
 export const Section = <P extends Record<string, TSchema>>(properties: P, description?: string) =>
   Type.Object(properties, { default: {}, description })
+
+/** A path that must exist at the start, as a file or a folder, or a folder that is created when needed. */
+export type PathKind = 'file' | 'folder' | 'new-folder'
+/** A text with a path on the server; the start fails if the path does not suit. */
+export const Path = (kind: PathKind, options: StringOptions = {}) => Type.String({ ...options, onDisk: kind })

@@ -7,6 +7,7 @@ import { type NamedFolder, findFolderRefusal } from '../config/library-folders.t
 import { StartError } from '../errors.ts'
 import { NEVER, TimeLimitError, limitTime } from '../loader/limit-time.ts'
 import { ownerSocket } from '../sockets/owner-socket.ts'
+import { checkNamedPaths } from './named-paths.ts'
 import { createRunDir, runDir } from '../config/run-dir.ts'
 
 /** The longest path of a local socket, without its NUL: 104 bytes on macOS, 108 on Linux (`man 7 unix`). */
@@ -56,6 +57,7 @@ async function checkLibraries (config: Config): Promise<void> {
  */
 export async function createLayout (config: Config): Promise<void> {
   createRunDir(config.data_dir)
+  checkNamedPaths(config)
   await checkLibraries(config)
   if (config.server.web_dir !== undefined) {
     requireFolder('SVC_WEB_DIR', resolve(config.server.web_dir), 'Set it to the folder with index.html, or remove it.')

@@ -29,9 +29,9 @@ function findNpm (pid: number, generations = 3): number | null {
 }
 
 /**
- * Calls back when npm is gone, if npm started this process. npm passes a signal on to the shell between the two, not to
- * this process. SIGTERM and SIGHUP end the shell and npm. After SIGINT the shell waits for this process, so nothing ends
- * and nothing is seen here. Other parents, such as a shell that ran `svc start &`, may end before the server.
+ * Calls back when npm is gone, if npm started this process. npm passes a signal on only to the shell between the two.
+ * SIGTERM and SIGHUP end the shell and npm. After SIGINT the shell waits for this process, so nothing ends and nothing
+ * is noticed here. Other parents, such as a shell that ran `svc start &`, may end before the server.
  *
  * @returns a function that stops the watch
  */

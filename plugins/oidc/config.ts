@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { Formatted, Section, Switch } from '../../core/config/setting.ts'
+import { Formatted, Path, Section, Switch } from '../../core/config/setting.ts'
 
 export const OidcSchema = Section({
   enabled: Switch('OIDC_ENABLED', 'Lets people sign in with OpenID Connect'),
@@ -25,7 +25,7 @@ export const OidcSchema = Section({
   end_session_endpoint: Type.Optional(Formatted('http-url', {
     env: 'OIDC_END_SESSION_ENDPOINT', description: 'Address at which sessions end; default: as the provider says'
   })),
-  tls_cacertfile: Type.Optional(Type.String({
+  tls_cacertfile: Type.Optional(Path('file', {
     minLength: 1, env: 'OIDC_TLS_CACERTFILE',
     description: "PEM file of a CA that may have signed the provider's certificate"
   })),

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
-import { Formatted, Section, Switch } from '../../core/config/setting.ts'
+import { Formatted, Path, Section, Switch } from '../../core/config/setting.ts'
 
 export const SyncSchema = Section({
-  folder: Type.String({
+  folder: Path('new-folder', {
     default: '',
     env: 'SYNC_BASE_PATH',
     description: 'Folder in which devices of the sync mode file_transfer exchange saves; empty for sync in the data folder'
@@ -19,12 +19,12 @@ export const SyncSchema = Section({
     env: 'SYNC_FOLDER_SCAN_DELAY',
     description: 'Minutes without a further change before the folder is scanned; fractions are allowed'
   }),
-  ssh_keys_path: Type.String({
+  ssh_keys_path: Path('folder', {
     default: '',
     env: 'SYNC_SSH_KEYS_PATH',
     description: 'Folder of private keys: <device_id>.pem for each device, or the file in ssh_key_path; empty for keys in the folder'
   }),
-  ssh_known_hosts_path: Type.String({
+  ssh_known_hosts_path: Path('file', {
     default: '',
     env: 'SYNC_SSH_KNOWN_HOSTS_PATH',
     description: 'File of host keys in OpenSSH format: a host in it must present one of its keys; empty for known_hosts in the folder'

@@ -102,6 +102,10 @@ t.test('an impossible address, proxy or schedule is refused', async (t) => {
   for (const cron of ['*/5 0-6,22 1,15 jan-MAR mon-fri', '0 3 L * 5#2', 'H H(0-5) * * 7', '0-30/10 * * * ?']) {
     t.equal(load(t, null, { SCHEDULED_RESCAN_CRON: cron }).config.tasks.scheduled_rescan_cron, cron)
   }
+  t.match(failureOf(t, null, { SCHEDULED_UPDATE_LAUNCHBOX_METADATA_CRON: '99 4 * * *' }),
+    /^SCHEDULED_UPDATE_LAUNCHBOX_METADATA_CRON: "99 4 \* \* \*" is not five cron fields .*\. Correct it or remove it\.$/)
+  t.match(failureOf(t, 'plugins: { launchbox: { refresh_cron: daily }, ra: { progress_cron: 5 } }'),
+    /^plugins\.launchbox\.refresh_cron in .*: "daily" is not five.*\nplugins\.ra\.progress_cron in .*: 5 is not five/)
   for (const url of ['postgres://svc:100%@db/svc', 'postgres://svc:a@db:port/svc']) {
     t.match(failureOf(t, null, { SVC_DATABASE_URL: url }), /^SVC_DATABASE_URL: the value given is not an address/, url)
   }

@@ -69,6 +69,11 @@ t.test('a data directory that cannot be created is named', async (t) => {
     `mkdir '${dataDir}'. A file is in the place of a folder: move it away, or set SVC_DATA_DIR to another folder.`))
 })
 
+t.test('a data directory below /proc is refused at once', { skip: process.platform !== 'linux' }, async (t) => {
+  t.throws(() => lockDataDir('/proc/svc/data'), new StartError('The data directory /proc/svc/data cannot be used: ENOENT: ' +
+    "no such file or directory, mkdir '/proc/svc'. That file system takes no folders: set SVC_DATA_DIR to another folder."))
+})
+
 t.test('the state of a server counts only while that server runs', async (t) => {
   const dataDir = t.testdir({})
   t.equal(readServerState(dataDir), null)
@@ -101,12 +106,18 @@ t.test('the first start creates the library folder; later ones do not change it'
   t.same(readdirSync(join(other, 'my-games')), ['nes'])
 })
 
-t.test('an invalid library or web folder stops the start and is named', async (t) => {
+t.test('a setting with a wrong file or folder stops the start and is named', async (t) => {
   const folder = t.testdir({ file: '', data: {} })
   const fails = (env: Record<string, string>, message: RegExp) =>
     t.rejects(createLayout(configOf(join(folder, 'data'), env)), { exitCode: 1, message })
   await fails({ SVC_LIBRARY_DIR: join(folder, 'file') }, /^SVC_LIBRARY_DIR: .*file is a file\. Set it to the folder that holds the platforms\.$/)
   await fails({ SVC_WEB_DIR: join(folder, 'file') }, /^SVC_WEB_DIR: .*file is a file\. Set it to the folder with index\.html, or remove it\.$/)
+  await fails({ OIDC_TLS_CACERTFILE: join(folder, 'ca.pem') },
+    /^OIDC_TLS_CACERTFILE: .*ca\.pem is not there\. Set it to a file that exists, or remove it\.$/)
+  await fails({ SYNC_BASE_PATH: join(folder, 'file') }, /^SYNC_BASE_PATH: .*file is a file\. Set it to the path of a folder, or remove it\.$/)
+  await fails({ SYNC_SSH_KEYS_PATH: join(folder, 'keys') }, /^SYNC_SSH_KEYS_PATH: .*keys is not there\./)
+  await fails({ SYNC_SSH_KNOWN_HOSTS_PATH: folder }, /^SYNC_SSH_KNOWN_HOSTS_PATH: .* is not a file\./)
+  await createLayout(configOf(join(folder, 'data'), { SYNC_BASE_PATH: join(folder, 'sync'), OIDC_TLS_CACERTFILE: join(folder, 'file') }))
   await fails({ SVC_WEB_DIR: join(folder, 'pages') }, /^SVC_WEB_DIR: .*pages is not there\./)
 })
 
@@ -115,9 +126,8 @@ t.test('a library in a folder of the system, the server or a library stops the s
   const file = join(folder, 'data', 'config.yml')
   const etc = join(folder, 'etc')
   const start = async (libraries: Record<string, string>) => {
-    writeFileSync(file, JSON.stringify({
-      libraries: Object.fromEntries(Object.entries(libraries).map(([name, path]) => [name, { path: join(folder, path) }]))
-    }))
+    const listed = Object.entries(libraries).map(([name, path]) => [name, { path: join(folder, path) }] as const)
+    writeFileSync(file, JSON.stringify({ libraries: Object.fromEntries(listed) }))
     await createLayout(configOf(join(folder, 'data')))
   }
   await t.rejects(start({ games: 'games', linked: 'etc' }), {

@@ -250,6 +250,7 @@ t.test('an unreachable database is reported without its address', async (t) => {
     claim: async () => false,
     hold: async (_key, work) => await work(),
     isHeld: async () => false,
+    runAlone: async (_key, work) => await work(),
     hear: async () => {}
   })
   t.teardown(() => app.close())
