@@ -14,7 +14,7 @@ import { readUuid } from '../../core/web/reference.ts'
 import { lockUser } from '../auth/rows.ts'
 import { checkFileName, refusing } from '../library/write-checks.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
-import { givenNameOf, isCutOff, receive } from '../rom-files/upload.ts'
+import { type SizeLimit, givenNameOf, isCutOff, receive } from '../rom-files/upload.ts'
 import { UploadLostError, checkWhole, assembleUpload } from './complete-upload.ts'
 import { createCheck } from './content-digest.ts'
 import { createUploadFolders } from './upload-folder.ts'
@@ -52,6 +52,9 @@ export function createUploads (app: FastifyInstance, config: Config) {
   const places = createUploadFolders(app)
   const romTooLarge = (bytes: number | string) => tooLarge(bytes, maxBytes, 'Raise MAX_ROM_UPLOAD_SIZE_BYTES to send more')
 
+  const quotaExceeded = () => new ApiError('NO_FREE_SPACE', `Your uploads would take more than ${quotaBytes} bytes before they ` +
+    'are complete; complete or cancel some, or raise ROM_UPLOAD_QUOTA_BYTES')
+
   /** Checks the target of an upload before any bytes are accepted. */
   async function findTarget (
     em: EntityManager, caller: AnyCaller, { 'x-upload-platform': platformId, 'x-upload-library': libraryId }: Aim, name: string
@@ -77,20 +80,28 @@ export function createUploads (app: FastifyInstance, config: Config) {
   /** Checks the limits of a user. @throws ApiError CONFLICT or NO_FREE_SPACE if a further upload would exceed them */
   function checkQuota ({ own_count: count, own_bytes: own }: OpenUploads, size: number): void {
     if (count >= maxOpen) throw conflict(`You have ${count} uploads under way; complete or cancel some, or raise MAX_OPEN_ROM_UPLOADS`)
-    if (quotaBytes > 0 && own + size > quotaBytes) {
-      throw new ApiError('NO_FREE_SPACE', `Your uploads would take more than ${quotaBytes} bytes before they are complete; complete ` +
-        'or cancel some, or raise ROM_UPLOAD_QUOTA_BYTES')
-    }
+    if (quotaBytes > 0 && own + size > quotaBytes) throw quotaExceeded()
+  }
+
+  /** Returns the limit of a file whose size is unknown until all of it has arrived. */
+  function limitFile ({ own_bytes: own }: OpenUploads): SizeLimit {
+    const left = quotaBytes - own
+    return quotaBytes === 0 || (maxBytes > 0 && maxBytes <= left)
+      ? { maxBytes, tooLarge: () => romTooLarge(`more than ${maxBytes}`) }
+      : { maxBytes: left, tooLarge: quotaExceeded }
   }
 
   /**
-   * Checks limits and disk space. @throws ApiError CONFLICT, or NO_FREE_SPACE if the upload does not fit beside the
-   * open ones
+   * Checks limits and disk space.
+   *
+   * @returns the open uploads
+   * @throws ApiError CONFLICT, or NO_FREE_SPACE if the upload does not fit beside the open ones
    */
-  async function checkRoom (em: EntityManager, userId: number, folder: string, size: number): Promise<void> {
+  async function checkRoom (em: EntityManager, userId: number, folder: string, size: number): Promise<OpenUploads> {
     const open = await measureOpen(em, userId)
     checkQuota(open, size)
     await requireFreeSpace(folder, open.awaited_bytes + size)
+    return open
   }
 
   /**
@@ -267,10 +278,11 @@ export function createUploads (app: FastifyInstance, config: Config) {
       const announced = Number(request.headers['content-length'] ?? 0)
       if (maxBytes > 0 && announced > maxBytes) throw romTooLarge(announced)
       const { platform, place } = await findTarget(em, caller, aim, name)
-      await checkRoom(em, caller.id, place.folder, announced)
+      // Without a length the file has one byte at least.
+      const open = await checkRoom(em, caller.id, place.folder, Math.max(announced, 1))
       const folder = await places.open(place)
       await refusing(`${place.fs_path}/${name}`, async () => {
-        const arrived = await receive(request, name, folder, { maxBytes, tooLarge: () => romTooLarge(`more than ${maxBytes}`) })
+        const arrived = await receive(request, name, folder, limitFile(open))
         try {
           await publishFile(arrived.path, join(folder, name))
         } finally {

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { io } from 'socket.io-client'
 import t from 'tap'
@@ -227,6 +228,27 @@ t.test('concurrent uploads of one user share one quota', async (t) => {
   const answers = await Promise.all(Array.from({ length: 12 }, (_, index) => startUpload(`Many ${index}.sfc`, 10, 1)))
   t.same(answers.map(({ status }) => status).sort(), [...Array<number>(5).fill(201), ...Array<number>(7).fill(507)])
   t.match(answers.find(({ status }) => status === 507), { body: { detail: /ROM_UPLOAD_QUOTA_BYTES/ } })
+  await sql('delete from rom_uploads')
+})
+
+t.test('a whole file without a length counts with the bytes that arrive', async (t) => {
+  const [{ id } = { id: 0 }] = await sql<{ id: number }>("select id from users where username = 'admin'")
+  await sql(`with made as (insert into rom_uploads (id, user_id, platform_id, fs_path, file_name, total_size, total_chunks)
+      values (gen_random_uuid(), $1, $2, 'roms/snes', 'x', $3, 1) returning id)
+    insert into rom_upload_chunks (upload_id, number, size, is_apart) select id, 0, $3, false from made`, [id, await platform(), 6_199_999_999_950])
+  const add = async (name: string, size: number) => {
+    const request = sendRequest(`${base()}/api/roms`, {
+      method: 'POST',
+      headers: { ...admin, 'content-type': 'application/octet-stream', 'x-upload-platform': String(await platform()), 'x-upload-filename': name }
+    })
+    request.write(Buffer.alloc(size - 1))
+    request.end('x')
+    const [answer] = await once(request, 'response') as [IncomingMessage]
+    return { status: answer.statusCode, body: await text(answer) }
+  }
+  t.match(await add('Over.sfc', 51), { status: 507, body: /ROM_UPLOAD_QUOTA_BYTES/ })
+  t.same(await staged(), [])
+  t.equal((await add('Within.sfc', 50)).status, 200)
   await sql('delete from rom_uploads')
 })
 
