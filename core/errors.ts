@@ -27,6 +27,9 @@ const TABLE = {
 
 export type ErrorCode = keyof typeof TABLE
 
+/** True for the code of an expected failure. */
+export const isErrorCode = (code: unknown): code is ErrorCode => typeof code === 'string' && Object.hasOwn(TABLE, code)
+
 /** One entry of a 422 response. */
 export interface Violation { loc: (string | number)[], msg: string, type: string, input?: unknown }
 

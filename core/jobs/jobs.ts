@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
-import type { PgBoss } from 'pg-boss'
+import type { Job, PgBoss } from 'pg-boss'
 import { apartFromRequest } from '../database/request-time.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, isErrorCode } from '../errors.ts'
 import { asRequest, currentRequestId } from '../request-id.ts'
 import { createAskingBoss, createBoss } from './boss.ts'
 
@@ -52,6 +52,7 @@ declare module 'fastify' {
 
 /** The job that was queued, or the one that it joined. */
 interface QueuedJob { id: string, isJoined: boolean }
+type Running = Pick<Job<object>, 'id' | 'data' | 'signal'>
 interface JobsOptions { url: string, works: boolean }
 
 /** The field of a job's data with the id of the request that queued it, beside the input. */
@@ -94,6 +95,19 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     return opened
   }
 
+  /** Runs a job for the request that queued it, and logs its failure, because the request reads only expected errors. */
+  async function runJob (name: string, queue: QueueDefinition<never>, { id, data, signal }: Running): Promise<object | null> {
+    const { [REQUEST_KEY]: requestId, ...input } = data as Stored
+    return await asRequest(requestId, async () => {
+      try {
+        return await queue.run(input as never, signal)
+      } catch (err) {
+        if (!(err instanceof ApiError)) app.log.error({ err, queue: name, job: id }, 'a job failed')
+        throw err
+      }
+    })
+  }
+
   /**
    * Runs one job at a time. The next job is fetched at once, because a backlog would otherwise advance at the polling
    * interval.
@@ -104,9 +118,7 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     }, async ([job]) => {
       running++
       try {
-        if (job === undefined) return null
-        const { [REQUEST_KEY]: requestId, ...input } = job.data as Stored
-        return await app.workers.hold(job.id, () => asRequest(requestId, () => queue.run(input as never, job.signal)))
+        return job === undefined ? null : await app.workers.hold(job.id, () => runJob(name, queue, job))
       } finally {
         running--
         boss.notifyWorker(worker)
@@ -182,7 +194,7 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
       if (isLate && !isJoined) await boss.cancel(name, id)
       const [job] = await boss.findJobs(name, { id })
       if (job?.state === 'completed') return job.output
-      if (job?.state === 'failed') throw new ApiError('UNAVAILABLE', readFailure(job.output))
+      if (job?.state === 'failed') throw new ApiError('UNAVAILABLE', readFailure(id, job.output))
       if (isLate || job?.state === 'cancelled') break
       if (await isLost(job?.state)) {
         await boss.cancel(name, id)
@@ -220,7 +232,11 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
   app.addHook('onClose', async () => { await (await opened)?.stop({ graceful: works, timeout: 8_000, close: true }) })
 }, { name: 'jobs', fastify: '5.x', dependencies: ['database', 'workers'] })
 
-function readFailure (output: unknown): string {
-  const message = (output as { message?: unknown } | null)?.message
-  return typeof message === 'string' ? message : 'The job failed'
+/**
+ * Returns the message of a failed job. Clients read only the text of expected errors, because any other may contain
+ * paths or statements.
+ */
+function readFailure (id: string, output: unknown): string {
+  const { code, message } = (output ?? {}) as { code?: unknown, message?: unknown }
+  return isErrorCode(code) && typeof message === 'string' ? message : `The scan worker failed; its log says why (job ${id})`
 }

@@ -4,6 +4,7 @@ import fastify from 'fastify'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import database from '../../core/database/database.ts'
+import { conflict } from '../../core/errors.ts'
 import errorHandler from '../../core/web/error-handler.ts'
 import jobs, { type Jobs } from '../../core/jobs/jobs.ts'
 import workers from '../../core/jobs/workers.ts'
@@ -42,14 +43,19 @@ t.test('a web server sends a request to the scan worker and gets its result', as
   t.same(await web.request('sums', { a: 1, b: 2 }, LONG_MS), { sum: 3, place: 'worker' })
 })
 
-t.test('the error of the worker is the error of the request', async (t) => {
+t.test('a request gets the text of an expected error, and the id of a job with any other', async (t) => {
   const url = await createTestDatabase(t)
+  const failing = (err: Error) => ({ concurrency: 1, timeoutSeconds: LONG_SECONDS, run: async () => { throw err } })
   const define: Define = (jobs) => {
-    jobs.define('fails', { concurrency: 1, timeoutSeconds: LONG_SECONDS, run: async () => { throw new Error('the disk is full') } })
+    jobs.define('refuses', failing(conflict('The disk is full')))
+    jobs.define('fails', failing(Object.assign(new Error("ENOENT: no such file, open '/secret'"), { code: 'ENOENT' })))
   }
   await start(t, url, true, define)
   const web = await start(t, url, false, define)
-  await t.rejects(web.request('fails', {}, LONG_MS), { code: 'UNAVAILABLE', message: 'the disk is full' })
+  await t.rejects(web.request('refuses', {}, LONG_MS), { code: 'UNAVAILABLE', message: 'The disk is full' })
+  await t.rejects(web.request('fails', {}, LONG_MS), {
+    code: 'UNAVAILABLE', message: /^The scan worker failed; its log says why \(job [-0-9a-f]{36}\)$/
+  })
 })
 
 t.test('two processes that send one job id at once both have it queued', async (t) => {
