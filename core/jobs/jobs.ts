@@ -95,8 +95,10 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     return opened
   }
 
-  /** Runs a job for the request that queued it, and logs its failure, because the request reads only expected errors. */
-  async function runJob (name: string, queue: QueueDefinition<never>, { id, data, signal }: Running): Promise<object | null> {
+  /** Runs a job for its request, and logs its failure, because the request reads only expected errors. */
+  async function runJob (
+    name: string, queue: QueueDefinition<never>, { id, data, signal }: Running
+  ): Promise<object | null> {
     const { [REQUEST_KEY]: requestId, ...input } = data as Stored
     return await asRequest(requestId, async () => {
       try {

@@ -66,7 +66,7 @@ export function createEditor (app: FastifyInstance, config: Config) {
   const { providers } = app.registry
   const store = createMatchStore(app.pg)
   const games = createGames(app)
-  const places = { pool: app.pg, library: app.library }
+  const places = { pool: app.pg, library: app.library, workers: app.workers }
 
   const idAt = ({ stored }: RomForLookup, key: string): ProviderId | null => {
     const found = stored.get(key)

@@ -16,5 +16,5 @@ export default fp<FeatureOptions>(async (app, { config }) => {
   await app.register(createRoutes(createArtworkForms(app, config)))
 }, {
   name: 'editing',
-  dependencies: ['database', 'auth-core', 'jobs', 'loader', 'circuits', 'permissions', 'library', 'platforms', 'roms', 'sockets']
+  dependencies: ['database', 'auth-core', 'workers', 'jobs', 'loader', 'circuits', 'permissions', 'library', 'platforms', 'roms', 'sockets']
 })

@@ -19,5 +19,5 @@ export default fp<FeatureOptions>(async (app, { config, role }) => {
   app.addHook('onClose', () => reader.close())
 }, {
   name: 'rom-files',
-  dependencies: ['database', 'auth-core', 'library', 'tasks', 'resources', 'roms', 'editing', 'scans', 'trash']
+  dependencies: ['database', 'workers', 'auth-core', 'library', 'tasks', 'resources', 'roms', 'editing', 'scans', 'trash']
 })

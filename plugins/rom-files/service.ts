@@ -65,7 +65,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
   async function publishFile (
     libraryDir: string, rom: Target, kind: FileKind, name: string, arrived: Arrived
   ): Promise<void> {
-    const folder = await ensureFolder(app.pg, libraryDir, rom)
+    const folder = await ensureFolder(app, libraryDir, rom)
     const path = `${rom.fs_path}/${folder}/${kind.folder}`
     await addFolder(join(libraryDir, path))
     const target = join(libraryDir, path, name)
@@ -159,7 +159,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
       const rom = await find(em, caller, id)
       if (!rom.is_folder) {
         const { dir } = await openLibrary(rom)
-        await inLibrary(() => ensureFolder(app.pg, dir, rom))
+        await inLibrary(() => ensureFolder(app, dir, rom))
         await app.editing.announce(id)
       }
       return await app.roms.getDetailed(em.fork(), caller, id)

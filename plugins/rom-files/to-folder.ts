@@ -1,10 +1,11 @@
 import { lstat, mkdir, rename, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
 import { conflict } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { parseName } from '../library/names.ts'
-import { asideOf } from '../roms/rename-rom.ts'
+import { asideOf, holdRename } from '../roms/rename-rom.ts'
 import { deleteRename, insertRename } from '../roms/rename-rows.ts'
 import { type Target, writeFolder } from './rows.ts'
 
@@ -43,8 +44,14 @@ async function moveIn (place: string, fsName: string, folder: string): Promise<v
  * @returns the name of the folder
  * @throws ApiError CONFLICT if that name is taken
  */
-export async function ensureFolder (pool: pg.Pool, libraryDir: string, rom: Target): Promise<string> {
+export async function ensureFolder (
+  { pg: pool, workers }: Pick<FastifyInstance, 'pg' | 'workers'>, libraryDir: string, rom: Target
+): Promise<string> {
   if (rom.is_folder) return rom.fs_name
+  return await holdRename(workers, rom.id, () => convert(pool, libraryDir, rom))
+}
+
+async function convert (pool: pg.Pool, libraryDir: string, rom: Target): Promise<string> {
   const { id, library_id: library, fs_name: name, fs_name_no_ext: folder, fs_path: path, platform_id: platform } = rom
   const place = join(libraryDir, path)
   await lstat(join(place, name)).catch(() => { throw conflict(`'${name}' is not in the library any more; scan its platform`) })

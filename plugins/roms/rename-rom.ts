@@ -2,6 +2,7 @@ import { lstat, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
+import { sha256 } from '../../core/access/secrets.ts'
 import { badRequest, conflict, notFound } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { PathRefusedError, safeName } from '../../core/files/safe-path.ts'
@@ -10,9 +11,16 @@ import { nameSortKey, parseName } from '../library/names.ts'
 import { type Renaming, deleteRename, finishRename, insertRename, selectRenames } from './rename-rows.ts'
 
 type Library = FastifyInstance['library']
-interface RenameServices { pool: pg.Pool, library: Pick<Library, 'list' | 'getWritable' | 'requireFolder'> }
+type Workers = Pick<FastifyInstance['workers'], 'hold' | 'isHeld'>
+interface RenameServices {
+  pool: pg.Pool
+  library: Pick<Library, 'list' | 'getWritable' | 'requireFolder'>
+  workers: Workers
+}
 
+/** The most characters of a name in its temporary name, which has 255 bytes at most with its hash and extension. */
 const ASIDE_MAX = 60
+const HASH_LENGTH = 8
 const UNSAFE = /[\\/\0-\x1f\x7f-\x9f]/g // eslint-disable-line no-control-regex
 
 /**
@@ -77,11 +85,20 @@ function toRefusal (err: unknown, { old_name: name }: Renaming): unknown {
  * @throws ApiError CONFLICT if the name is taken or impossible, or the library is read-only · NOT_FOUND if the file is
  * missing · UNAVAILABLE while the library is not mounted
  */
-export async function renameRom ({ pool, library }: RenameServices, renaming: Renaming): Promise<void> {
+export async function renameRom (services: RenameServices, renaming: Renaming): Promise<void> {
+  await recoverRenames(services)
+  await holdRename(services.workers, renaming.rom_id, () => renameOne(services, renaming))
+}
+
+/** Runs a rename of a ROM under a key that tells other processes that it is alive. */
+export const holdRename = <T>(workers: Pick<Workers, 'hold'>, romId: number, work: () => Promise<T>): Promise<T> =>
+  workers.hold(keyOf(romId), work)
+const keyOf = (romId: number) => `rename of ROM ${romId}`
+
+async function renameOne ({ pool, library }: RenameServices, renaming: Renaming): Promise<void> {
   const root = await library.getWritable(renaming.library_id)
   await library.requireFolder(root, renaming.platform_id, renaming.fs_path)
   const folder = join(root.dir, renaming.fs_path)
-  await recoverRenames({ pool, library })
   if (!await insertRename(pool, renaming)) throw clash(renaming.new_name)
   try {
     await checkFree(folder, renaming)
@@ -93,8 +110,12 @@ export async function renameRom ({ pool, library }: RenameServices, renaming: Re
   await writeName(pool, renaming)
 }
 
-/** Returns the temporary name of a file that moves into a folder of the same name. */
-export const asideOf = (fsName: string) => `.${fsName.slice(0, ASIDE_MAX)}.part`
+/** Returns the temporary name of a file that moves into a folder of the same name; each file has its own. */
+export function asideOf (fsName: string): string {
+  const characters = [...fsName]
+  if (characters.length <= ASIDE_MAX) return `.${fsName}.part`
+  return `.${characters.slice(0, ASIDE_MAX).join('')}.${sha256(fsName).slice(0, HASH_LENGTH)}.part`
+}
 
 async function bringBack (
   folder: string, { old_name: name, new_name: folderName }: Renaming, names: readonly string[]
@@ -104,10 +125,20 @@ async function bringBack (
   await rename(join(folder, aside), names.includes(name) ? join(folder, name, name) : join(folder, name))
 }
 
+/** Loads the renames of processes that crashed. */
+async function selectCrashed (pool: pg.Pool, workers: Pick<Workers, 'isHeld'>): Promise<Renaming[]> {
+  const ended = new Set<number>()
+  for (const { rom_id: id } of await selectRenames(pool)) if (!await workers.isHeld(keyOf(id))) ended.add(id)
+  // Loads the rows again, because a living rename may have finished before the check.
+  return ended.size === 0 ? [] : (await selectRenames(pool)).filter((renaming) => ended.has(renaming.rom_id))
+}
+
 /** Finishes or cancels renames of crashed processes. Renames in unreadable folders wait for the next call. */
-export async function recoverRenames ({ pool, library }: Pick<RenameServices, 'pool'> & { library: Pick<Library, 'list'> }): Promise<void> {
+export async function recoverRenames (
+  { pool, library, workers }: Pick<RenameServices, 'pool'> & { library: Pick<Library, 'list'>, workers: Pick<Workers, 'isHeld'> }
+): Promise<void> {
   const dirs = new Map((await library.list()).map(({ id, dir }) => [id, dir]))
-  for (const renaming of await selectRenames(pool)) {
+  for (const renaming of await selectCrashed(pool, workers)) {
     const dir = dirs.get(renaming.library_id)
     if (dir === undefined) continue
     const folder = join(dir, renaming.fs_path)

@@ -54,4 +54,4 @@ export default fp<FeatureOptions>(async (app, { config }) => {
   await app.register(routes)
   const definitions = [defineRescan, defineCleanupResources, defineCleanupMissing].map((define) => define(app, config))
   for (const definition of definitions) app.tasks.define(definition)
-}, { name: 'scans', dependencies: ['tasks', 'permissions', 'library', 'platforms', 'roms', 'sockets', 'loader', 'circuits'] })
+}, { name: 'scans', dependencies: ['workers', 'tasks', 'permissions', 'library', 'platforms', 'roms', 'sockets', 'loader', 'circuits'] })

@@ -45,7 +45,7 @@ type Scan = Awaited<ReturnType<typeof openScan>>
 /** Cleans up the half-done work of scans that crashed. */
 async function cleanUp ({ app, artwork, log }: Scan, before: readonly BeforeScan[]): Promise<void> {
   await artwork.clear().catch((err: unknown) => { log.warn({ err }, 'half-written artwork could not be deleted') })
-  await recoverRenames({ pool: app.pg, library: app.library })
+  await recoverRenames({ pool: app.pg, library: app.library, workers: app.workers })
   for (const step of before) await step()
 }
 

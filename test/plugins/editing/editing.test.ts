@@ -14,6 +14,7 @@ import { type Priorities, mergeMatches } from '../../../plugins/matching/merge-m
 import { LOCKABLE_COLUMNS, listLockedMatches } from '../../../plugins/matching/field-locks.ts'
 import type { LookupRom } from '../../../plugins/matching/stored-rows.ts'
 import { SCAN_TYPES } from '../../../plugins/matching/scan-types.ts'
+import { asideOf } from '../../../plugins/roms/rename-rom.ts'
 import { startServer } from '../../core/http/server.ts'
 import { until } from '../../until.ts'
 import { signIn } from '../auth/support.ts'
@@ -281,6 +282,27 @@ t.test('the next scan finishes a rename after a crash between disk and database'
   t.match(await get(id), { fs_name: 'Renamed.gb', missing_from_fs: false })
   t.match(meta.scan_stats, { new_roms: 0 })
   t.same(await sql('select * from rom_renames'), [])
+})
+
+t.test('a scan leaves the rename of a living process alone', async (t) => {
+  const { id, path, folder } = await addRom('Living.gb')
+  await app.workers.hold(`rename of ROM ${id}`, async () => {
+    await sql("insert into rom_renames (rom_id, platform_id, fs_name) select id, platform_id, 'Moved.gb' from roms where id = $1", [id])
+    await scan({ platform_fs_slugs: [folder] })
+    t.match(await sql('select rom_id from rom_renames'), [{ rom_id: id }])
+  })
+  await rename(path('Living.gb'), path('Moved.gb'))
+  await scan({ platform_fs_slugs: [folder] })
+  t.match(await get(id), { fs_name: 'Moved.gb', missing_from_fs: false })
+  t.same(await sql('select rom_id from rom_renames'), [])
+})
+
+t.test('long names without extension have different temporary names of a valid length', async (t) => {
+  const long = '𝔊'.repeat(60)
+  const [one, two] = [asideOf(`${long} I`), asideOf(`${long} II`)]
+  t.not(one, two)
+  for (const name of [one, two]) t.ok(Buffer.byteLength(name) <= 255 && name.isWellFormed(), name)
+  t.equal(asideOf('Bare'), '.Bare.part')
 })
 
 t.test('users who may see a ROM receive an event of a change', async (t) => {
