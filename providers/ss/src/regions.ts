@@ -4,13 +4,14 @@ import { type Fields, type Preferences, type Rom, readText, toFieldsList, toPlai
 const DEFAULTS = ['us', 'wor', 'ss', 'eu', 'jp', 'cus']
 const UNKNOWN = 'unk'
 /**
- * The parent regions and their children from `regionsListe.php`. A child without a text of its own has its parent's
- * text.
+ * The parent regions and their children, as `regionsListe.php` listed its 40 regions. A child without a text of its own
+ * has its parent's text.
  */
 const CHILDREN: readonly (readonly [parent: string, ...children: string[]])[] = [
-  ['ame', 'br', 'ca', 'cl', 'mex', 'pe', 'us'],
-  ['asi', 'cn', 'hk', 'jp', 'kr', 'tw'],
-  ['eu', 'bg', 'cz', 'de', 'dk', 'fi', 'fr', 'gr', 'hu', 'it', 'nl', 'no', 'pl', 'pt', 'ru', 'se', 'sk', 'sp', 'uk'],
+  ['ame', 'br', 'ca', 'cl', 'pe', 'us'],
+  ['asi', 'cn', 'jp', 'kr', 'tw'],
+  ['eu', 'bg', 'cz', 'de', 'dk', 'fi', 'fr', 'gr', 'hu', 'it', 'nl', 'no', 'pl', 'pt', 'se', 'sk', 'sp', 'uk'],
+  ['mor', 'il', 'kw', 'tr'],
   ['oce', 'au', 'nz']
 ]
 const PARENTS = new Map(CHILDREN.flatMap(([parent, ...children]) => children.map((child) => [child, parent] as const)))

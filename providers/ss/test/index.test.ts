@@ -150,6 +150,7 @@ test('a region without a text uses its parent\'s text', async (t) => {
   }
   const picture = (region: string) => `https://api.screenscraper.fr/${region}`
   t.same(found(['de'], ['de', 'us', 'wor']), ['Of Europe', picture('eu')])
+  t.same(found(['ru'], []), ['Of America', picture('us')], 'Russia has no parent there')
   t.same(found(['kr'], ['us', 'wor']), ['Of Asia', picture('us')], 'pictures are those that the owner prefers')
   t.same(found([], ['fr', 'us', 'eu']), ['Of America', picture('us')], 'a region that is wanted keeps its place')
 })
