@@ -17,10 +17,11 @@ export interface Entry {
   readonly ssId: number | undefined
 }
 
-/** The entries of a file by path and by file name; the last of equal ones counts. */
+/** The entries of a file by path and by file name; the last of equal ones counts. Also the entries of each folder. */
 export interface Gamelist {
   readonly byPath: ReadonlyMap<string, Entry>
   readonly byName: ReadonlyMap<string, Entry>
+  readonly byFolder: ReadonlyMap<string, readonly Entry[]>
 }
 
 /**
@@ -38,7 +39,7 @@ export function parseGamelist (xml: string, source: string): Gamelist {
     byPath.set(entry.path, entry)
     byName.set(posix.basename(entry.path), entry)
   }
-  return { byPath, byName }
+  return { byPath, byName, byFolder: Map.groupBy(byPath.values(), ({ path }) => posix.dirname(path)) }
 }
 
 function parseElements (xml: string, source: string): XmlElement[] {

@@ -5,7 +5,7 @@ import { MEDIA } from './media.ts'
 import { resolveMediaPath } from './paths.ts'
 
 const MAX_BYTES = 64 * 1024 * 1024
-const NO_ENTRIES: Gamelist = { byPath: new Map(), byName: new Map() }
+const NO_ENTRIES: Gamelist = { byPath: new Map(), byName: new Map(), byFolder: new Map() }
 
 /** Loads the platform's gamelist.xml once per scan. A missing or unreadable file yields no entries. */
 export function loadGamelist (platform: RomPlatform, ctx: Context): Promise<Gamelist> {
@@ -13,10 +13,17 @@ export function loadGamelist (platform: RomPlatform, ctx: Context): Promise<Game
   return ctx.memo(`gamelist ${file}`, () => readGamelist(file, platform, ctx))
 }
 
-/** Finds the entry of a ROM by its path in the platform folder, else by its file or folder name. */
-export function findEntry (rom: Rom, { byPath, byName }: Gamelist): Entry | undefined {
+/** Finds the entry of a ROM by its path in the platform folder, else in its folder, else by its file or folder name. */
+export function findEntry (rom: Rom, { byPath, byName, byFolder }: Gamelist): Entry | undefined {
   const path = posix.relative(rom.platform.fs_path, posix.join(rom.fs_path, rom.fs_name))
-  return byPath.get(path) ?? byName.get(rom.fs_name)
+  return byPath.get(path) ?? findInside(byFolder.get(path) ?? []) ?? byName.get(rom.fs_name)
+}
+
+/** Returns the entry that starts the game in a folder: the only one, or the only playlist. Several games have none. */
+function findInside (entries: readonly Entry[]): Entry | undefined {
+  const playlists = entries.filter(({ path }) => posix.extname(path).toLowerCase() === '.m3u')
+  const candidates = playlists.length > 0 ? playlists : entries
+  return candidates.length === 1 ? candidates[0] : undefined
 }
 
 async function readGamelist (file: string, platform: RomPlatform, ctx: Context): Promise<Gamelist> {

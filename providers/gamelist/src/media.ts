@@ -68,12 +68,13 @@ async function findNamed ({ elements, type }: Medium, entry: Entry, platform: Ro
 
 /** Finds a file in ES-DE's media folders, which repeat the ROMs' subfolders. Media of a folder have its whole name. */
 async function findBeside (
-  { folder, type }: Medium, entry: Entry, { platform, fs_extension: extension }: Rom, ctx: Context
+  { folder, type }: Medium, entry: Entry, { platform, fs_name: romName, fs_extension: extension }: Rom, ctx: Context
 ) {
   const { base, name: stem, dir } = posix.parse(entry.path)
+  const names = extension === '' && base === romName ? [base] : [stem, base]
   for (const place of new Set([posix.join(platform.fs_path, folder, dir), posix.join(platform.fs_path, folder)])) {
     const { byStem } = await indexFolder(place, ctx)
-    for (const name of extension === '' ? [base] : [stem, base]) {
+    for (const name of names) {
       const file = byStem.get(name)?.find((candidate) => type.test(candidate))
       if (file !== undefined) return posix.join(place, file)
     }

@@ -44,6 +44,20 @@ t.test('conforms', (t) => testProvider(t, provider, {
   known: { rom: HARBOR, name: 'Chrono Harbor' }
 }))
 
+t.test('an entry in the folder of a ROM describes that ROM', async (t) => {
+  const folder = { fs_name: 'FF7', fs_extension: '', titles: ['FF7'] }
+  const game = (path: string, desc: string) => `<game><path>${path}</path><name>Harbor 7</name><desc>${desc}</desc></game>`
+  const read = async (...games: string[]) =>
+    (await identifyIn(`<gameList>${games.join('')}</gameList>`, folder, `${FOLDER}/covers/FF7/FF7.png`))
+  t.match(await read(game('./FF7/FF7.m3u', 'Sail.')), {
+    name: 'Harbor 7', summary: 'Sail.', media: [{ kind: 'cover', url: `file://${FOLDER}/covers/FF7/FF7.png` }]
+  })
+  t.match(await read(game('./FF7/Disc 1.cue', 'one'), game('./FF7/FF7.M3U', 'all'), game('./FF7/Disc 2.cue', 'two')), { summary: 'all' })
+  t.match(await read(game('./FF7/FF7.cue', 'one')), { summary: 'one' })
+  t.equal(await read(game('./FF7/A.nes', 'a'), game('./FF7/B.nes', 'b')), undefined, 'a folder of several games')
+  t.equal(await read(game('./FF7/extra/FF7.m3u', 'deep')), undefined)
+})
+
 t.test('an entry beside a second root element yields all its fields', async (t) => {
   const match = await identifyIn(ES_DE, HARBOR)
   t.match(match, {
