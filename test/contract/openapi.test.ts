@@ -326,7 +326,7 @@ for (const [name, prefix, env] of [
 }
 
 /** Names that one person sets and other people, or approval pages, see. */
-const NAME_LIKE = /^(?:name|title|client|client_version|hostname|slot|\w+_name)$/
+const NAME_LIKE = /^(?:name|title|label|client|client_version|hostname|slot|\w+_name)$/
 /**
  * Exceptions: files have the names of their ROMs, and usernames have a restricted alphabet. The slots that a device
  * sends are compared and not stored.
