@@ -37,6 +37,28 @@ t.test('an administrator gives the uploads of a deleted account to another accou
   t.equal((await admin.call('POST', path, { user_id: bobId })).statusCode, 404)
 })
 
+t.test('uploads are never lost when they are restored to an account that is being deleted', async (t) => {
+  const test = await fresh(t)
+  const rom = await addRom(test, { fs_name: 'Game.sfc' })
+  const admin = createClient(test, test.admin)
+  const alice = createClient(test, await test.createUser('alice'))
+  const { id } = await alice.get('/api/users/me')
+  await alice.save({ rom_id: rom }, 'Game.srm', 'one')
+  await admin.call('DELETE', `/api/users/${id}`)
+  for (let round = 0; round < 8; round++) {
+    const next = createClient(test, await test.createUser(`next ${round}`))
+    const { id: nextId } = await next.get('/api/users/me')
+    const [account] = await admin.get<{ id: number }[]>('/api/users/deleted')
+    const [restored, deleted] = await Promise.all([
+      admin.call('POST', `/api/users/deleted/${account?.id}/restore`, { user_id: nextId }),
+      admin.call('DELETE', `/api/users/${nextId}`)
+    ])
+    t.ok([200, 404].includes(restored.statusCode), restored.body)
+    t.equal(deleted.statusCode, 200)
+    t.match(await admin.get('/api/users/deleted'), [{ saves: 1 }])
+  }
+})
+
 /** Returns the output of a command that runs beside the server. */
 async function print (t: Test, { databaseUrl, config }: TestApp, command: () => Promise<void>): Promise<string> {
   const env = { SVC_DATABASE_URL: databaseUrl, SVC_DATA_DIR: config.data_dir }
