@@ -42,7 +42,10 @@ const routes: Routes = async (app) => {
   })
 
   app.delete('/api/roms/:id/manuals', {
-    schema: { operationId: 'deleteRomManual', tags, summary: 'Delete the manual outside of the library', params: IdParams, response: REMOVED },
+    schema: {
+      operationId: 'deleteRomManual', tags, summary: 'Delete the manual outside of the library',
+      description: 'It is deleted at once, without the trash.', params: IdParams, response: REMOVED
+    },
     config: deletes
   }, async (request) => { await app.romFiles.removeManual(request.em, callerOf(request), request.params.id) })
 
