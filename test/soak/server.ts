@@ -85,6 +85,8 @@ export async function startServer (
     told,
     query,
     scan: () => until(async () => {
+      // A killed server answers nobody, and the test goes on with its successor.
+      if (command.child.signalCode !== null) throw new Error('The server was killed before it took the scan')
       const answer = await tryFetch(`${url}/api/tasks/scan`, {
         method: 'POST',
         headers: { authorization: AUTHORIZATION, 'content-type': 'application/json' },
