@@ -13,7 +13,7 @@ const KEYS = ['refresh_cron', 'progress_cron']
  */
 export function findWrongCrons (plugins: Config['plugins'], environment: Environment, file: string): string[] {
   const fromEnvironment = Object.entries(environment).filter(([name]) => VARIABLE.test(name))
-  const fromFile = Object.entries(plugins).flatMap(([plugin, section]) =>
+  const fromFile = Object.entries(plugins).flatMap(([plugin, section]: [string, Record<string, unknown>]) =>
     KEYS.map((key) => [`plugins.${plugin}.${key} in ${file}`, section[key]] as const))
   return [...fromEnvironment, ...fromFile]
     .filter(([, value]) => value !== undefined && value !== '' && !(typeof value === 'string' && isCron(value)))

@@ -52,7 +52,7 @@ declare module 'fastify' {
 
 /** The job that was queued, or the one that it joined. */
 interface QueuedJob { id: string, isJoined: boolean }
-type Running = Pick<Job<object>, 'id' | 'data' | 'signal'>
+type Running = Pick<Job<unknown>, 'id' | 'data' | 'signal'>
 interface JobsOptions { url: string, works: boolean }
 
 /** The field of a job's data with the id of the request that queued it, beside the input. */

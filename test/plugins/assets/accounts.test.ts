@@ -37,7 +37,7 @@ t.test('an administrator gives the uploads of a deleted account to another accou
   t.equal((await admin.call('POST', path, { user_id: bobId })).statusCode, 404)
 })
 
-t.test('uploads are never lost when they are restored to an account that is being deleted', async (t) => {
+t.test('uploads restored to an account that is being deleted are not lost', async (t) => {
   const test = await fresh(t)
   const rom = await addRom(test, { fs_name: 'Game.sfc' })
   const admin = createClient(test, test.admin)
