@@ -110,7 +110,8 @@ t.test('Demozoo\'s data are completed with votes and links', async (t) => {
     metadata: { download_urls: ['https://github.com/lantern/tides'] }
   }
   const match = await read(900101, open(FIXTURES, { demozoo }))
-  t.match(match, { name: 'Copper Tides at Demozoo', media: [] })
+  t.equal(match?.name, 'Copper Tides at Demozoo')
+  t.same(match?.media, [])
   t.equal(match?.summary, 'Demo by Lantern · Code: Ember · Pouët 0.854 · #512 · CdC 4' +
     ` · https://demozoo.org/productions/900001/ · ${PAGE}`)
   t.match(match?.metadata, { download_urls: /^https:\/\/github\.com\/lantern\/tides,https:\/\/files\.scene\.org/ })
@@ -146,9 +147,9 @@ t.test('ranks, favourites and the middle of a month are interpreted', async (t) 
 
 t.test('fields of another type are ignored', async (t) => {
   const odd = Object.fromEntries(Object.keys(PROD).map((key) => [key, [7, 'x', null, { name: 3, link: 4 }]]))
-  t.match(await readOf({ ...odd, id: '5', name: 'Tide', types: 3, type: {} }), {
-    id: 5, name: 'Tide', genres: [], companies: [], media: [], metadata: { vote_avg: undefined, credits: [], download_urls: [] }
-  })
+  const match = await readOf({ ...odd, id: '5', name: 'Tide', types: 3, type: {} })
+  t.match(match, { id: 5, name: 'Tide', metadata: { vote_avg: undefined, credits: [], download_urls: [] } })
+  t.same([match?.genres, match?.companies, match?.media], [[], [], []])
 })
 
 t.test('a manual search lists all productions, the most similar first', async (t) => {
