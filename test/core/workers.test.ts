@@ -72,3 +72,21 @@ t.test('a duty belongs to one process until that process ends', async (t) => {
   await first.close()
   t.equal(await second.workers.claim('watch'), true)
 })
+
+t.test('work of one key runs in one process at a time, other work meanwhile', async (t) => {
+  const url = await createTestDatabase(t)
+  const [first, second] = [await start(t, url, 'web'), await start(t, url, 'web')]
+  const order: string[] = []
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const slow = first.workers.runAlone('a', async () => {
+    await promise
+    order.push('first')
+  })
+  const waiting = second.workers.runAlone('a', async () => { order.push('second') })
+  await second.workers.runAlone('b', async () => { order.push('other') })
+  resolve()
+  await Promise.all([slow, waiting])
+  t.same(order, ['other', 'first', 'second'])
+  await t.rejects(first.workers.runAlone('a', async () => { throw new Error('failed') }), { message: 'failed' })
+  t.equal(await second.workers.runAlone('a', async () => 'free again'), 'free again')
+})
