@@ -2,13 +2,13 @@ import cookie from '@fastify/cookie'
 import cors from '@fastify/cors'
 import multipart from '@fastify/multipart'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import fastify, { LogController, type FastifyBaseLogger, type FastifyPluginCallback, type FastifyRequest } from 'fastify'
-import type pg from 'pg'
+import fastify, { LogController, type FastifyBaseLogger, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import auth from './access/auth.ts'
 import asyncapi from './sockets/asyncapi.ts'
 import { type Config, basePath } from './config/config.ts'
-import database, { type Entities, type Migrations, REQUEST_LIMITS } from './database/database.ts'
+import database, { REQUEST_LIMITS } from './database/database.ts'
+import type { Features, ProcessRole } from './feature.ts'
 import compression from './web/compression.ts'
 import emptyBody from './web/empty-body.ts'
 import errorHandler from './web/error-handler.ts'
@@ -17,10 +17,9 @@ import jobs from './jobs/jobs.ts'
 import { createRequestLogger } from './log.ts'
 import jsonDepth from './web/json-depth.ts'
 import limits from './web/limits.ts'
-import type { ServerMeasured } from './metrics/metric-snapshot.ts'
 import { openRegistry } from './loader/known-plugins.ts'
 import type { LoaderOptions } from './loader/loader.ts'
-import openapi, { type Tag } from './web/openapi.ts'
+import openapi from './web/openapi.ts'
 import { corsOptionsFor } from './web/origins.ts'
 import type { PluginPackage } from './loader/packages.ts'
 import { createPluginServices } from './loader/services.ts'
@@ -56,36 +55,6 @@ declare module 'fastify' {
   interface FastifyInstance { secrets: Secrets }
 }
 
-/** The parts that the features contribute to the server. */
-export interface Features {
-  entities: Entities
-  /** The migrations of all features' tables, in order. */
-  migrations: Migrations
-  plugins: FastifyPluginCallback<FeatureOptions>[]
-  /** The groups of all features' operations, in the order of the API document. */
-  tags: readonly Tag[]
-  /** The Markdown text with which the API document begins. */
-  introduction: string
-  /** Checks before the first start on a database: each throws StartError if the data directory does not fit. */
-  checks: readonly ((config: Config, pool: pg.Pool) => Promise<void>)[]
-  /** Runs before the schema of a database with content is changed. If it throws, the schema stays unchanged. */
-  beforeUpgrade (upgrade: Upgrade): Promise<void>
-}
-
-/** The role of one process among those of a server. */
-export interface ProcessRole {
-  /** A name such as `web worker 2`. */
-  name: string
-  /** Reads the measurements of all processes; undefined for a process that runs alone. */
-  readAllMeasured?: () => Promise<ServerMeasured>
-}
-
-/** A database whose schema is about to be changed. */
-export interface Upgrade { config: Config, databaseUrl: string, log: Logger }
-
-/** The options that every feature gets. */
-export interface FeatureOptions { config: Config, role: Role, place: ProcessRole }
-
 const JSON_MAX_BYTES = 1024 * 1024
 const URL_PART_MAX = 4_096
 /** Enough for the largest upload at 150 kB/s. Guests have less (core/web/limits.ts). */
@@ -99,15 +68,9 @@ function stripPrefix (url: string, prefix: string): string {
   return rest.startsWith('/') ? rest : url
 }
 
-/** Skips all routes in a process that serves no requests, because they take a tenth of its memory. */
-function leaveOutRoutes (app: App): void {
-  const leaveOut = () => app
-  for (const method of ['route', ...app.supportedMethods.map((name) => name.toLowerCase())]) Object.assign(app, { [method]: leaveOut })
-}
-
 /** Registers everything in order. The app does not listen yet. */
 export async function buildApp (options: AppOptions): Promise<App> {
-  const { config, role, databaseUrl: url } = options
+  const { config, role, databaseUrl: url, features } = options
   const works = role === 'worker'
   const prefix = basePath(config)
   const secrets = createSecrets(config.auth.secret_key)
@@ -136,7 +99,6 @@ export async function buildApp (options: AppOptions): Promise<App> {
     rewriteUrl: ({ url = '/' }) => stripPrefix(url, prefix)
   }).withTypeProvider<TypeBoxTypeProvider>()
 
-  if (works) leaveOutRoutes(app)
   app.server.on('checkExpectation', refuseExpectation)
   app.decorate('secrets', secrets)
   traceRequests(app)
@@ -163,8 +125,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
     url,
     poolSize: config.database.pool_size,
     prepares: config.database.prepared_statements,
-    entities: options.features.entities,
-    migrations: options.features.migrations,
+    ...await features.loadTables(),
     application: works ? 'svc worker' : 'svc web',
     ...(works ? {} : { limits: REQUEST_LIMITS })
   })
@@ -178,10 +139,13 @@ export async function buildApp (options: AppOptions): Promise<App> {
     ...options.loading,
     ...(options.packages === undefined ? {} : { packages: options.packages })
   }))
-  const { tags, introduction } = options.features
-  await app.register(openapi, { config, version: VERSION, tags, introduction })
-  await app.register(asyncapi, { config, version: VERSION })
+  // A scan worker serves no requests. Routes would take a tenth of its memory.
+  if (role === 'web') {
+    const introduction = await features.loadIntroduction()
+    await app.register(openapi, { config, version: VERSION, tags: features.tags, introduction })
+    await app.register(asyncapi, { config, version: VERSION })
+  }
   const place = options.place ?? { name: role }
-  for (const feature of options.features.plugins) await app.register(feature, { config, role, place })
+  for (const plugin of await features.loadPlugins(role)) await app.register(plugin, { config, role, place })
   return app
 }

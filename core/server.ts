@@ -1,11 +1,11 @@
 import type { AddressInfo } from 'node:net'
 import pg from 'pg'
 import type { Logger } from 'pino'
-import { type ProcessRole, type Upgrade, buildApp } from './app.ts'
-import { loadFeatures } from './composition/features.ts'
+import { buildApp } from './app.ts'
 import type { Config } from './config/config.ts'
 import { migrate } from './database/database.ts'
 import { adopt } from './database/identity.ts'
+import type { Features, ProcessRole, Upgrade } from './feature.ts'
 import { migrateJobs } from './jobs/boss.ts'
 import { forwardForeignSessions } from './sockets/forward-sessions.ts'
 import { createDrain } from './supervisor/drain.ts'
@@ -15,9 +15,8 @@ import { collectSooner } from './supervisor/start-memory.ts'
 import type { App } from './typebox.ts'
 import type { Role } from './jobs/workers.ts'
 
-const features = await loadFeatures()
-
 export interface RoleOptions {
+  features: Features
   config: Config
   role: Role
   databaseUrl: string
@@ -44,10 +43,13 @@ export interface RunningRole {
 }
 
 /** Migrates the server's tables and those of its job queue to the current schema. Safe to run anywhere at any time. */
-export async function migrateDatabase (options: Upgrade): Promise<string[]> {
+export async function migrateDatabase (features: Features, options: Upgrade): Promise<string[]> {
   const { config, databaseUrl: url, log } = options
   const applied = await migrate({
-    url, poolSize: config.database.pool_size, ...features, beforeChange: () => features.beforeUpgrade(options)
+    url,
+    poolSize: config.database.pool_size,
+    ...await features.loadTables(),
+    beforeChange: () => features.beforeUpgrade(options)
   })
   await migrateJobs(url, (err) => { log.error({ err }, 'job queue failed') })
   return applied
@@ -69,15 +71,15 @@ async function withPool<T> (url: string, work: (pool: pg.Pool) => Promise<T>): P
  *
  * @throws StartError if the two do not belong together.
  */
-export async function prepareDatabase (options: Upgrade): Promise<void> {
+export async function prepareDatabase (features: Features, options: Upgrade): Promise<void> {
   const { config, databaseUrl } = options
-  await migrateDatabase(options)
-  await withPool(databaseUrl, async (pool) => { for (const check of features.checks) await check(config, pool) })
+  await migrateDatabase(features, options)
+  await withPool(databaseUrl, (pool) => features.check(config, pool))
 }
 
 /** Writes the identity of this database to the data directory. @returns the identity that both have now */
-export async function adoptDatabase (options: Upgrade): Promise<string> {
-  await migrateDatabase(options)
+export async function adoptDatabase (features: Features, options: Upgrade): Promise<string> {
+  await migrateDatabase(features, options)
   return await withPool(options.databaseUrl, (pool) => adopt(options.config.data_dir, pool))
 }
 
@@ -96,7 +98,7 @@ async function listen (app: App, host: string, port: number): Promise<number> {
  * @throws StartError if it cannot listen.
  */
 export async function startRole (options: RoleOptions): Promise<RunningRole> {
-  const { config, role, databaseUrl, logger, workerNumber } = options
+  const { features, config, role, databaseUrl, logger, workerNumber } = options
   const place = options.place === undefined ? {} : { place: options.place }
   const app = await buildApp({ config, role, databaseUrl, logger, features, workerNumber, ...place })
   const drain = createDrain(app.server)

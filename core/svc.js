@@ -97,7 +97,7 @@ function runBeside (program, args) {
 }
 
 function run (program) {
-  const args = [...FLAGS, ...strippedFlags(), join(folder, 'cli', 'main.ts'), ...process.argv.slice(2)]
+  const args = [...FLAGS, ...strippedFlags(), join(folder, 'composition', 'main.ts'), ...process.argv.slice(2)]
   if (process.platform !== 'win32' && typeof process.execve === 'function') {
     process.execve(program, [program, ...args], ENVIRONMENT)
   } else {

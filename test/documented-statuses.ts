@@ -1,12 +1,13 @@
 import { Readable } from 'node:stream'
-import fp from 'fastify-plugin'
+import type { FastifyInstance } from 'fastify'
+import { defineFeature } from '../core/feature.ts'
 import { type OperationSchema, listResponses } from '../core/web/openapi.ts'
 
 /** A bug of the server has this status, which no document lists. */
 const UNEXPECTED = 500
 
 /** Replaces each response with an undocumented status by an error, so that the test that caused it fails. */
-export default fp(async (app) => {
+export async function checkStatuses (app: FastifyInstance): Promise<void> {
   app.addHook('onSend', (request, reply, payload, done) => {
     const { method, routeOptions: { url, config, schema } } = request
     const operation = schema as OperationSchema | undefined
@@ -24,4 +25,6 @@ export default fp(async (app) => {
       detail: `${method} ${url} answered ${status}, which the document does not name; add it to schema.response`
     }))
   })
-}, { name: 'documented-statuses', fastify: '5.x' })
+}
+
+export default defineFeature({ name: 'documented-statuses', plugin: async () => ({ default: checkStatuses }) })

@@ -4,7 +4,6 @@ import { flushCompileCache } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { loadConfig } from '../core/config/config.ts'
 import { migrate } from '../core/database/database.ts'
 import { startEmbeddedPostgres } from '../core/postgres/embedded.ts'
 import { SERVER_ROLE } from '../core/postgres/server-role.ts'
@@ -15,6 +14,7 @@ import { fingerprintOf, storeDescriptions } from '../core/loader/snapshot.ts'
 import { SERVER_DIR } from '../core/server-dir.ts'
 import { stripCode } from '../core/loader/strip-types.ts'
 import { features } from '../plugins/index.ts'
+import { loadConfig } from './load-config.ts'
 import { USED_DATA_DIR } from './e2e/server.ts'
 import { writeGroups } from './grouped/write-groups.ts'
 import { superuserUrl } from './superuser.ts'
@@ -82,7 +82,7 @@ async function createTemplate (): Promise<void> {
   await asSuperuser('/svc_template', [`grant execute on function pg_stat_file(text, boolean) to ${SERVER_ROLE}`])
   const url = new URL(server.url)
   url.pathname = '/svc_template'
-  await migrate({ url: url.href, poolSize: 1, ...features })
+  await migrate({ url: url.href, poolSize: 1, ...await features.loadTables() })
   await migrateJobs(url.href, (err) => { throw err })
   const { config } = loadConfig({ SVC_DATA_DIR: folder, SVC_LOG_LEVEL: 'silent' })
   const packages = listPluginPackages(folder)

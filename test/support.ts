@@ -7,17 +7,19 @@ import pg from 'pg'
 import type { Test as TapTest } from 'tap'
 import { type AppOptions, buildApp } from '../core/app.ts'
 import { FIRST_GROUPS } from '../plugins/migrations/20261121200000-access.ts'
-import { type Config, loadConfig } from '../core/config/config.ts'
+import type { Config } from '../core/config/config.ts'
+import { composeFeatures } from '../core/features.ts'
 import { inspectPlugins } from '../core/loader/inspect.ts'
 import type { PluginPackage } from '../core/loader/packages.ts'
 import { fingerprintOf, storeDescriptions } from '../core/loader/snapshot.ts'
 import type { App } from '../core/typebox.ts'
-import { features as all } from '../plugins/index.ts'
+import { featureList } from '../plugins/index.ts'
 import { insertUser } from '../plugins/users/service.ts'
+import { loadConfig } from './load-config.ts'
 import documentedStatuses from './documented-statuses.ts'
 
-/** The first plugin sees the responses of all others. */
-const features = { ...all, plugins: [documentedStatuses, ...all.plugins] }
+/** The first feature sees the responses of all others. */
+const features = composeFeatures({ ...featureList, features: [documentedStatuses, ...featureList.features] })
 
 type Test = Pick<TapTest, 'testdir' | 'teardown'>
 

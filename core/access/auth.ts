@@ -8,7 +8,6 @@ import { ApiError, forbidden } from '../errors.ts'
 import { type Access, type GrantAction, type GrantEntity, isGranted, scopesOf } from './grants.ts'
 import { cookieNames, readCookies } from './names.ts'
 import type { Scope } from './scopes.ts'
-import '../web/limits.ts'
 import { type Secrets, isEqualSecret } from './secrets.ts'
 
 /** The sender of a request or socket handshake, its credential, and the rights of that credential. */

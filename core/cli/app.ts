@@ -1,10 +1,10 @@
 import { type Logger, pino } from 'pino'
 import { type AppOptions, buildApp } from '../app.ts'
-import { loadFeatures } from '../composition/features.ts'
 import { findDatabaseUrl } from './database.ts'
 import { withDatabase } from './migrate.ts'
 import { waitForStart } from './starting.ts'
 import type { Config } from '../config/config.ts'
+import type { Features } from '../feature.ts'
 import { createLogger } from '../log.ts'
 import { prepareDatabase } from '../server.ts'
 import { createLayout } from '../supervisor/folders.ts'
@@ -23,9 +23,9 @@ function quieten (config: Config, level: 'error' | 'fatal' = 'error'): { config:
 }
 
 async function runApp<T> (
-  options: Pick<AppOptions, 'config' | 'logger' | 'role' | 'databaseUrl' | 'awaitsWorker'>, work: (app: App) => Promise<T>
+  options: Pick<AppOptions, 'features' | 'config' | 'logger' | 'role' | 'databaseUrl' | 'awaitsWorker'>, work: (app: App) => Promise<T>
 ): Promise<T> {
-  const app = await buildApp({ ...options, features: await loadFeatures() })
+  const app = await buildApp(options)
   try {
     await app.ready()
     return await work(app)
@@ -35,26 +35,27 @@ async function runApp<T> (
 }
 
 /** Runs `work` with the server's features on the running server's database. The app does not listen. */
-export async function withApp<T> (config: Config, work: (app: App) => Promise<T>): Promise<T> {
+export async function withApp<T> (features: Features, config: Config, work: (app: App) => Promise<T>): Promise<T> {
   const databaseUrl = await findDatabaseUrl(config)
   const awaitsWorker = readServerState(config.data_dir) !== null
-  return await runApp({ ...quieten(config), role: 'web', databaseUrl, awaitsWorker }, work)
+  return await runApp({ ...quieten(config), features, role: 'web', databaseUrl, awaitsWorker }, work)
 }
 
 /** True if a scan worker is alive on a database that several machines may use. */
-async function findsWorker (config: Config): Promise<boolean> {
-  return config.database.url !== undefined && await withApp(config, (app) => app.workers.isAlive('worker'))
+async function findsWorker (features: Features, config: Config): Promise<boolean> {
+  return config.database.url !== undefined && await withApp(features, config, (app) => app.workers.isAlive('worker'))
 }
 
 /** Runs `work` with a scan worker: that of the running server, else this process for the duration of `work`. */
-export async function withWorker<T> (config: Config, work: (app: App) => Promise<T>): Promise<T> {
+export async function withWorker<T> (features: Features, config: Config, work: (app: App) => Promise<T>): Promise<T> {
   await waitForStart(config)
-  if (readServerState(config.data_dir) !== null || await findsWorker(config)) return await withApp(config, work)
+  const hasWorker = readServerState(config.data_dir) !== null || await findsWorker(features, config)
+  if (hasWorker) return await withApp(features, config, work)
   // The command itself reports the failure of its task.
   const quiet = quieten(config, 'fatal')
   await createLayout(config)
-  return await withDatabase(quiet.config, async (databaseUrl) => {
-    await prepareDatabase({ config: quiet.config, databaseUrl, log: quiet.logger })
-    return await runApp({ ...quiet, role: 'worker', databaseUrl }, work)
+  return await withDatabase(features, quiet.config, async (databaseUrl) => {
+    await prepareDatabase(features, { config: quiet.config, databaseUrl, log: quiet.logger })
+    return await runApp({ ...quiet, features, role: 'worker', databaseUrl }, work)
   })
 }

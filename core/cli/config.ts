@@ -1,8 +1,9 @@
-import { loadConfig, renderConfig } from '../config/config.ts'
+import { renderConfig } from '../config/config.ts'
+import type { Features } from '../feature.ts'
 
 /** Implements `svc config`. */
-export function printConfig (): void {
-  const { config, warnings } = loadConfig()
+export async function printConfig (features: Features): Promise<void> {
+  const { config, warnings } = await features.loadConfig()
   for (const warning of warnings) process.stderr.write(`svc: ${warning}\n`)
   process.stdout.write(`${renderConfig(config)}\n`)
 }

@@ -1,5 +1,5 @@
-import { loadConfig } from '../config/config.ts'
 import { StartError } from '../errors.ts'
+import type { Features } from '../feature.ts'
 import { endAtOwnErrors } from '../loader/fault.ts'
 import { createLogger } from '../log.ts'
 import { listRuntimeWarnings } from '../runtime.ts'
@@ -25,8 +25,8 @@ function waitForEnd (running: RunningRole): Promise<void> {
 }
 
 /** Implements `svc web` and `svc worker`: runs one role in this process, on a database that other machines also use. */
-export async function runRole (role: Role): Promise<void> {
-  const { config, warnings } = loadConfig()
+export async function runRole (features: Features, role: Role): Promise<void> {
+  const { config, warnings } = await features.loadConfig()
   const databaseUrl = config.database.url
   if (databaseUrl === undefined) {
     throw new StartError(`svc ${role} needs a database that several processes can reach. Set SVC_DATABASE_URL to a ` +
@@ -38,8 +38,10 @@ export async function runRole (role: Role): Promise<void> {
   await createLayout(config)
   const folder = await openSocketFolder(config)
   try {
-    await prepareDatabase({ config, databaseUrl, log: logger })
-    const running = await startRole({ config, role, databaseUrl, logger, workerNumber: 0, socketDir: folder.path })
+    await prepareDatabase(features, { config, databaseUrl, log: logger })
+    const running = await startRole({
+      features, config, role, databaseUrl, logger, workerNumber: 0, socketDir: folder.path
+    })
     // Registered before the process reports that it is ready, because a listener of that report may end the process.
     const ended = waitForEnd(running)
     logger.info(running.port === null ? {} : { url: listenUrl(config, running.port) }, `svc ${role} is ready`)

@@ -1,15 +1,15 @@
-import { moveFormerCluster } from '../composition/cluster.ts'
-import { loadConfig } from '../config/config.ts'
 import { settingsEnvironment } from '../config/environment.ts'
+import type { Features } from '../feature.ts'
 import { createLogger } from '../log.ts'
+import { moveFormerCluster } from '../postgres/former-cluster.ts'
 import { listRuntimeWarnings } from '../runtime.ts'
 import { supervise } from '../supervisor/supervisor.ts'
 
 /** Implements `svc start`. */
-export async function start (): Promise<number> {
-  const { config, warnings } = loadConfig()
+export async function start (features: Features): Promise<number> {
+  const { config, warnings } = await features.loadConfig()
   const log = createLogger(config, 'svc')
   for (const warning of [...warnings, ...listRuntimeWarnings()]) log.warn(warning)
-  await moveFormerCluster(config, log)
+  await moveFormerCluster(config, log, features)
   return await supervise({ config, settings: settingsEnvironment(), log, announce: (text) => { process.stdout.write(`${text}\n`) } })
 }

@@ -5,21 +5,19 @@ import type { TSchema } from '@sinclair/typebox'
 import { Value, type ValueError } from '@sinclair/typebox/value'
 import { FormatRegistry } from '@sinclair/typebox'
 import { parseDocument } from 'yaml'
-import { type Config, ConfigSchema } from './schema.ts'
-import { type Environment, NEW_PASSWORD_VARIABLE, settingsEnvironment } from './environment.ts'
+import { type Config, type Setting, createConfigSchema, listLive } from './schema.ts'
+import type { ConfigSection } from './section.ts'
+import { type Environment, NEW_PASSWORD_VARIABLE } from './environment.ts'
 import { followConfig } from './follow-config.ts'
 import { describeFormat } from './formats.ts'
 import { findMisspeltVariables } from './misspelt.ts'
 import { findWrongCrons } from './plugin-crons.ts'
 import { listRoots } from './path-mask.ts'
-import { createDataDir, explainDataDir } from './data-dir.ts'
+import { createDataDir, dataDirOf, explainDataDir } from './data-dir.ts'
 import { errorCode } from '../files/fs-error.ts'
 import { StartError } from '../errors.ts'
 
-export type { Config, ConfigFile } from './schema.ts'
-
-/** A setting: its path in config.yml, its schema and the variable that sets it. */
-export interface Setting { path: string[], schema: TSchema, env: string | undefined }
+export type { Config, ConfigFile, Setting } from './schema.ts'
 
 const TRUE_WORDS = new Set(['true', '1', 'yes', 'on'])
 const FALSE_WORDS = new Set(['false', '0', 'no', 'off'])
@@ -214,35 +212,43 @@ function readSecretKey (dataDir: string): string {
   return key
 }
 
-/** Returns the data directory that the environment names. */
-export const dataDirOf = (environment: Environment): string => resolve(environment.SVC_DATA_DIR || './data')
-
 export interface LoadedConfig { config: Config, warnings: string[] }
 
 /**
  * Reads environment over `config.yml` over defaults. Some sections of the result follow later changes of the file.
  *
+ * @param sections of the features
  * @throws StartError naming each wrong key, its value and the remedy.
  */
-export function loadConfig (environment: Environment = settingsEnvironment()): LoadedConfig {
+export function loadConfig (sections: readonly ConfigSection[], environment: Environment): LoadedConfig {
   const dataDir = dataDirOf(environment)
   const file = join(dataDir, 'config.yml')
-  return followConfig(file, () => readConfig(dataDir, file, environment))
+  const schema = createConfigSchema(sections)
+  const settings = listSettings(schema)
+  return followConfig(file, listLive(sections), () => readConfig({ dataDir, file, schema, settings, environment }))
 }
 
-function readConfig (dataDir: string, file: string, environment: Environment): LoadedConfig {
-  const settings = listSettings(ConfigSchema)
+interface ConfigSource {
+  dataDir: string
+  file: string
+  schema: ReturnType<typeof createConfigSchema>
+  /** The leaves of the schema. */
+  settings: Setting[]
+  environment: Environment
+}
+
+function readConfig ({ dataDir, file, schema, settings, environment }: ConfigSource): LoadedConfig {
   const content = readConfigFile(file)
   const warnings = [
-    ...findUnknownKeys(content, ConfigSchema)
+    ...findUnknownKeys(content, schema)
       .map((key) => `${key} in ${file} is not a setting and is ignored; see svc config for the settings there are`),
     ...findMisspeltVariables(environment, [...settings.flatMap(({ env }) => env ?? []), NEW_PASSWORD_VARIABLE])
       .map(({ name, nearest }) => `${name} is not a setting of the server and is ignored; did you mean ${nearest}?`)
   ]
   const fixed = applyEnvironment(content, settings, environment)
-  const filled = Value.Default(ConfigSchema, content)
-  if (!Value.Check(ConfigSchema, filled)) {
-    const problems = [...Value.Errors(ConfigSchema, filled)]
+  const filled = Value.Default(schema, content)
+  if (!Value.Check(schema, filled)) {
+    const problems = [...Value.Errors(schema, filled)]
     const lines = new Set(problems.map((problem) => describeProblem(problem, settings, environment, file)))
     throw new StartError([...lines].join('\n'))
   }
@@ -259,7 +265,7 @@ function readConfig (dataDir: string, file: string, environment: Environment): L
     data_dir: dataDir,
     library_dir: roots[0] ?? library,
     auth: { ...filled.auth, secret_key: secretKey },
-    file: { path: file, fixed, findProblem: () => null }
+    file: { path: file, fixed, findProblem: () => null, listSettings: () => settings }
   }
   return { config: deepFreeze(config), warnings }
 }
@@ -274,7 +280,7 @@ function deepFreeze<T> (value: T): T {
 
 /** Renders the configuration as lines `key = value` with the variable's name, and masks secrets. */
 export function renderConfig (config: Config): string {
-  return listSettings(ConfigSchema).map(({ path, schema, env }) => {
+  return config.file.listSettings().map(({ path, schema, env }) => {
     const value = getAt(config, path)
     const shown = schema.writeOnly === true
       ? (value === undefined ? '(not set)' : '********')

@@ -1,5 +1,6 @@
 import { mkdirSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
+import type { Environment } from './environment.ts'
 import { errorCode } from '../files/fs-error.ts'
 import { StartError } from '../errors.ts'
 
@@ -15,6 +16,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
   ENOENT: 'That file system takes no folders: set',
   EROFS: 'The file system is read-only: mount it writable, or set'
 }
+
+/** Returns the data directory that the environment names. */
+export const dataDirOf = (environment: Environment): string => resolve(environment.SVC_DATA_DIR || './data')
 
 /** Returns the error for a data directory that cannot be created or written. */
 export function explainDataDir (dataDir: string, err: unknown): StartError {

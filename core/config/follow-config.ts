@@ -1,8 +1,5 @@
 import { statSync } from 'node:fs'
-import { liveSections } from '../composition/config.ts'
 import type { Config, ConfigFile } from './schema.ts'
-
-const LIVE = Object.keys(liveSections) as (keyof typeof liveSections)[]
 
 /** Returns a value that changes when a file changes; empty if there is no file. */
 function stampOf (file: string): string {
@@ -14,10 +11,11 @@ function stampOf (file: string): string {
  * Returns the configuration with live sections, which follow the file in every process. The other sections stay as they
  * were at the start. While the file cannot be used, everything stays unchanged. `{ ...config }` is a snapshot.
  *
+ * @param live the names of the live sections
  * @param stamp of the file before `first` was read from it
  * @param readAnew throws if the file cannot be used
  */
-function follow (first: Config, stamp: string, readAnew: () => Config): Config {
+function follow (first: Config, live: readonly string[], stamp: string, readAnew: () => Config): Config {
   const { path } = first.file
   let [current, seen] = [first, stamp]
   let problem: string | null = null
@@ -37,14 +35,16 @@ function follow (first: Config, stamp: string, readAnew: () => Config): Config {
   }
 
   const file: ConfigFile = { ...first.file, findProblem: () => { look(); return problem } }
-  const live = { ...first, file: Object.freeze(file) }
-  for (const key of LIVE) Object.defineProperty(live, key, { enumerable: true, get: () => look()[key] })
-  return Object.freeze(live)
+  const followed = { ...first, file: Object.freeze(file) }
+  for (const name of live) {
+    Object.defineProperty(followed, name, { enumerable: true, get: () => Reflect.get(look(), name) as unknown })
+  }
+  return Object.freeze(followed)
 }
 
-/** Reads a configuration and follows the changes of its file. */
-export function followConfig<T extends { config: Config }> (path: string, read: () => T): T {
+/** Reads a configuration and follows the changes of its file in the live sections. */
+export function followConfig<T extends { config: Config }> (path: string, live: readonly string[], read: () => T): T {
   const stamp = stampOf(path)
   const loaded = read()
-  return { ...loaded, config: follow(loaded.config, stamp, () => read().config) }
+  return { ...loaded, config: follow(loaded.config, live, stamp, () => read().config) }
 }

@@ -1,6 +1,8 @@
-import { type Static, Type } from '@sinclair/typebox'
-import { sections } from '../composition/config.ts'
+import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { StringEnum } from '../typebox.ts'
+import { FilesystemSchema, LibrariesSchema } from './libraries.ts'
+import { ScanSchema } from './scan.ts'
+import type { ConfigSection } from './section.ts'
 import { Formatted, Section, Switch } from './setting.ts'
 
 const ServerSchema = Section({
@@ -106,8 +108,22 @@ const SocketsSchema = Section({
   })
 }, 'Live events')
 
-/** Every setting of the server. The file `config.yml` has this shape, and `env` names the variable of a setting. */
-export const ConfigSchema = Type.Object({
+const MetricsSchema = Section({
+  enabled: Switch('SVC_METRICS', 'Measures the server, and serves the metrics at /metrics in the format of Prometheus'),
+  allow: Type.Array(Formatted('network'), {
+    default: [],
+    env: 'SVC_METRICS_ALLOW',
+    description:
+      'Addresses and networks such as 192.168.1.20 or 172.30.80.0/24 that need no token for /metrics. A request ' +
+      'through a trusted proxy counts by the address that the proxy names. A request through another proxy ' +
+      'never counts'
+  })
+}, 'Metrics')
+
+/**
+ * The sections that core reads itself. The file `config.yml` has this shape, and `env` names the variable of a setting.
+ */
+const CORE_SECTIONS = {
   data_dir: Type.String({ default: './data', env: 'SVC_DATA_DIR', description: 'Folder of all data of the server' }),
   library_dir: Type.Optional(Type.String({
     env: 'SVC_LIBRARY_DIR',
@@ -139,13 +155,38 @@ export const ConfigSchema = Type.Object({
         '<gateway>/host/path. For caches, and for recorded responses'
     }))
   }, 'The way to metadata providers'),
-  ...sections,
+  filesystem: FilesystemSchema,
+  libraries: LibrariesSchema,
+  scan: ScanSchema,
+  metrics: MetricsSchema,
   plugins: Type.Record(Type.String(), Type.Object({}, { additionalProperties: true }), {
     default: {}, description: 'Settings of each plugin under its key'
   })
-})
+}
 
-type Loaded = Static<typeof ConfigSchema>
+/** Sections of core whose changes in `config.yml` take effect at run time. */
+const LIVE_CORE_SECTIONS = ['filesystem', 'libraries', 'scan'] as const satisfies (keyof typeof CORE_SECTIONS)[]
+
+type CoreSchema = TObject<typeof CORE_SECTIONS>
+type Loaded = Static<CoreSchema>
+
+/** Returns the schema of `config.yml`. Only its sections of core have a type here, because features read their own. */
+export function createConfigSchema (sections: readonly ConfigSection[]): CoreSchema {
+  const added: Record<string, TSchema> = {}
+  for (const { name, schema } of sections) {
+    if (name in CORE_SECTIONS || name in added) throw new Error(`Two sections of the configuration have the name '${name}'`)
+    added[name] = schema
+  }
+  const { plugins, ...core } = CORE_SECTIONS
+  return Type.Object({ ...core, ...added, plugins })
+}
+
+/** Returns the names of the sections whose changes in `config.yml` take effect at run time. */
+export const listLive = (sections: readonly ConfigSection[]): string[] =>
+  [...LIVE_CORE_SECTIONS, ...sections.filter(({ isLive }) => isLive).map(({ name }) => name)]
+
+/** A setting: its path in config.yml, its schema and the variable that sets it. */
+export interface Setting { path: string[], schema: TSchema, env: string | undefined }
 
 /** The file of the settings, and the variables that override it. */
 export interface ConfigFile {
@@ -157,9 +198,14 @@ export interface ConfigFile {
    * used.
    */
   findProblem (): string | null
+  /** Returns every setting of core and of the features, in the order of `svc config`. */
+  listSettings (): readonly Setting[]
 }
 
-/** The effective configuration. Paths are absolute; the secret key is always set. */
+/**
+ * The effective configuration. A feature reads its section by the `ConfigSection` that it declared. Paths are absolute;
+ * the secret key is always set.
+ */
 export type Config = Omit<Loaded, 'library_dir' | 'auth'> & {
   /** The first library as it was at the start; `app.library` knows all libraries at present. */
   library_dir: string

@@ -17,7 +17,7 @@ export interface InspectOrder {
 }
 export type InspectNews = { inspection: Inspection, problem: null } | { inspection: null, problem: string }
 
-const ENTRY = join(SERVER_DIR, 'core', 'loader', 'inspect-process.ts')
+const ENTRY = join(SERVER_DIR, 'core', 'composition', 'inspect-process.ts')
 const FLAGS = ['--conditions=svc:source', '--disable-warning=ExperimentalWarning', DISABLE_DEBUGGER, '--max-semi-space-size=4']
 /** Loading, setting up and closing have five seconds each, once all processes are started. */
 const INSPECT_MS = 30_000

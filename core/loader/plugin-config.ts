@@ -3,8 +3,7 @@ import { isAbsolute } from 'node:path'
 import { Value } from '@sinclair/typebox/value'
 import { type TSchema, Type, TypeGuard } from '@sinclair/typebox'
 import { originOf } from '../http/addresses.ts'
-import { type Config, coerceText, describeType, getAt, listSettings } from '../config/config.ts'
-import { ConfigSchema } from '../config/schema.ts'
+import { type Config, coerceText, describeType, getAt } from '../config/config.ts'
 import { type Environment, settingsEnvironment } from '../config/environment.ts'
 import { errorCode } from '../files/fs-error.ts'
 import { isMail, isShared, mayRead } from './plugin-variables.ts'
@@ -34,7 +33,7 @@ const placeOf = (kind: string) => kind === 'exporter' ? 'scan' : 'plugins'
 
 /** Returns the server's own setting with a variable of that name, from `config.yml` or the variable. */
 function readShared (name: string, config: Config): unknown {
-  const shared = listSettings(ConfigSchema).find(({ env }) => env === name)
+  const shared = config.file.listSettings().find(({ env }) => env === name)
   return shared === undefined ? undefined : getAt(config, shared.path)
 }
 
@@ -95,10 +94,10 @@ export const listVariables = ({ config }: Pick<ConfiguredPlugin, 'config'>): str
 
 /** Why the variables that a plugin names are refused, or undefined. */
 function refuseVariables (
-  kind: string, plugin: ConfiguredPlugin, properties: Record<string, TSchema>
+  kind: string, plugin: ConfiguredPlugin, properties: Record<string, TSchema>, config: Config
 ): string | undefined {
   const [refused] = Object.entries(properties)
-    .filter(([, { env }]) => typeof env === 'string' && !mayRead(kind, plugin, env))
+    .filter(([, { env }]) => typeof env === 'string' && !mayRead(kind, plugin, env, config))
   if (refused === undefined) return undefined
   const [property, { env }] = refused
   if (isMail(String(env))) {
@@ -149,7 +148,7 @@ export function readPluginConfig (
     return { status: 'failed', reason: 'its config is no schema that Type.Object of @svc/plugin-sdk made' }
   }
   const properties: Record<string, TSchema> = schema?.properties ?? {}
-  const refusal = refuseVariables(kind, plugin, properties) ?? refuseFolderSchemas(properties)
+  const refusal = refuseVariables(kind, plugin, properties, config) ?? refuseFolderSchemas(properties)
   if (refusal !== undefined) return { status: 'failed', reason: refusal }
   const own = collectOwn(kind, key, properties, config, env)
   const values = { ...own, ...collectShared(own, properties, config, env) }

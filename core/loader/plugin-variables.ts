@@ -1,5 +1,4 @@
-import { listSettings } from '../config/config.ts'
-import { ConfigSchema } from '../config/schema.ts'
+import type { Config } from '../config/config.ts'
 import { NEW_PASSWORD_VARIABLE, isSystemVariable } from '../config/environment.ts'
 
 /** True for a setting of the outgoing mail, its password included. */
@@ -8,10 +7,8 @@ export const isMail = (variable: string) => variable.startsWith('SMTP_')
 /** True for a setting of the server that plugins may share: the outgoing mail, and the base URL. */
 export const isShared = (variable: string) => isMail(variable) || variable === 'SVC_BASE_URL'
 
-const SERVER_VARIABLES = new Set([
-  ...listSettings(ConfigSchema).flatMap(({ env }) => env ?? []),
-  NEW_PASSWORD_VARIABLE
-])
+const isOfServer = (variable: string, { file }: Config) =>
+  variable === NEW_PASSWORD_VARIABLE || file.listSettings().some(({ env }) => env === variable)
 
 const compact = (text: string) => text.toUpperCase().replaceAll(/[^A-Z0-9]/g, '')
 
@@ -31,9 +28,9 @@ const BUILT_IN_NAMES: ReadonlyMap<string, string> = new Map([
  * address that people use, and for channels the outgoing mail. The name of a plugin opens none, because its author
  * chooses it freely. Variables of the server or the system are never a plugin's own.
  */
-export function mayRead (kind: string, plugin: { key: string }, variable: string): boolean {
+export function mayRead (kind: string, plugin: { key: string }, variable: string, config: Config): boolean {
   if (isShared(variable)) return kind === 'channel' || !isMail(variable)
-  if (SERVER_VARIABLES.has(variable) || isSystemVariable(variable)) return false
+  if (isOfServer(variable, config) || isSystemVariable(variable)) return false
   const words = variable.split('_')
   const own = words[0] === 'SVC' ? words.slice(1) : words
   const name = BUILT_IN_NAMES.get(plugin.key)

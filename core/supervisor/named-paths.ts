@@ -1,7 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type Config, getAt, listSettings } from '../config/config.ts'
-import { ConfigSchema } from '../config/schema.ts'
+import { type Config, getAt } from '../config/config.ts'
 import type { PathKind } from '../config/setting.ts'
 import { StartError } from '../errors.ts'
 
@@ -27,7 +26,7 @@ function findPathProblem (path: string, kind: PathKind): string | null {
  * @throws StartError naming each setting with a wrong path.
  */
 export function checkNamedPaths (config: Config): void {
-  const problems = listSettings(ConfigSchema).flatMap(({ path: keys, schema: { onDisk: kind } }) => {
+  const problems = config.file.listSettings().flatMap(({ path: keys, schema: { onDisk: kind } }) => {
     const given = getAt(config, keys)
     if (kind === undefined || typeof given !== 'string' || given === '') return []
     const path = resolve(given)

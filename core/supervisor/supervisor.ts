@@ -33,7 +33,7 @@ export interface SuperviseOptions {
   announce (text: string): void
 }
 
-const ENTRY = join(SERVER_DIR, 'core', 'supervisor', 'child.ts')
+const ENTRY = join(SERVER_DIR, 'core', 'composition', 'child.ts')
 /** glibc would give each thread its own heap, mostly unused. */
 const MEMORY_ENVIRONMENT = { MALLOC_ARENA_MAX: '2' }
 /** npm and the terminal both pass Ctrl-C on, so two signals within this time are one. */

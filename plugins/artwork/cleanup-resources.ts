@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { conflict } from '../../core/errors.ts'
+import { tasksConfig } from '../tasks/config.ts'
 import { DELETES_ROMS, type TaskDefinition, type TaskRun } from '../tasks/definitions.ts'
 import { createArtworkFolders } from './folders.ts'
 import { selectOwners } from './rows.ts'
@@ -55,9 +56,9 @@ export function defineCleanupResources (app: FastifyInstance, config: Config): T
     description: 'Deletes artwork whose platform or ROM is no longer in the database',
     type: 'cleanup',
     group: 'scheduled',
-    enabled: config.tasks.cleanup_orphaned_resources,
+    enabled: tasksConfig.of(config).cleanup_orphaned_resources,
     manual_run: true,
-    cron_string: config.tasks.cleanup_orphaned_resources_cron,
+    cron_string: tasksConfig.of(config).cleanup_orphaned_resources_cron,
     destructive: DELETES_ROMS,
     isSingle: true,
     arguments: ArgumentsSchema,

@@ -8,6 +8,7 @@ import { ApiError, notFound } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { isNothingThere, openInside, resolveInside } from '../../core/files/safe-path.ts'
 import { writeUpload } from '../../core/files/write-upload.ts'
+import { assetsConfig } from './config.ts'
 import { hashContent } from './disk/content-hash.ts'
 import { diskName } from './asset-names.ts'
 
@@ -56,7 +57,7 @@ async function makeFolder (path: string): Promise<void> {
 
 export function createFiles (config: Config) {
   const base = join(config.data_dir, 'assets')
-  const maxBytes = config.assets.max_upload_bytes
+  const maxBytes = assetsConfig.of(config).max_upload_bytes
 
   /** @throws ApiError NO_FREE_SPACE unless this many bytes fit and enough space stays free. */
   const checkFreeSpace = (bytes: number) => requireFreeSpace(base, bytes)

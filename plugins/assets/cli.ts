@@ -1,13 +1,13 @@
 import { findDatabaseUrl } from '../../core/cli/database.ts'
-import { loadConfig } from '../../core/config/config.ts'
+import type { Features } from '../../core/feature.ts'
 import { formatDate } from '../../core/typebox.ts'
 import { findUser, withDatabase } from '../users/with-database.ts'
 import { listDeletedAccounts, restoreUploads } from './restore/deleted-account-rows.ts'
 import { reattachUploads } from './reattach-rows.ts'
 
 /** Implements `svc user deleted`. */
-export async function listDeleted (): Promise<void> {
-  await withDatabase(await findDatabaseUrl(loadConfig().config), async (app) => {
+export async function listDeleted (features: Features): Promise<void> {
+  await withDatabase(features, await findDatabaseUrl((await features.loadConfig()).config), async (app) => {
     const accounts = await listDeletedAccounts(app.orm.em.fork())
     const lines = accounts.map(({ id, username, saves, states, screenshots, kept_until: until }) =>
       `${id}  ${username}: ${saves} saves, ${states} states, ${screenshots} screenshots, until ${formatDate(until).slice(0, 10)}`)
@@ -16,8 +16,8 @@ export async function listDeleted (): Promise<void> {
 }
 
 /** Implements `svc user restore`. */
-export async function restoreDeleted (accountId: number, name: string): Promise<void> {
-  await withDatabase(await findDatabaseUrl(loadConfig().config), async (app) => {
+export async function restoreDeleted (features: Features, accountId: number, name: string): Promise<void> {
+  await withDatabase(features, await findDatabaseUrl((await features.loadConfig()).config), async (app) => {
     const em = app.orm.em.fork()
     const user = await findUser(em, name)
     const { username, restored } = await restoreUploads(em, accountId, user.id)

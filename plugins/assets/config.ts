@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox'
+import { defineSection } from '../../core/config/section.ts'
 import { Section } from '../../core/config/setting.ts'
 
-export const AssetsSchema = Section({
+export const assetsConfig = defineSection('assets', Section({
   max_upload_bytes: Type.Integer({
     default: 536870912, minimum: 0, env: 'MAX_ASSET_UPLOAD_SIZE_BYTES', description: 'Maximum size of one upload in bytes; 0 means no limit'
   }),
@@ -24,4 +25,4 @@ export const AssetsSchema = Section({
     env: 'ASSET_QUOTA_BYTES',
     description: 'Maximum bytes of all files of one user, former contents included; 0 means no limit'
   })
-}, 'Saves, states and screenshots')
+}, 'Saves, states and screenshots'))

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { callerOf } from '../../core/access/auth.ts'
 import { ApiError, badRequest } from '../../core/errors.ts'
+import { assetsConfig } from './config.ts'
 import { findUserFolder } from '../users/user-folder.ts'
 import type { Files, StagedFile } from './asset-files.ts'
 
@@ -71,7 +72,7 @@ export function createForms (config: Config, files: Files) {
 
   return {
     async checkLength (request: FastifyRequest): Promise<void> {
-      if (WRITES.has(request.method)) await checkLength(request, files, config.assets.max_upload_bytes)
+      if (WRITES.has(request.method)) await checkLength(request, files, assetsConfig.of(config).max_upload_bytes)
     },
 
     /** Stages the files of a form. Form fields become query parameters, unless the query has them. */

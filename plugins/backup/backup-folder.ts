@@ -3,11 +3,12 @@ import { join } from 'node:path'
 import type { Config } from '../../core/config/config.ts'
 import { StartError } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
+import { backupConfig } from './config.ts'
 
 /** The default names of backups. */
 const MADE_HERE = /^svc-\d{8}T\d{6}Z\.tar\.gz$/
 
-export const backupFolder = (config: Config): string => config.backup.dir ?? join(config.data_dir, 'backups')
+export const backupFolder = (config: Config): string => backupConfig.of(config).dir ?? join(config.data_dir, 'backups')
 
 export const UPGRADES_KEPT = 3
 
@@ -43,9 +44,10 @@ export async function dropOld (folder: string, keep: number): Promise<string[]> 
  *
  * @throws StartError if it is not set and secrets are not skipped
  */
-export function readPassphrase ({ backup }: Config, withSecretKey = backup.secret_key): string | null {
+export function readPassphrase (config: Config, withSecretKey = backupConfig.of(config).secret_key): string | null {
   if (!withSecretKey) return null
-  if (backup.passphrase !== undefined) return backup.passphrase
+  const { passphrase } = backupConfig.of(config)
+  if (passphrase !== undefined) return passphrase
   throw new StartError('A backup holds the secret key, which needs a passphrase. Set SVC_BACKUP_PASSPHRASE to 12 characters or ' +
     'more and keep it where the backup is not; or leave the key out with --without-secret-key (SVC_BACKUP_SECRET_KEY=false): ' +
     'after a restore elsewhere, people then sign in again and channels want their settings anew.')

@@ -1,5 +1,6 @@
-import type { Upgrade } from '../../core/app.ts'
+import type { Upgrade } from '../../core/feature.ts'
 import { ApiError, StartError } from '../../core/errors.ts'
+import { backupConfig } from './config.ts'
 import { makeBackup } from './write-backup.ts'
 import { UPGRADES_KEPT, dropOld, nextPath, upgradeFolder } from './backup-folder.ts'
 
@@ -27,7 +28,7 @@ async function saveDatabase ({ config, databaseUrl, log }: Upgrade): Promise<voi
  * @throws StartError if it fails for another reason
  */
 export async function backUpBeforeUpgrade (upgrade: Upgrade): Promise<void> {
-  if (!upgrade.config.backup.before_upgrade) return
+  if (!backupConfig.of(upgrade.config).before_upgrade) return
   try {
     await saveDatabase(upgrade)
   } catch (err) {

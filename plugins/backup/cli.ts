@@ -1,10 +1,12 @@
 import { resolve } from 'node:path'
 import { withDatabase } from '../../core/cli/migrate.ts'
-import { dataDirOf, loadConfig } from '../../core/config/config.ts'
+import { dataDirOf } from '../../core/config/data-dir.ts'
+import type { Features } from '../../core/feature.ts'
 import { settingsEnvironment } from '../../core/config/environment.ts'
 import { StartError } from '../../core/errors.ts'
 import { isPresent } from '../../core/files/safe-path.ts'
 import { commandLine } from '../../core/supervisor/banner.ts'
+import { backupConfig } from './config.ts'
 import { partsFolder } from './archive/archive-parts.ts'
 import { makeBackup } from './write-backup.ts'
 import { interruptible } from './interruptible.ts'
@@ -18,14 +20,14 @@ export interface BackupOptions extends SecretOptions { incremental?: boolean }
 const print = (text: string) => { process.stdout.write(`${text}\n`) }
 
 /** Runs `svc backup`. */
-export async function backup (file: string | undefined, options: BackupOptions): Promise<void> {
+export async function backup (features: Features, file: string | undefined, options: BackupOptions): Promise<void> {
   const { withoutSecretKey, incremental } = options
-  const { config } = loadConfig()
-  const passphrase = readPassphrase(config, withoutSecretKey === true ? false : config.backup.secret_key)
+  const { config } = await features.loadConfig()
+  const passphrase = readPassphrase(config, withoutSecretKey === true ? false : backupConfig.of(config).secret_key)
   const path = file === undefined ? nextPath(backupFolder(config)) : resolve(file)
   if (await isPresent(path)) throw new StartError(`${path} is there already. Give the name of a new file, or move that one away.`)
-  const isIncremental = incremental ?? config.backup.incremental
-  const result = await withDatabase(config, (databaseUrl) => interruptible((signal, report) =>
+  const isIncremental = incremental ?? backupConfig.of(config).incremental
+  const result = await withDatabase(features, config, (databaseUrl) => interruptible((signal, report) =>
     makeBackup({ config, databaseUrl, path, isIncremental, holds: 'everything', passphrase, signal, report })))
   const rows = Object.values(result.rows).reduce((sum, count) => sum + count, 0)
   print(`${path}: ${mebibytes(result.archive_bytes)}, ${rows} rows of ${Object.keys(result.rows).length} tables, ${result.files} files ` +
@@ -41,16 +43,24 @@ export async function backup (file: string | undefined, options: BackupOptions):
 }
 
 /** Runs `svc restore`. */
-export async function restore (file: string, { withoutSecretKey }: SecretOptions): Promise<void> {
+export async function restore (features: Features, file: string, { withoutSecretKey }: SecretOptions): Promise<void> {
   const environment = settingsEnvironment()
   const dataDir = dataDirOf(environment)
   const { manifest, ending, migrated, kept, keptDatabase } = await interruptible((signal, report) => restoreBackup({
-    path: resolve(file), dataDir, environment, withoutSecrets: withoutSecretKey === true, keptAs: 'before-restore', goesOn: false, signal, report
+    path: resolve(file),
+    dataDir,
+    environment,
+    loadConfig: features.loadConfig,
+    withoutSecrets: withoutSecretKey === true,
+    keptAs: 'before-restore',
+    goesOn: false,
+    signal,
+    report
   }))
   const rows = Object.values(ending.rows).reduce((sum, count) => sum + count, 0)
   print(`${dataDir} is as it was on ${manifest.created_at}: ${rows} rows, ${ending.files} files.`)
   if (migrated.length > 0) print(`Its schema was brought up to date: ${migrated.join(', ')}.`)
   if (keptDatabase !== null) print(`What the database held before is in the database ${keptDatabase}; drop it when you do not need it any more.`)
   if (kept !== null) print(`What the data directory held before is in ${kept}; delete it when you do not need it any more.`)
-  print(`Start it with ${commandLine(loadConfig().config, 'start')}. Artwork that is missing comes with svc scan --type complete.`)
+  print(`Start it with ${commandLine((await features.loadConfig()).config, 'start')}. Artwork that is missing comes with svc scan --type complete.`)
 }

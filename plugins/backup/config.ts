@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox'
+import { defineSection } from '../../core/config/section.ts'
 import { Formatted, Section, Switch } from '../../core/config/setting.ts'
 
-export const BackupSchema = Section({
+export const backupConfig = defineSection('backup', Section({
   dir: Type.Optional(Type.String({
     minLength: 1, env: 'SVC_BACKUP_DIR', description: 'Folder of backups; default: `backups` in the data directory'
   })),
@@ -38,4 +39,4 @@ export const BackupSchema = Section({
   scheduled_cron: Formatted('cron', {
     default: '0 2 * * *', env: 'SCHEDULED_BACKUP_CRON', description: 'Schedule, in UTC'
   })
-}, 'Backups')
+}, 'Backups'))

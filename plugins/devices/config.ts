@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox'
+import { defineSection } from '../../core/config/section.ts'
 import { Section } from '../../core/config/setting.ts'
 
-export const DevicesSchema = Section({
+export const devicesConfig = defineSection('devices', Section({
   install_enabled: Type.Boolean({
     default: true,
     env: 'DEVICE_INSTALL_ENABLED',
@@ -19,4 +20,4 @@ export const DevicesSchema = Section({
     env: 'DEVICE_INSTALL_EXCLUDED_PLATFORM_SLUGS',
     description: 'Slugs of platforms whose games are not sent to devices'
   })
-}, 'Devices')
+}, 'Devices'))

@@ -3,6 +3,7 @@ import type { Socket } from 'socket.io'
 import type { Caller } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
 import type { Publish } from '../../core/sockets/sockets.ts'
+import { devicesConfig } from './config.ts'
 import type { Presence } from './presence.ts'
 
 /** Events from the server to a device on `/devices`, with their payloads. Each feature adds its own. */
@@ -28,7 +29,7 @@ export function openDeviceNamespace (app: FastifyInstance, config: Config, prese
   }
 
   return app.sockets.openNamespace<DeviceEvents>(DEVICE_NAMESPACE, {
-    refusal: config.devices.install_enabled ? null : 'disabled',
+    refusal: devicesConfig.of(config).install_enabled ? null : 'disabled',
     identify,
     connected (socket, { device_id: deviceId }) {
       if (deviceId !== null) presence.enter(socket, deviceId)

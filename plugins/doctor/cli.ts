@@ -1,3 +1,4 @@
+import type { Features } from '../../core/feature.ts'
 import { examineAll } from './examine.ts'
 import { type Finding, STATUSES } from './finding.ts'
 
@@ -20,8 +21,8 @@ function summarise (findings: readonly Finding[]): string {
 }
 
 /** Runs `svc doctor`. @returns the exit code */
-export async function examine (options: DoctorOptions): Promise<number> {
-  const findings = await examineAll(options.mail ?? null)
+export async function examine (features: Features, options: DoctorOptions): Promise<number> {
+  const findings = await examineAll(features, options.mail ?? null)
   const width = Math.max(...findings.map(({ subject }) => subject.length))
   const text = options.json === true
     ? findings.map((finding) => `${JSON.stringify(finding)}\n`).join('')

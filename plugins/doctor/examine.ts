@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { type Config, dataDirOf, loadConfig } from '../../core/config/config.ts'
+import type { Config } from '../../core/config/config.ts'
+import { dataDirOf } from '../../core/config/data-dir.ts'
 import { type Environment, settingsEnvironment } from '../../core/config/environment.ts'
 import { StartError } from '../../core/errors.ts'
+import type { Features } from '../../core/feature.ts'
 import { NEVER, limitTime } from '../../core/loader/limit-time.ts'
 import { type ServerState, readServerState } from '../../core/supervisor/server-state.ts'
 import { examineAddress } from './address.ts'
@@ -28,12 +30,14 @@ function readSettings (): Environment {
   return hasKey ? given : { SVC_AUTH_SECRET_KEY: NO_KEY, ...given }
 }
 
+interface ReadConfig { config: Config | null, findings: Finding[] }
+
 /** Returns the configuration; null if it is invalid. */
-function readConfig (settings: Environment): { config: Config | null, findings: Finding[] } {
+async function readConfig (features: Features, settings: Environment): Promise<ReadConfig> {
   const file = join(dataDirOf(settings), 'config.yml')
   const remedy = 'Correct it; svc config prints all settings, with their variables'
   try {
-    const { config, warnings } = loadConfig(settings)
+    const { config, warnings } = await features.loadConfig(settings)
     const well = existsSync(file) ? `${file} and the environment can be used` : 'The environment can be used; there is no config.yml'
     return { config, findings: warnings.length > 0 ? warnings.map((text) => warn('settings', text, remedy)) : [ok('settings', well)] }
   } catch (err) {
@@ -77,11 +81,11 @@ async function examineStored (patient: Patient): Promise<Finding[]> {
 }
 
 /** Checks everything that a server needs, whether or not it runs, and changes nothing. */
-export async function examineAll (mailTo: string | null): Promise<Finding[]> {
+export async function examineAll (features: Features, mailTo: string | null): Promise<Finding[]> {
   const settings = readSettings()
-  const { config, findings } = readConfig(settings)
+  const { config, findings } = await readConfig(features, settings)
   if (config === null) return findings
-  const patient: Patient = { config, settings, state: findState(config), mailTo }
+  const patient: Patient = { features, config, settings, state: findState(config), mailTo }
   const found = await Promise.all([
     attempt('data directory', () => examineDisk(patient)),
     attempt('database', () => examineStored(patient)),

@@ -1,5 +1,6 @@
 import type { Config } from '../../core/config/config.ts'
 import type { Environment } from '../../core/config/environment.ts'
+import type { Features } from '../../core/feature.ts'
 import type { ServerState } from '../../core/supervisor/server-state.ts'
 
 export const STATUSES = ['ok', 'warn', 'fail'] as const
@@ -17,6 +18,7 @@ export interface Finding {
 
 /** The input of all checks. */
 export interface Patient {
+  features: Features
   config: Config
   /** The variables from which the configuration was read. */
   settings: Environment

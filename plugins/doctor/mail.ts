@@ -1,3 +1,4 @@
+import { mailConfig } from '../mail/config.ts'
 import { ADDRESS, createTransporter } from '../mail/transport.ts'
 import { type Examine, type Finding, fail, ok, reasonOf } from './finding.ts'
 
@@ -5,7 +6,8 @@ const SUBJECT = 'mail'
 const REMEDY = 'Check the settings that begin with SMTP_, and that this machine may reach that port'
 
 /** Checks the mail server: greeting, TLS and sign-in. Sends a mail if there is a recipient. */
-export const examineMail: Examine = async ({ config: { mail }, mailTo }): Promise<Finding[]> => {
+export const examineMail: Examine = async ({ config, mailTo }): Promise<Finding[]> => {
+  const mail = mailConfig.of(config)
   const { host, port, from = mail.username } = mail
   if (host === undefined) {
     const message = 'No mail server is set: invites, new passwords and email channels are not mailed'

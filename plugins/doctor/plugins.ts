@@ -25,9 +25,9 @@ function examineCircuit ({ key, name, circuit }: PluginView): Finding[] {
 }
 
 /** Checks the circuits of the running server. Without a server there are none, because no provider is called then. */
-async function examineCircuits ({ config, state }: Patient): Promise<Finding[]> {
+async function examineCircuits ({ features, config, state }: Patient): Promise<Finding[]> {
   if (state === null) return []
-  return (await withApp(config, async (app) => await app.plugins.list())).flatMap(examineCircuit)
+  return (await withApp(features, config, async (app) => await app.plugins.list())).flatMap(examineCircuit)
 }
 
 /** Lists plugins that work, that are off for lack of settings, and that cannot be used. */

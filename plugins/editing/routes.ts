@@ -1,12 +1,13 @@
 import formbody from '@fastify/formbody'
 import { callerOf } from '../../core/access/auth.ts'
-import { ErrorSchema, IdParams, type Routes, withFile } from '../../core/typebox.ts'
+import type { FeatureRoutes } from '../../core/feature.ts'
+import { ErrorSchema, IdParams, withFile } from '../../core/typebox.ts'
 import { DetailedRomSchema } from '../roms/schemas.ts'
 import { romSerializer } from '../roms/views.ts'
 import type { ArtworkForms } from './artwork-form.ts'
 import { EditQuery, RomSourcesSchema, createEditForm } from './schemas.ts'
 
-const createRoutes = (forms: ArtworkForms): Routes => async (app) => {
+const routes: FeatureRoutes<ArtworkForms> = async (app, _options, forms) => {
   const body = createEditForm(app.roms.providers)
   await app.register(formbody)
   app.get('/api/roms/:id/sources', {
@@ -57,4 +58,4 @@ const createRoutes = (forms: ArtworkForms): Routes => async (app) => {
   })
 }
 
-export default createRoutes
+export default routes

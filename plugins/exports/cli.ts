@@ -1,6 +1,6 @@
 import type { ExportOutcome } from './schemas.ts'
 import { withWorker } from '../../core/cli/app.ts'
-import { loadConfig } from '../../core/config/config.ts'
+import type { Features } from '../../core/feature.ts'
 import { StartError } from '../../core/errors.ts'
 import type { App } from '../../core/typebox.ts'
 import { runScan } from '../scans/cli.ts'
@@ -34,9 +34,9 @@ function printLines (outcome: ExportOutcome): void {
 }
 
 /** Runs `svc export`. Returns 0 if every file was written. */
-export async function exportLibrary (format: string, options: ExportOptions): Promise<number> {
-  const { config } = loadConfig()
-  return await withWorker(config, async (app) => {
+export async function exportLibrary (features: Features, format: string, options: ExportOptions): Promise<number> {
+  const { config } = await features.loadConfig()
+  return await withWorker(features, config, async (app) => {
     const formats = pickFormats(app, format)
     if (options.scan === true) {
       const { platform, json } = options

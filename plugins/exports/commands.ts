@@ -1,14 +1,15 @@
 import type { Command } from 'commander'
 import { jsonOption, platformOption } from '../../core/cli/arguments.ts'
+import type { Features } from '../../core/feature.ts'
 import type { ExportOptions } from './cli.ts'
 
-export function addExportCommands (program: Command): void {
+export function addExportCommands (program: Command, features: Features): void {
   program.command('export').description('write the files of frontends into the library')
     .argument('<format>', 'gamelist, pegasus, another exporter, or all')
     .addOption(platformOption()).addOption(jsonOption())
     .option('--scan', 'look for new and changed files first, by a quick scan')
     .addHelpText('after', '\nThe running server does the work; while none runs, this command does.')
     .action(async (format: string, options: ExportOptions) => {
-      process.exitCode = await (await import('./cli.ts')).exportLibrary(format, options)
+      process.exitCode = await (await import('./cli.ts')).exportLibrary(features, format, options)
     })
 }

@@ -1,11 +1,12 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RouteAccess } from '../../core/access/auth.ts'
-import type { Config } from '../../core/config/config.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
-import { ErrorSchema, type Routes } from '../../core/typebox.ts'
+import type { FeatureRoutes } from '../../core/feature.ts'
+import { ErrorSchema } from '../../core/typebox.ts'
 import { ROM_FILE_CATEGORIES } from '../library/categories.ts'
 import { selectPlatforms } from '../platforms/rows.ts'
+import { feedsConfig } from './config.ts'
 import { writeFpkgi } from './formats/fpkgi.ts'
 import { writeKekatsu } from './formats/kekatsu.ts'
 import { PKGI_TYPES, writePkgi } from './formats/pkgi.ts'
@@ -58,7 +59,7 @@ function checkContentType (contentType: string, known: readonly string[]): void 
   if (!known.includes(contentType)) throw badRequest(`Invalid content type: ${contentType}`)
 }
 
-const createRoutes = (settings: Config, titles: Titles): Routes => async (app) => {
+const routes: FeatureRoutes<Titles> = async (app, { config: settings }, titles) => {
   // Programs on consoles send a password only in reply to a challenge.
   app.addHook('onSend', async (_request, reply) => {
     if (reply.statusCode === 401) reply.header('www-authenticate', CHALLENGE)
@@ -105,7 +106,7 @@ const createRoutes = (settings: Config, titles: Titles): Routes => async (app) =
   }, async (request, reply) => {
     const feed = await open(request, request.query.slug)
     if (feed.platforms.length === 0) return UNKNOWN_PLATFORM
-    return sendJson(request, reply, writeTinfoil(feed, titles, settings.feeds.tinfoil_welcome_message))
+    return sendJson(request, reply, writeTinfoil(feed, titles, feedsConfig.of(settings).tinfoil_welcome_message))
   })
 
   for (const [console, kinds] of PKGI_CONSOLES) {
@@ -175,4 +176,4 @@ const createRoutes = (settings: Config, titles: Titles): Routes => async (app) =
   }
 }
 
-export default createRoutes
+export default routes

@@ -9,6 +9,7 @@ import { ApiError } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { safeRelativePath } from '../../core/files/safe-path.ts'
 import { writeUpload } from '../../core/files/write-upload.ts'
+import { assetsConfig } from '../assets/config.ts'
 import { temporaryPath } from '../exports/text-file.ts'
 import { findLayout } from '../library/locate-folder.ts'
 import { firmwarePath } from '../library/structure.ts'
@@ -40,7 +41,7 @@ export interface StagedFirmware {
 
 /** Creates access to the files of the firmware folders. */
 export function createFirmwareFolders ({ library }: FastifyInstance, config: Config) {
-  const { max_upload_bytes: maxBytes } = config.assets
+  const { max_upload_bytes: maxBytes } = assetsConfig.of(config)
 
   const tooLarge = (bytes: number | string) => new ApiError('TOO_LARGE',
     `The upload has ${bytes} bytes; ${maxBytes} are allowed. Raise MAX_ASSET_UPLOAD_SIZE_BYTES to send more`)

@@ -1,7 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { isAdministrator } from '../../core/access/auth.ts'
-import { type Config, basePath } from '../../core/config/config.ts'
-import { ErrorSchema, type Routes } from '../../core/typebox.ts'
+import { basePath } from '../../core/config/config.ts'
+import type { FeatureRoutes } from '../../core/feature.ts'
+import { ErrorSchema } from '../../core/typebox.ts'
 import { VERSION } from '../../core/version.ts'
 import { describeConfigProblem, describeProblems } from './problems.ts'
 import { HeartbeatSchema, LivenessSchema, ReadinessSchema, ProviderParams } from './schemas.ts'
@@ -10,7 +11,7 @@ const tags = ['heartbeat']
 
 const LIVENESS: Static<typeof LivenessSchema> = { status: 'ok' }
 
-const createRoutes = (config: Config): Routes => async (app) => {
+const routes: FeatureRoutes = async (app, { config }) => {
   const { providers, health } = app.heartbeat
 
   app.get('/', {
@@ -66,7 +67,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
   })
 }
 
-export default createRoutes
+export default routes
 
 const frontPage = (base: string) => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>svc</title></head>

@@ -3,6 +3,9 @@ import type { Caller } from '../../core/access/auth.ts'
 import { type Config, shareableBaseUrl } from '../../core/config/config.ts'
 import { readIndexSchedule } from '../../core/loader/index-schedule.ts'
 import { API_VERSION, VERSION } from '../../core/version.ts'
+import { devicesConfig } from '../devices/config.ts'
+import { tasksConfig } from '../tasks/config.ts'
+import { logsConfig } from '../logs/config.ts'
 import { readSettings } from '../oidc/settings.ts'
 import { readFlags } from './flags.ts'
 import { createHealth } from './health.ts'
@@ -28,7 +31,8 @@ function readOidcFlags (config: Config): Heartbeat['OIDC'] {
 }
 
 export function createHeartbeat (app: FastifyInstance, config: Config) {
-  const { auth, devices, tasks } = config
+  const { auth } = config
+  const [devices, tasks] = [devicesConfig.of(config), tasksConfig.of(config)]
   /** These caches hold data of all callers. Each answer removes the parts that its caller may not see. */
   const folders = createTimedMemo<string[]>(KEEP_MS)
   const flags = createTimedMemo<Heartbeat['METADATA_SOURCES']>(KEEP_MS)
@@ -71,7 +75,7 @@ export function createHeartbeat (app: FastifyInstance, config: Config) {
         EMULATION: { DISABLE_EMULATOR_JS: false, DISABLE_RUFFLE_RS: false },
         FRONTEND: {
           DISABLE_USERPASS_LOGIN: auth.disable_userpass_login,
-          DISABLE_LOGS_VIEWER: config.logs.disable_viewer,
+          DISABLE_LOGS_VIEWER: logsConfig.of(config).disable_viewer,
           YOUTUBE_BASE_URL: 'https://www.youtube.com'
         },
         OIDC: oidc,

@@ -1,18 +1,19 @@
 import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../core/access/auth.ts'
-import type { Config } from '../../core/config/config.ts'
 import { notFound } from '../../core/errors.ts'
-import { ErrorSchema, IdParams, type Routes } from '../../core/typebox.ts'
+import type { FeatureRoutes } from '../../core/feature.ts'
+import { ErrorSchema, IdParams } from '../../core/typebox.ts'
+import { devicesConfig } from '../devices/config.ts'
 import { DeviceParams } from '../devices/schemas.ts'
 import { CreateInstallSchema, InstallParams, InstallRequestSchema, ReportInstallSchema } from './schemas.ts'
 
 const tags = ['installs']
 const List = Type.Array(InstallRequestSchema)
 
-const createRoutes = (config: Config): Routes => async (app) => {
+const routes: FeatureRoutes = async (app, { config }) => {
   const { installs } = app
 
-  if (!config.devices.install_enabled) {
+  if (!devicesConfig.of(config).install_enabled) {
     app.addHook('onRequest', async () => {
       throw notFound('Installing on devices is switched off; set DEVICE_INSTALL_ENABLED to true')
     })
@@ -90,4 +91,4 @@ const createRoutes = (config: Config): Routes => async (app) => {
   }, async (request) => installs.listOfRom(request.em, callerOf(request), request.params.id))
 }
 
-export default createRoutes
+export default routes

@@ -4,6 +4,7 @@ import type { Caller } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
 import { badRequest, conflict, forbidden, notFound } from '../../core/errors.ts'
 import { userRoom } from '../../core/sockets/sockets.ts'
+import { devicesConfig } from '../devices/config.ts'
 import type { Device } from '../devices/entities.ts'
 import { type Game, findGame } from './game-rows.ts'
 import { createInstallRows } from './rows.ts'
@@ -19,7 +20,7 @@ const gone = (id: string) => notFound(`Install request with ID '${id}' not found
 const isItself = (caller: Caller, device: Device) => caller.credential === 'token' && caller.device_id === device.id
 
 export function createInstalls (app: FastifyInstance, config: Config) {
-  const { install_excluded_platforms: excluded, install_request_ttl_days: ttlDays } = config.devices
+  const { install_excluded_platforms: excluded, install_request_ttl_days: ttlDays } = devicesConfig.of(config)
   const excludedSlugs = new Set(excluded.map((slug) => slug.toLowerCase()))
   const rows = createInstallRows(ttlDays)
 

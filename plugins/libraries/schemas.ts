@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { DateTime, NameText, Nullable, StoredText, StringEnum } from '../../core/typebox.ts'
-import { STRUCTURES } from '../library/config.ts'
+import { STRUCTURES } from '../../core/config/libraries.ts'
 
 const NAME_MAX = 100
 const PATH_MAX = 4_096

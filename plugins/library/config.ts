@@ -1,8 +1,7 @@
-import { Type } from '@sinclair/typebox'
-import { Formatted, Names, Section } from '../../core/config/setting.ts'
-import { StringEnum } from '../../core/typebox.ts'
+import { defineSection } from '../../core/config/section.ts'
+import { Names, Section } from '../../core/config/setting.ts'
 
-export const ExcludeSchema = Section({
+export const excludeConfig = defineSection('exclude', Section({
   platforms: Names('Excluded platform folders, names or patterns (*, ?, [...])'),
   roms: Section({
     single_file: Section({
@@ -17,38 +16,4 @@ export const ExcludeSchema = Section({
       })
     })
   })
-}, 'Names that the scan skips')
-
-export const STRUCTURES = ['roms/{platform}/{game}', '{platform}/roms/{game}'] as const
-
-/** A section, because defaults are only filled into sections. */
-const LibrarySchema = Section({
-  path: Type.String({ minLength: 1, description: 'Root folder of the library' }),
-  writable: Type.Boolean({
-    default: true, description: 'false: the server never renames, uploads or exports anything in it'
-  }),
-  watched: Type.Boolean({ default: true, description: 'false: the watcher ignores it, as is best for network shares' }),
-  structure: Type.Optional(StringEnum(STRUCTURES, {
-    description: 'Folder structure; default: filesystem.structure, else detected'
-  }))
-})
-
-export const LibrariesSchema = Type.Record(Type.String(), LibrarySchema, {
-  default: {},
-  description: 'Name → root folder, for several libraries. The list is complete: if it has any entry, library_dir is ignored, so ' +
-    'its folder must be listed too'
-})
-
-export const FilesystemSchema = Section({
-  roms_folder: Formatted('folder-name', { default: 'roms', description: 'Name of the folder that holds ROMs' }),
-  firmware_folder: Formatted('folder-name', {
-    default: 'bios', description: 'Name of the folder that holds firmware'
-  }),
-  skip_hash_calculation: Type.Boolean({ default: false, description: 'Reads no file contents; hash lookups find nothing' }),
-  structure: Section({
-    default: Type.Optional(StringEnum(STRUCTURES,
-      { description: 'Folder structure; default: detected' })),
-    firmware: Type.Optional(StringEnum(['bios/{platform}', '{platform}/bios'],
-      { description: 'Location of firmware; default: as the structure says' }))
-  })
-}, 'Layout of the library')
+}, 'Names that the scan skips'), { isLive: true })

@@ -1,7 +1,9 @@
 import { join } from 'node:path'
 import type pg from 'pg'
 import type { Config } from '../../core/config/config.ts'
+import type { SectionOf } from '../../core/config/section.ts'
 import { ApiError, conflict, notFound } from '../../core/errors.ts'
+import { excludeConfig } from './config.ts'
 import { type ExclusionRules, type ReservedNames, NOTHING_RESERVED, createExclusions } from './exclusions.ts'
 import { selectFilled, selectHomes, selectKnownFolder } from './library-rows.ts'
 import { isAway } from './detached-folder.ts'
@@ -16,10 +18,10 @@ import { type Structure, detectStructure, listPlatformFolders } from './structur
  */
 export function createLibrary (pool: pg.Pool, config: Config, reserved: ReservedNames = NOTHING_RESERVED) {
   const list = createRoots(pool, config)
-  let made: { of: Config['exclude'], rules: ExclusionRules } | null = null
+  let made: { of: SectionOf<typeof excludeConfig>, rules: ExclusionRules } | null = null
 
   function readRules (): ExclusionRules {
-    const { exclude } = config
+    const exclude = excludeConfig.of(config)
     if (made?.of !== exclude) made = { of: exclude, rules: createExclusions(exclude, reserved) }
     return made.rules
   }

@@ -1,5 +1,6 @@
+import { defineSection } from '../../core/config/section.ts'
 import { Section, Switch } from '../../core/config/setting.ts'
 
-export const LogsSchema = Section({
+export const logsConfig = defineSection('logs', Section({
   disable_viewer: Switch('DISABLE_LOGS_VIEWER', 'Keeps no log lines to be looked at by administrators')
-}, 'The log in the web app')
+}, 'The log in the web app'))

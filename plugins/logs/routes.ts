@@ -1,11 +1,12 @@
 import { Type } from '@sinclair/typebox'
-import type { Config } from '../../core/config/config.ts'
 import { notFound } from '../../core/errors.ts'
-import { ErrorSchema, type Routes } from '../../core/typebox.ts'
+import type { FeatureRoutes } from '../../core/feature.ts'
+import { ErrorSchema } from '../../core/typebox.ts'
+import { logsConfig } from './config.ts'
 import { selectLines } from './rows.ts'
 import { LINES_MAX, LogEntrySchema, LogsQuery } from './schemas.ts'
 
-const createRoutes = ({ logs }: Config): Routes => async (app) => {
+const routes: FeatureRoutes = async (app, { config }) => {
   app.get('/api/logs', {
     schema: {
       operationId: 'listLogEntries',
@@ -17,9 +18,9 @@ const createRoutes = ({ logs }: Config): Routes => async (app) => {
     },
     config: { scopes: ['logs.read'] }
   }, async (request) => {
-    if (logs.disable_viewer) throw notFound('Logs viewer is disabled')
+    if (logsConfig.of(config).disable_viewer) throw notFound('Logs viewer is disabled')
     return await selectLines(request.em, Math.min(Math.max(request.query.limit, 1), LINES_MAX))
   })
 }
 
-export default createRoutes
+export default routes

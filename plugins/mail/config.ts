@@ -1,8 +1,9 @@
 import { Type } from '@sinclair/typebox'
+import { defineSection } from '../../core/config/section.ts'
 import { Section } from '../../core/config/setting.ts'
 import { StringEnum } from '../../core/typebox.ts'
 
-export const MailSchema = Section({
+export const mailConfig = defineSection('mail', Section({
   host: Type.Optional(Type.String({
     minLength: 1, env: 'SMTP_HOST', description: 'Server for outgoing mail; without it no mail is sent'
   })),
@@ -19,4 +20,4 @@ export const MailSchema = Section({
   from: Type.Optional(Type.String({
     minLength: 3, env: 'SMTP_FROM', description: 'Sender of the mail, such as svc@example.org; defaults to the account'
   }))
-}, 'Outgoing mail')
+}, 'Outgoing mail'))

@@ -2,6 +2,7 @@ import type { Transporter } from 'nodemailer'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, badRequest } from '../../core/errors.ts'
+import { mailConfig } from './config.ts'
 import { ADDRESS, createTransporter } from './transport.ts'
 
 /** One message to one recipient. */
@@ -14,7 +15,7 @@ function checkMail ({ to, subject }: Mail): void {
 }
 
 export function createMail (config: Config, log: FastifyBaseLogger) {
-  const { host, port, from, username } = config.mail
+  const { host, port, from, username } = mailConfig.of(config)
   const sender = from ?? username
   const isConfigured = host !== undefined && sender !== undefined
   if (host !== undefined && sender === undefined) log.warn('SMTP_HOST is set but no mail is sent: set SMTP_FROM to its sender')
@@ -32,7 +33,7 @@ export function createMail (config: Config, log: FastifyBaseLogger) {
     async send (mail: Mail): Promise<void> {
       if (!isConfigured) throw new ApiError('UNAVAILABLE', 'No mail can be sent: set SMTP_HOST and SMTP_FROM')
       checkMail(mail)
-      transporter ??= await createTransporter(config.mail)
+      transporter ??= await createTransporter(mailConfig.of(config))
       try {
         // An address in an object is used as it is; a plain text would be parsed as a list.
         await transporter.sendMail({ ...mail, from: sender, to: { name: '', address: mail.to } })

@@ -1,5 +1,6 @@
 import type { Transporter } from 'nodemailer'
-import type { Config } from '../../core/config/config.ts'
+import type { SectionOf } from '../../core/config/section.ts'
+import type { mailConfig } from './config.ts'
 
 /** Timeout for each step of the conversation with the mail server. */
 const TIMEOUT_MS = 15_000
@@ -8,7 +9,9 @@ const TIMEOUT_MS = 15_000
 export const ADDRESS = /^[^\s@,;:<>()[\]\\"]{1,64}@[^\s@,;:<>()[\]\\"]{1,255}$/
 
 /** Creates a transporter to the configured mail server. */
-export async function createTransporter ({ host, port, security, username, password }: Config['mail']): Promise<Transporter> {
+export async function createTransporter (
+  { host, port, security, username, password }: SectionOf<typeof mailConfig>
+): Promise<Transporter> {
   // Loaded with the first mail, because most servers send none.
   const { createTransport } = await import('nodemailer')
   return createTransport({

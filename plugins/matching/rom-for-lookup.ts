@@ -2,6 +2,7 @@ import type { Files, Preferences, ProviderDefinition, Rom as SdkRom } from '@svc
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { createFiles } from '../../core/loader/context.ts'
+import { systemConfig } from '../platforms/config.ts'
 import { Rom } from '../roms/entities.ts'
 import { knowsPlatform } from './lookup-plan.ts'
 import { type ScannedPlatform, readPreferencesFor, toScannedPlatform, toSdkRom } from './sdk-rom.ts'
@@ -30,7 +31,7 @@ export async function loadRomForLookup (
   const known = stored.get(id)
   if (row === null || known === undefined) return null
   const library = (await app.library.list()).find((root) => root.id === row.library_id)
-  const facts = app.platforms.facts(row.platform, config.system)
+  const facts = app.platforms.facts(row.platform, systemConfig.of(config))
   const platform = toScannedPlatform(row.platform, facts, row.library_id, row.fs_path)
   return {
     ...known,

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Gauge, Registry } from 'prom-client'
-import type { ProcessRole } from '../../core/app.ts'
+import type { ProcessRole } from '../../core/feature.ts'
 import { type Measured, type ServerMeasured, toMeasured } from '../../core/metrics/metric-snapshot.ts'
 import { measureProcess } from '../../core/metrics/process.ts'
 import { NEVER, limitTime } from '../../core/loader/limit-time.ts'

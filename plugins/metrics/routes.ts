@@ -1,13 +1,13 @@
 import { Type } from '@sinclair/typebox'
-import type { Config } from '../../core/config/config.ts'
 import { notFound } from '../../core/errors.ts'
-import { ErrorSchema, type Routes } from '../../core/typebox.ts'
+import type { FeatureRoutes } from '../../core/feature.ts'
+import { ErrorSchema } from '../../core/typebox.ts'
 import { createAddressList } from './access.ts'
 
 /** https://prometheus.io/docs/instrumenting/exposition_formats/ */
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-const createRoutes = (config: Config): Routes => async (app) => {
+const routes: FeatureRoutes = async (app, { config }) => {
   app.get('/metrics', {
     schema: {
       operationId: 'getMetrics',
@@ -28,4 +28,4 @@ const createRoutes = (config: Config): Routes => async (app) => {
   })
 }
 
-export default createRoutes
+export default routes

@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox'
+import { defineSection } from '../../core/config/section.ts'
 import { Formatted, Path, Section, Switch } from '../../core/config/setting.ts'
 
-export const OidcSchema = Section({
+export const oidcConfig = defineSection('oidc', Section({
   enabled: Switch('OIDC_ENABLED', 'Lets people sign in with OpenID Connect'),
   provider: Type.String({ default: '', env: 'OIDC_PROVIDER', description: 'Name of the provider for login pages' }),
   client_id: Type.Optional(Type.String({
@@ -52,4 +53,4 @@ export const OidcSchema = Section({
   role_viewer: Type.Optional(Type.String({
     minLength: 1, env: 'OIDC_ROLE_VIEWER', description: 'Role there that maps to a user; * for any'
   }))
-}, 'Sign-in with OpenID Connect')
+}, 'Sign-in with OpenID Connect'))

@@ -1,8 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { isSecureRequest } from '../../core/access/auth.ts'
-import { type Config, basePath } from '../../core/config/config.ts'
-import { type Routes, ErrorSchema } from '../../core/typebox.ts'
+import { basePath } from '../../core/config/config.ts'
+import type { FeatureRoutes } from '../../core/feature.ts'
+import { ErrorSchema } from '../../core/typebox.ts'
 import { ATTEMPT_COOKIE, ATTEMPT_SECONDS } from './attempts.ts'
 import { CALLBACK_PATH } from './settings.ts'
 
@@ -12,7 +13,7 @@ const refusals = { 400: ErrorSchema, 404: ErrorSchema, 503: ErrorSchema }
 /** Parses the raw query, because a repeated name must be visible. */
 const queryOf = ({ url }: FastifyRequest) => new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?')) : '')
 
-const createRoutes = (config: Config): Routes => async (app) => {
+const routes: FeatureRoutes = async (app, { config }) => {
   const home = `${basePath(config)}/`
 
   app.get('/api/login/openid', {
@@ -50,4 +51,4 @@ const createRoutes = (config: Config): Routes => async (app) => {
   })
 }
 
-export default createRoutes
+export default routes

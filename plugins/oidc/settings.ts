@@ -1,8 +1,10 @@
 import { isGlobalHost } from '../../core/http/addresses.ts'
 import { type Config, shareableBaseUrl } from '../../core/config/config.ts'
+import type { SectionOf } from '../../core/config/section.ts'
+import { oidcConfig } from './config.ts'
 
 /** The configuration of a usable provider. */
-export type OidcSettings = Omit<Config['oidc'], 'client_id' | 'redirect_uri'> & {
+export type OidcSettings = Omit<SectionOf<typeof oidcConfig>, 'client_id' | 'redirect_uri'> & {
   client_id: string
   /** The provider's discovery document. */
   metadata_url: URL
@@ -22,13 +24,15 @@ export const isPrivateLine = (url: URL) =>
 
 const toUrl = (text: string | undefined) => text === undefined ? null : URL.parse(text)
 
-function findMetadataUrl ({ server_metadata_url: document, server_application_url: issuer }: Config['oidc']): URL | null {
+function findMetadataUrl (
+  { server_metadata_url: document, server_application_url: issuer }: SectionOf<typeof oidcConfig>
+): URL | null {
   return toUrl(document) ?? toUrl(issuer === undefined ? undefined : `${issuer.replace(/\/+$/, '')}${WELL_KNOWN}`)
 }
 
 function findRedirectUri (config: Config): URL | null {
   const base = shareableBaseUrl(config)
-  return toUrl(config.oidc.redirect_uri ?? (base === null ? undefined : `${base}${CALLBACK_PATH}`))
+  return toUrl(oidcConfig.of(config).redirect_uri ?? (base === null ? undefined : `${base}${CALLBACK_PATH}`))
 }
 
 function describeMetadataUrl (url: URL | null): string | null {
@@ -44,7 +48,7 @@ function describeMetadataUrl (url: URL | null): string | null {
  * cannot work although it is on.
  */
 export function readSettings (config: Config): { settings: OidcSettings | null, problems: string[] } {
-  const { oidc } = config
+  const oidc = oidcConfig.of(config)
   if (!oidc.enabled) return { settings: null, problems: [] }
   const { client_id: clientId } = oidc
   const metadataUrl = findMetadataUrl(oidc)

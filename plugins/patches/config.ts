@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox'
+import { defineSection } from '../../core/config/section.ts'
 import { Section } from '../../core/config/setting.ts'
 
-export const PatchesSchema = Section({
+export const patchesConfig = defineSection('patches', Section({
   max_file_size_bytes: Type.Integer({
     default: 4_294_967_296,
     minimum: 1,
@@ -18,4 +19,4 @@ export const PatchesSchema = Section({
     env: 'ROM_PATCHER_MAX_CONCURRENCY',
     description: 'Patches that each web worker applies at once; further ones wait'
   })
-}, 'Patches')
+}, 'Patches'))

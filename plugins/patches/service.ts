@@ -8,6 +8,7 @@ import { type Caller, callerOf } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, badRequest, notFound } from '../../core/errors.ts'
 import { countRoom } from '../../core/files/free-space.ts'
+import { patchesConfig } from './config.ts'
 import { createKeyedQueue } from '../auth/keyed-queue.ts'
 import { type StoredFile, openStoredFile } from '../roms/stored-files.ts'
 import { applyInThread } from './apply-in-thread.ts'
@@ -39,7 +40,8 @@ function checkFormat (name: string): void {
 }
 
 export function createPatches (app: FastifyInstance, config: Config) {
-  const { max_file_size_bytes: maxBytes, timeout_seconds: timeout, max_concurrency: concurrency } = config.patches
+  const settings = patchesConfig.of(config)
+  const { max_file_size_bytes: maxBytes, timeout_seconds: timeout, max_concurrency: concurrency } = settings
   const folder = join(config.data_dir, 'patching')
   const queue = new PQueue({ concurrency })
   const inTurn = createKeyedQueue(WAITING_MAX, 'patches')

@@ -1,11 +1,12 @@
 import { Type } from '@sinclair/typebox'
+import { defineSection } from '../../core/config/section.ts'
 import { Section } from '../../core/config/setting.ts'
 
-export const SystemSchema = Section({
+export const systemConfig = defineSection('system', Section({
   platforms: Type.Record(Type.String(), Type.String({ minLength: 1 }), {
     default: {}, description: 'Folder → platform of its ROMs'
   }),
   versions: Type.Record(Type.String(), Type.String({ minLength: 1 }), {
     default: {}, description: 'Folder → platform of which it is a version'
   })
-}, 'Platform bindings')
+}, 'Platform bindings'), { isLive: true })

@@ -1,8 +1,9 @@
 import { PLATFORMS, type PlatformFacts } from '@svc/plugin-sdk'
-import type { Config } from '../../core/config/config.ts'
+import type { SectionOf } from '../../core/config/section.ts'
+import type { systemConfig } from './config.ts'
 import versions from './data/versions.json' with { type: 'json' }
 
-export type PlatformBindings = Config['system']
+export type PlatformBindings = SectionOf<typeof systemConfig>
 
 /** The platform of a library folder. */
 export interface ResolvedPlatform {

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
+import { systemConfig } from './config.ts'
 import { Platform } from './entities.ts'
 import { createPlatformFolders } from './folders.ts'
 import { factsOf, resolvePlatform } from './find-platform.ts'
@@ -47,7 +48,7 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
 
   async function toViews (em: EntityManager, rows: readonly PlatformRow[]): Promise<PlatformView[]> {
     const firmware = await selectFirmware(em, rows.map((row) => row.id))
-    const { system } = config
+    const system = systemConfig.of(config)
     return rows.map((row) => toPlatformView(row, factsOf(row, system), firmware.get(row.id) ?? [], providers))
   }
 
@@ -59,7 +60,7 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
 
   /** Returns the row of a folder, inserted or updated with the folder's current platform. Texts of people stay. */
   async function ensure (
-    em: EntityManager, fsSlug: string, bindings = config.system
+    em: EntityManager, fsSlug: string, bindings = systemConfig.of(config)
   ): Promise<{ platform: Platform, isNew: boolean }> {
     const { slug, name } = resolvePlatform(fsSlug, bindings)
     const { id, isNew } = await upsertPlatform(em, { fs_slug: fsSlug, slug, name })
@@ -77,10 +78,11 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
     isVisible: isPlatformVisible,
 
     /** Returns the platform of a folder. */
-    resolve: (fsSlug: string) => resolvePlatform(fsSlug, config.system),
+    resolve: (fsSlug: string) => resolvePlatform(fsSlug, systemConfig.of(config)),
 
     /** Returns the facts of a stored platform; null for an unknown one. */
-    facts: (platform: { slug: string, fs_slug: string }, bindings = config.system) => factsOf(platform, bindings),
+    facts: (platform: { slug: string, fs_slug: string }, bindings = systemConfig.of(config)) =>
+      factsOf(platform, bindings),
 
     async list (em: EntityManager, caller: AnyCaller, updatedAfter: string | undefined): Promise<PlatformView[]> {
       const condition = updatedAfter === undefined ? undefined : isChangedAfter('p.updated_at', updatedAfter)
@@ -105,7 +107,7 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
     /** Lists folders that no scan has read yet. */
     async listUnscanned (em: EntityManager): Promise<PlatformView[]> {
       const known = new Set((await em.find(Platform, {}, { fields: ['fs_slug'] })).map((platform) => platform.fs_slug))
-      const [now, { system }] = [new Date(), config]
+      const [now, system] = [new Date(), systemConfig.of(config)]
       return (await folders.list()).filter((folder) => !known.has(folder)).map((folder) => {
         const { facts, ...names } = resolvePlatform(folder, system)
         return toSyntheticView({ ...names, fs_slug: folder }, facts, now, providers)

@@ -1,5 +1,6 @@
 import pg from 'pg'
-import { type Config, loadConfig } from '../../core/config/config.ts'
+import type { Config } from '../../core/config/config.ts'
+import type { Features } from '../../core/feature.ts'
 import { settingsEnvironment } from '../../core/config/environment.ts'
 import { inspectApart } from '../../core/loader/inspect-in-process.ts'
 import { linkSdk, listPluginPackages } from '../../core/loader/packages.ts'
@@ -52,8 +53,8 @@ export function describePlugin ({ status, reason }: PluginRecord): string {
 }
 
 /** Runs `svc plugins`. */
-export async function listPlugins (options: { json?: boolean }): Promise<void> {
-  const { config } = loadConfig()
+export async function listPlugins (features: Features, options: { json?: boolean }): Promise<void> {
+  const { config } = await features.loadConfig()
   const records = await findPlugins(config)
   const text = options.json === true
     ? records.map((record) => JSON.stringify(record)).join('\n')

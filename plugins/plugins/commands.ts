@@ -1,20 +1,21 @@
 import type { PluginKind } from '@svc/plugin-sdk'
 import { Argument, type Command } from 'commander'
+import type { Features } from '../../core/feature.ts'
 
-export function addPluginCommands (program: Command): void {
+export function addPluginCommands (program: Command, features: Features): void {
   const plugins = program.command('plugins').description('list every plugin with its status, in load order')
     .option('--json', 'print one JSON object per line')
-    .action(async (options: { json?: boolean }) => { await (await import('./cli.ts')).listPlugins(options) })
+    .action(async (options: { json?: boolean }) => { await (await import('./cli.ts')).listPlugins(features, options) })
   plugins.command('add').description('install a plugin from npm, a folder or a tarball')
     .argument('<package>', 'name, name@version, folder or tarball')
-    .action(async (spec: string) => { process.exitCode = await (await import('./npm.ts')).addPlugin(spec) })
+    .action(async (spec: string) => { process.exitCode = await (await import('./npm.ts')).addPlugin(features, spec) })
   plugins.command('create').description('write the package of a new plugin, with tests that pass')
     .addArgument(new Argument('<kind>', 'what it is').choices(['provider', 'channel', 'exporter']))
     .argument('<key>', "its key: lower-case letters, digits and '-'")
     .argument('[folder]', 'where to; default svc-<kind>-<key>')
     .action(async (kind: PluginKind, key: string, folder?: string) => {
-      (await import('./create.ts')).createPlugin(kind, key, folder)
+      await (await import('./create.ts')).createPlugin(features, kind, key, folder)
     })
   plugins.command('remove').description('uninstall a plugin').argument('<package>', 'its package name')
-    .action(async (name: string) => { process.exitCode = await (await import('./npm.ts')).removePlugin(name) })
+    .action(async (name: string) => { process.exitCode = await (await import('./npm.ts')).removePlugin(features, name) })
 }

@@ -2,7 +2,7 @@ import { cpSync, existsSync, readFileSync, readdirSync, realpathSync, writeFileS
 import { basename, delimiter, join, resolve } from 'node:path'
 import { ManifestSchema, type PluginKind } from '@svc/plugin-sdk'
 import { Value } from '@sinclair/typebox/value'
-import { loadConfig } from '../../core/config/config.ts'
+import type { Features } from '../../core/feature.ts'
 import { StartError } from '../../core/errors.ts'
 import { listPluginPackages } from '../../core/loader/packages.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
@@ -71,8 +71,8 @@ function serverCommand (dataDir: string): string {
 /**
  * Runs `svc plugins create`: copies the minimal example of a kind under another key, as a package whose own tests pass.
  */
-export function createPlugin (kind: PluginKind, key: string, given?: string): void {
-  const { config: { data_dir: dataDir } } = loadConfig()
+export async function createPlugin (features: Features, kind: PluginKind, key: string, given?: string): Promise<void> {
+  const { config: { data_dir: dataDir } } = await features.loadConfig()
   checkKey(kind, key, dataDir)
   const folder = resolve(given ?? `svc-${kind}-${key}`)
   checkFolder(folder)

@@ -36,11 +36,6 @@ export const KNOWN_PROVIDERS: readonly KnownProvider[] = [
   { key: 'steam', id: 'integer', hasMetadata: true, flag: 'STEAM_API_ENABLED' }
 ]
 
-/** Providers of text, most trusted first, if the configuration names none. */
-export const METADATA_PRIORITY = ['igdb', 'moby', 'ss', 'ra', 'launchbox', 'gamelist', 'hasheous', 'tgdb', 'flashpoint', 'hltb']
-/** Providers of artwork, most trusted first, if the configuration names none. */
-export const ARTWORK_PRIORITY = ['sgdb', 'igdb', 'moby', 'ss', 'libretro', 'ra', 'launchbox', 'gamelist', 'hasheous', 'tgdb',
-  'flashpoint', 'hltb']
 /** The order in which the ids of known providers decide which ROMs are one game. */
 export const IDENTIFYING = ['igdb', 'ss', 'moby', 'ra', 'hasheous', 'launchbox', 'tgdb', 'flashpoint']
 /** The order of providers in statistics; other providers follow. */

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { describePlugin, inspectPlugins } from './cli.ts'
-import { loadConfig } from '../../core/config/config.ts'
+import type { Features } from '../../core/feature.ts'
 import { StartError } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { linkSdk } from '../../core/loader/packages.ts'
@@ -49,8 +49,8 @@ function sayRestart (dataDir: string): void {
 }
 
 /** Runs `svc plugins add`. @returns 0 if the plugin can be used or only needs its settings */
-export async function addPlugin (given: string): Promise<number> {
-  const { config } = loadConfig()
+export async function addPlugin (features: Features, given: string): Promise<number> {
+  const { config } = await features.loadConfig()
   const spec = readSpec(given)
   await requireFreeSpace(join(config.data_dir, FOLDER), 0)
   const folder = createFolder(config.data_dir)
@@ -66,8 +66,8 @@ export async function addPlugin (given: string): Promise<number> {
 }
 
 /** Runs `svc plugins remove`. */
-export async function removePlugin (name: string): Promise<number> {
-  const { config } = loadConfig()
+export async function removePlugin (features: Features, name: string): Promise<number> {
+  const { config } = await features.loadConfig()
   const folder = createFolder(config.data_dir)
   const known = Object.keys(readDependencies(folder))
   if (!known.includes(name)) {

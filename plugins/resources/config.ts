@@ -1,6 +1,7 @@
+import { defineSection } from '../../core/config/section.ts'
 import { Section, Switch } from '../../core/config/setting.ts'
 
-export const ResourcesSchema = Section({
+export const resourcesConfig = defineSection('resources', Section({
   public: Switch('SVC_RESOURCES_PUBLIC', 'Serves artwork and manuals to anyone who knows or guesses their number; for apps ' +
     'that show neither a credential nor the addresses they were given')
-}, 'Artwork and manuals')
+}, 'Artwork and manuals'))

@@ -7,6 +7,7 @@ import type { Config } from '../../core/config/config.ts'
 import { notFound } from '../../core/errors.ts'
 import { isNothingThere, openInside } from '../../core/files/safe-path.ts'
 import type { Secrets } from '../../core/access/secrets.ts'
+import { resourcesConfig } from './config.ts'
 import { type Addresses, createAddresses, readPlace } from './addresses.ts'
 import { BADGE_FOLDER } from './badges.ts'
 import { mediaTypeOf } from './media-types.ts'
@@ -36,7 +37,7 @@ type Sees = (em: EntityManager, caller: Caller, id: string) => Promise<boolean>
 
 export function createResources (config: Config, secrets: Secrets) {
   const folder = join(config.data_dir, 'resources')
-  const isPublic = config.resources.public
+  const isPublic = resourcesConfig.of(config).public
   const plain = createAddresses(null)
   let seesRom: Sees = async () => false
   let seesCollection: Sees = async () => false

@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
+import { tasksConfig } from '../tasks/config.ts'
 import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
 import { openImage } from './image.ts'
 
@@ -80,9 +81,9 @@ export function defineWebp (app: FastifyInstance, config: Config): TaskDefinitio
     description: 'Writes a WebP copy beside each stored cover; skips covers that have one',
     type: 'conversion',
     group: 'scheduled',
-    enabled: config.tasks.convert_images_to_webp,
+    enabled: tasksConfig.of(config).convert_images_to_webp,
     manual_run: true,
-    cron_string: config.tasks.convert_images_to_webp_cron,
+    cron_string: tasksConfig.of(config).convert_images_to_webp_cron,
     destructive: false,
     isSingle: true,
     timeoutSeconds: TIMEOUT_SECONDS,

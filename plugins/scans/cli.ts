@@ -6,7 +6,8 @@ import type { ScanType } from '../matching/scan-types.ts'
 import { withApp } from '../../core/cli/app.ts'
 import { followScan } from './cli/follow.ts'
 import { type ScanState, type ScanView, createBarView, createJsonView, createLineView } from './cli/progress.ts'
-import { coerceText, loadConfig } from '../../core/config/config.ts'
+import { coerceText } from '../../core/config/config.ts'
+import type { Features } from '../../core/feature.ts'
 import { StartError } from '../../core/errors.ts'
 import type { App } from '../../core/typebox.ts'
 import { createReader } from '../../core/web/validation.ts'
@@ -107,6 +108,6 @@ export async function runScan (app: App, options: ScanOptions): Promise<number> 
 }
 
 /** Runs `svc scan`. @returns the exit code */
-export async function scan (options: ScanOptions): Promise<number> {
-  return await withApp(loadConfig().config, (app) => runScan(app, options))
+export async function scan (features: Features, options: ScanOptions): Promise<number> {
+  return await withApp(features, (await features.loadConfig()).config, (app) => runScan(app, options))
 }

@@ -1,11 +1,12 @@
 import { type Command, Option } from 'commander'
 import { collectIds, jsonOption, platformOption } from '../../core/cli/arguments.ts'
+import type { Features } from '../../core/feature.ts'
 import type { ScanOptions } from './cli.ts'
 import { SCAN_TYPES } from '../matching/scan-types.ts'
 
 const HELP = '\nThe scan worker of the running server does the work: Ctrl-C ends this command, not the scan.'
 
-export function addScanCommands (program: Command): void {
+export function addScanCommands (program: Command, features: Features): void {
   program.command('scan').description('scan the library and follow the scan')
     .addOption(new Option('--type <type>', 'how thorough').choices(SCAN_TYPES).default('quick'))
     .addOption(platformOption())
@@ -16,5 +17,5 @@ export function addScanCommands (program: Command): void {
     .addOption(jsonOption())
     .option('--no-wait', 'queue it and end')
     .addHelpText('after', HELP)
-    .action(async (options: ScanOptions) => { process.exitCode = await (await import('./cli.ts')).scan(options) })
+    .action(async (options: ScanOptions) => { process.exitCode = await (await import('./cli.ts')).scan(features, options) })
 }

@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox'
+import { defineSection } from '../../core/config/section.ts'
 import { Formatted, Path, Section, Switch } from '../../core/config/setting.ts'
 
-export const SyncSchema = Section({
+export const syncConfig = defineSection('sync', Section({
   folder: Path('new-folder', {
     default: '',
     env: 'SYNC_BASE_PATH',
@@ -34,4 +35,4 @@ export const SyncSchema = Section({
     env: 'SYNC_SSH_NETWORKS',
     description: "Networks such as 192.168.1.0/24 for hosts of users' devices, besides the public internet; hosts of administrators may be anywhere"
   })
-}, 'Sync that the server carries out itself')
+}, 'Sync that the server carries out itself'))

@@ -1,11 +1,12 @@
 import { callerOf } from '../../core/access/auth.ts'
-import { ErrorSchema, type Routes } from '../../core/typebox.ts'
+import type { FeatureRoutes } from '../../core/feature.ts'
+import { ErrorSchema } from '../../core/typebox.ts'
 import { DeviceParams } from '../devices/schemas.ts'
 import { SyncSessionSchema } from '../sync/schemas.ts'
 import { toSessionView } from '../sync/views.ts'
 import type { ServerSync } from './service.ts'
 
-const createRoutes = (serverSync: ServerSync): Routes => async (app) => {
+const routes: FeatureRoutes<ServerSync> = async (app, _options, serverSync) => {
   app.post('/api/sync/devices/:device_id/push-pull', {
     schema: {
       operationId: 'syncDevice',
@@ -22,4 +23,4 @@ const createRoutes = (serverSync: ServerSync): Routes => async (app) => {
     toSessionView(await serverSync.request(request.em, callerOf(request), request.params.device_id)))
 }
 
-export default createRoutes
+export default routes

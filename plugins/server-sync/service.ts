@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
 import { badRequest } from '../../core/errors.ts'
+import { tasksConfig } from '../tasks/config.ts'
 import { Device } from '../devices/entities.ts'
 import type { SyncSession } from '../sync/entities.ts'
 import { selectSshDevices } from './rows.ts'
@@ -18,7 +19,7 @@ export type SyncDevice = (sessionId: number, signal: AbortSignal) => Promise<voi
 /** Creates the queue of syncs that the server starts. */
 export function createServerSync (app: FastifyInstance, config: Config, syncDevice: SyncDevice) {
   const closing = new AbortController()
-  const { timeout_seconds: timeout } = config.tasks
+  const { timeout_seconds: timeout } = tasksConfig.of(config)
 
   app.jobs.define<Job>(QUEUE, {
     concurrency: CONCURRENCY,

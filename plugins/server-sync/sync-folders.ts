@@ -1,12 +1,19 @@
 import { join, resolve } from 'node:path'
 import type { Config } from '../../core/config/config.ts'
+import { syncConfig } from './config.ts'
 
 /** Returns the folder with the folders of `file_transfer` devices. */
-export const syncFolder = ({ sync, data_dir: data }: Config): string =>
-  sync.folder === '' ? join(data, 'sync') : resolve(sync.folder)
+export function syncFolder (config: Config): string {
+  const { folder } = syncConfig.of(config)
+  return folder === '' ? join(config.data_dir, 'sync') : resolve(folder)
+}
 
-export const keysFolder = (config: Config): string =>
-  config.sync.ssh_keys_path === '' ? join(syncFolder(config), 'keys') : resolve(config.sync.ssh_keys_path)
+export function keysFolder (config: Config): string {
+  const { ssh_keys_path: path } = syncConfig.of(config)
+  return path === '' ? join(syncFolder(config), 'keys') : resolve(path)
+}
 
-export const knownHostsFile = (config: Config): string =>
-  config.sync.ssh_known_hosts_path === '' ? join(syncFolder(config), 'known_hosts') : resolve(config.sync.ssh_known_hosts_path)
+export function knownHostsFile (config: Config): string {
+  const { ssh_known_hosts_path: path } = syncConfig.of(config)
+  return path === '' ? join(syncFolder(config), 'known_hosts') : resolve(path)
+}

@@ -1,15 +1,15 @@
 import { Type } from '@sinclair/typebox'
 import type { Config } from '../../core/config/config.ts'
 import type { TaskDefinition } from '../tasks/definitions.ts'
+import { syncConfig } from './config.ts'
 import type { createFolderSync } from './folders/scan.ts'
 import type { ServerSync } from './service.ts'
 
 const NO_ARGUMENTS = Type.Object({}, { additionalProperties: false })
 export const FOLDER_TASK = 'sync_folder_scan'
 
-export function definePushPull (
-  { sync: { push_pull: isOn, push_pull_cron: cron } }: Config, serverSync: ServerSync
-): TaskDefinition {
+export function definePushPull (config: Config, serverSync: ServerSync): TaskDefinition {
+  const { push_pull: isOn, push_pull_cron: cron } = syncConfig.of(config)
   return {
     name: 'sync_push_pull',
     title: 'Scheduled sync of devices over SSH',
@@ -26,9 +26,8 @@ export function definePushPull (
   }
 }
 
-export function defineFolderScan (
-  { sync: { folder_watcher: isOn } }: Config, folders: ReturnType<typeof createFolderSync>
-): TaskDefinition {
+export function defineFolderScan (config: Config, folders: ReturnType<typeof createFolderSync>): TaskDefinition {
+  const { folder_watcher: isOn } = syncConfig.of(config)
   return {
     name: FOLDER_TASK,
     title: 'Sync Folder Scan',

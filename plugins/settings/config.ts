@@ -1,11 +1,12 @@
 import { Type } from '@sinclair/typebox'
+import { defineSection } from '../../core/config/section.ts'
 import { Section } from '../../core/config/setting.ts'
 
 const Off = (description: string) => Type.Boolean({ default: false, description })
 const Value = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
 const Key = Type.Union([Type.String(), Type.Integer()])
 
-export const EmulatorjsSchema = Section({
+export const emulatorjsConfig = defineSection('emulatorjs', Section({
   debug: Off('Turns on the log of the emulator'),
   cache_limit: Type.Optional(Type.Integer({ minimum: 0, description: 'Most bytes of a ROM that browsers cache' })),
   disable_auto_unload: Off('Keeps the emulator when the page is left'),
@@ -28,4 +29,4 @@ export const EmulatorjsSchema = Section({
     { additionalProperties: false }), {
     default: {}, description: 'Core, or default for all → player 0 to 3 → button → key (value) and gamepad button (value2)'
   })
-}, 'Settings of the emulator in the browser, for web apps')
+}, 'Settings of the emulator in the browser, for web apps'), { isLive: true })

@@ -11,7 +11,7 @@ export const listOwn = (type: ExclusionType, content: unknown): readonly string[
   (getAt(content, [...EXCLUSIONS[type].path]) ?? []) as readonly string[]
 
 /** Returns all entries of a list: built-in and added. */
-export function listExcluded (type: ExclusionType, config: Pick<Config, 'exclude'>): string[] {
+export function listExcluded (type: ExclusionType, config: Config): string[] {
   const list = EXCLUSIONS[type]
   const own = listOwn(type, config).map((entry) => normalizeEntry(list, entry))
   return [...new Set([...list.builtIn, ...own])].sort()

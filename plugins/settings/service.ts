@@ -6,6 +6,7 @@ import { type Config, getAt } from '../../core/config/config.ts'
 import { createPathMask } from '../../core/config/path-mask.ts'
 import { transaction } from '../../core/database/transaction.ts'
 import { ApiError, conflict, invalid } from '../../core/errors.ts'
+import { systemConfig } from '../platforms/config.ts'
 import { listProviderKeys } from '../plugins/providers.ts'
 import { type Change, UnchangeableError, changeText, readText } from './document.ts'
 import { listExcluded, listOwn, normalizeEntry } from './exclusions.ts'
@@ -121,7 +122,7 @@ export function createSettings (app: FastifyInstance, config: Config) {
 
     /** Binds a folder. A folder that is already bound does not change. */
     async bind (kind: BindingKind, { fs_slug: folder, slug }: Binding): Promise<void> {
-      if (findFolder(config.system[kind], folder) !== undefined) return
+      if (findFolder(systemConfig.of(config)[kind], folder) !== undefined) return
       await change((content) => {
         const isBound = findFolder(bindingsOf(kind, content), folder) !== undefined
         return isBound ? [] : [{ path: ['system', kind, folder], value: slug }]

@@ -1,4 +1,7 @@
 import { type Config, getAt } from '../../core/config/config.ts'
+import type { SectionOf } from '../../core/config/section.ts'
+import { systemConfig } from '../platforms/config.ts'
+import { emulatorjsConfig } from './config.ts'
 import { DEFAULT_EXCLUDED_EXTENSIONS, DEFAULT_EXCLUDED_FILES, DEFAULT_EXCLUDED_FOLDERS } from '../library/exclusions.ts'
 import { listExcluded } from './exclusions.ts'
 import type { FileState } from './file.ts'
@@ -27,9 +30,9 @@ export function listOwnSettings (config: Config, problem: string | null, hidden:
   return {
     ...forEachType((type) => listExcluded(type, config)),
     CONFIG_FILE_PARSE_ERROR: problem,
-    PLATFORMS_BINDING: shown(config.system.platforms),
-    PLATFORMS_VERSIONS: shown(config.system.versions),
-    EJS_NETPLAY_ICE_SERVERS: [...config.emulatorjs.netplay.ice_servers]
+    PLATFORMS_BINDING: shown(systemConfig.of(config).platforms),
+    PLATFORMS_VERSIONS: shown(systemConfig.of(config).versions),
+    EJS_NETPLAY_ICE_SERVERS: [...emulatorjsConfig.of(config).netplay.ice_servers]
   }
 }
 
@@ -41,18 +44,19 @@ function exporterChoice<const T extends string> (
   return allowed.find((one) => one === value) ?? fallback
 }
 
-function toControls (controls: Config['emulatorjs']['controls']): ConfigView['EJS_CONTROLS'] {
+function toControls (controls: SectionOf<typeof emulatorjsConfig>['controls']): ConfigView['EJS_CONTROLS'] {
   return Object.fromEntries(Object.entries(controls).map(([core, players]) =>
     [core, { _0: players[0] ?? {}, _1: players[1] ?? {}, _2: players[2] ?? {}, _3: players[3] ?? {} }]))
 }
 
-function toOptions (settings: Config['emulatorjs']['settings']): ConfigView['EJS_SETTINGS'] {
+function toOptions (settings: SectionOf<typeof emulatorjsConfig>['settings']): ConfigView['EJS_SETTINGS'] {
   return Object.fromEntries(Object.entries(settings).map(([core, options]) =>
     [core, Object.fromEntries(Object.entries(options).map(([name, value]) => [name, String(value)]))]))
 }
 
 export function toConfigView (config: Config, { isThere, isWritable }: FileState, own: Own): ConfigView {
-  const { emulatorjs, scan: { priority, media } } = config
+  const { scan: { priority, media } } = config
+  const emulatorjs = emulatorjsConfig.of(config)
   const { cover, screenshot, manual } = priority
   return {
     ...own,

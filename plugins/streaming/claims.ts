@@ -5,6 +5,7 @@ import type { Caller } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { formatDate } from '../../core/typebox.ts'
+import { streamingConfig } from './config.ts'
 import { type Broker, BrokerRefusedError, BrokerUnreachableError, type Launch } from './broker.ts'
 import { type UsableContainer, listUsable } from './containers.ts'
 import { type Endings, lapseOf } from './endings.ts'
@@ -59,7 +60,7 @@ export function createClaims (
       ...wish,
       user_id: caller.id,
       device_id: caller.device_id,
-      seconds: config.streaming.launch_timeout_seconds + LAUNCH_SLACK_SECONDS
+      seconds: streamingConfig.of(config).launch_timeout_seconds + LAUNCH_SLACK_SECONDS
     })
     if ('taken_by' in reserved) {
       return await refuseBusy(em, caller, reserved.taken_by ?? (await selectSessions(app.pg, ids))[0] ?? null)

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { defineSection } from '../../core/config/section.ts'
 import { Section } from '../../core/config/setting.ts'
 import { StringEnum } from '../../core/typebox.ts'
 import { DISC_SWAPS, IMPORT_KINDS } from './schemas.ts'
@@ -26,7 +27,7 @@ const ContainerSettings = Type.Object({
   import_kinds: Type.Optional(Type.Array(StringEnum(IMPORT_KINDS), { description: "Kinds of a player's files that it can load" }))
 })
 
-export const StreamingSchema = Section({
+export const streamingConfig = defineSection('streaming', Section({
   enabled: Type.Boolean({ default: false, description: 'Whether games can run on other machines and be watched in the browser' }),
   broker_secret: Type.Optional(Type.String({
     writeOnly: true, env: 'STREAMING_BROKER_SECRET', description: 'The secret of every broker; replaces those of containers'
@@ -40,4 +41,4 @@ export const StreamingSchema = Section({
   containers: Type.Array(ContainerSettings, {
     default: [], writeOnly: true, description: 'The machines, each with its broker and its secret'
   })
-}, 'Games that run on other machines')
+}, 'Games that run on other machines'), { isLive: true })

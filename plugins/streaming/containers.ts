@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto'
 import type { Config } from '../../core/config/config.ts'
+import type { SectionOf } from '../../core/config/section.ts'
+import { streamingConfig } from './config.ts'
 import { type Slots, slotsOf } from './emulator-slots.ts'
 
-type Settings = Config['streaming']['containers'][number]
+type Settings = SectionOf<typeof streamingConfig>['containers'][number]
 
 const BROKER_PORT = '8000'
 const ID_LENGTH = 16
@@ -74,11 +76,13 @@ function readContainer (settings: Settings, secret: string | undefined): Contain
 }
 
 /** Lists all configured machines in the order of their use. Entries without platform or host are skipped. */
-export const listContainers = ({ streaming }: Config): Container[] =>
-  streaming.containers.flatMap((settings) => readContainer(settings, streaming.broker_secret))
+export function listContainers (config: Config): Container[] {
+  const { containers, broker_secret: secret } = streamingConfig.of(config)
+  return containers.flatMap((settings) => readContainer(settings, secret))
+}
 
 const isUsable = (container: Container): container is UsableContainer => container.broker !== null
 
 /** Lists the machines that may be used now. */
 export const listUsable = (config: Config): UsableContainer[] =>
-  config.streaming.enabled ? listContainers(config).filter(isUsable) : []
+  streamingConfig.of(config).enabled ? listContainers(config).filter(isUsable) : []

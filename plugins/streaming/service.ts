@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { type Caller, isAdministrator } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, badRequest, conflict, forbidden, notFound } from '../../core/errors.ts'
+import { streamingConfig } from './config.ts'
 import { type Broker, createBroker } from './broker.ts'
 import { createClaims, noContainer, toBrokerError } from './claims.ts'
 import { type UsableContainer, listContainers, listUsable } from './containers.ts'
@@ -32,9 +33,9 @@ const BY_ADMIN = 'Ended by an administrator'
 interface Held { session: SessionRow, container: UsableContainer }
 
 export function createStreaming (app: FastifyInstance, config: Config) {
-  const broker: Broker = createBroker(app, () => config.streaming.save_timeout_seconds)
+  const broker: Broker = createBroker(app, () => streamingConfig.of(config).save_timeout_seconds)
   const endings = createEndings(app, config, broker)
-  const launch = createLauncher(app, broker, () => config.streaming.launch_timeout_seconds)
+  const launch = createLauncher(app, broker, () => streamingConfig.of(config).launch_timeout_seconds)
   const claims = createClaims(app, config, { broker, endings, launch })
 
   /** Lists the machines of a platform, given as a path parameter. */
@@ -135,7 +136,8 @@ export function createStreaming (app: FastifyInstance, config: Config) {
     async describeConfig (em: EntityManager, caller: Caller): Promise<StreamingConfigView> {
       const containers = listContainers(config)
       const hidden = await selectHiddenPlatforms(em, caller, [...new Set(containers.map(({ platform }) => platform))])
-      return toStreamingConfigView(config.streaming.enabled, containers.filter(({ platform }) => !hidden.has(platform)))
+      const shown = containers.filter(({ platform }) => !hidden.has(platform))
+      return toStreamingConfigView(streamingConfig.of(config).enabled, shown)
     },
 
     /**

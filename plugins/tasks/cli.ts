@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { withApp } from '../../core/cli/app.ts'
-import { loadConfig } from '../../core/config/config.ts'
+import type { Features } from '../../core/feature.ts'
 import { ApiError, StartError } from '../../core/errors.ts'
 import type { App } from '../../core/typebox.ts'
 import type { Task } from './entities.ts'
@@ -35,8 +35,8 @@ function toStartError (err: unknown): unknown {
 }
 
 /** Runs `svc tasks`. */
-export async function listTasks (options: ListOptions): Promise<void> {
-  await withApp(loadConfig().config, async (app) => {
+export async function listTasks (features: Features, options: ListOptions): Promise<void> {
+  await withApp(features, (await features.loadConfig()).config, async (app) => {
     const { scheduled, manual, watcher } = await app.tasks.listOfServer()
     for (const task of [...scheduled, ...manual, ...watcher]) {
       const { name, description, enabled, manual_run: manualRun, cron_string: cron, destructive } = task
@@ -68,9 +68,9 @@ async function follow (app: App, id: string): Promise<number> {
 }
 
 /** Runs `svc tasks run`. */
-export async function runTask (name: string, options: RunOptions): Promise<number> {
+export async function runTask (features: Features, name: string, options: RunOptions): Promise<number> {
   const args = readArguments(options.args)
-  return await withApp(loadConfig().config, async (app) => {
+  return await withApp(features, (await features.loadConfig()).config, async (app) => {
     const task = await app.tasks.run(name, args, null).catch((err: unknown) => { throw toStartError(err) })
     write(`${task.title}, task ${task.id}, is queued.\n`)
     return options.wait ? await follow(app, task.id) : 0
@@ -78,8 +78,8 @@ export async function runTask (name: string, options: RunOptions): Promise<numbe
 }
 
 /** Runs `svc tasks stop`. */
-export async function stopTask (id: string): Promise<void> {
-  await withApp(loadConfig().config, async (app) => {
+export async function stopTask (features: Features, id: string): Promise<void> {
+  await withApp(features, (await features.loadConfig()).config, async (app) => {
     await app.tasks.stopOne(id).catch((err: unknown) => { throw toStartError(err) })
     write(`Task ${id} stops.\n`)
   })

@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox'
+import { defineSection } from '../../core/config/section.ts'
 import { Formatted, Section, Switch } from '../../core/config/setting.ts'
 
-export const TasksSchema = Section({
+export const tasksConfig = defineSection('tasks', Section({
   timeout_seconds: Type.Integer({ default: 300, minimum: 1, env: 'TASK_TIMEOUT', description: 'Seconds a task may take' }),
   result_ttl_seconds: Type.Integer({
     default: 86400, minimum: 1, env: 'TASK_RESULT_TTL', description: 'Seconds a finished task stays listed'
@@ -50,4 +51,4 @@ export const TasksSchema = Section({
     env: 'SCHEDULED_CLEANUP_SYNC_SESSIONS_CRON',
     description: 'Schedule, in UTC'
   })
-}, 'Background tasks')
+}, 'Background tasks'))

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { type Caller, callerOf } from '../../core/access/auth.ts'
-import type { Config } from '../../core/config/config.ts'
 import { createPathMask } from '../../core/config/path-mask.ts'
-import { ErrorSchema, type Routes } from '../../core/typebox.ts'
+import type { FeatureRoutes } from '../../core/feature.ts'
+import { ErrorSchema } from '../../core/typebox.ts'
 import type { Task } from './entities.ts'
 import { TaskExecutionSchema, TaskGroupsSchema, type TaskStatus, TaskStatusSchema } from './schemas.ts'
 import { toTaskExecution, toTaskStatus } from './views.ts'
@@ -10,7 +10,7 @@ import { toTaskExecution, toTaskStatus } from './views.ts'
 const tags = ['tasks']
 const scopes = ['tasks.run'] as const
 
-const createRoutes = (config: Config): Routes => async (app) => {
+const routes: FeatureRoutes = async (app, { config }) => {
   const mask = createPathMask(config)
 
   /** Reports of tasks may contain paths of the machine, which only administrators may see. */
@@ -86,4 +86,4 @@ const createRoutes = (config: Config): Routes => async (app) => {
   })
 }
 
-export default createRoutes
+export default routes

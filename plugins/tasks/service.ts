@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { conflict, notFound } from '../../core/errors.ts'
 import { readUuid } from '../../core/web/reference.ts'
+import { tasksConfig } from './config.ts'
 import { createCatalogue } from './catalogue.ts'
 import type { Runner, StartOptions } from './definitions.ts'
 import { Task } from './entities.ts'
@@ -68,11 +69,11 @@ export function createTasks (app: FastifyInstance, config: Config) {
     user_id: userId
   }))
   const timeoutOf = (task: Task) =>
-    Math.max(config.tasks.timeout_seconds, catalogue.find(task.task_key)?.timeoutSeconds ?? 0)
+    Math.max(tasksConfig.of(config).timeout_seconds, catalogue.find(task.task_key)?.timeoutSeconds ?? 0)
   addRunner(TASK_QUEUE, {
     concurrency: CONCURRENCY,
     timeoutName: 'TASK_TIMEOUT',
-    timeoutSeconds: Math.max(config.tasks.timeout_seconds, 86_400),
+    timeoutSeconds: Math.max(tasksConfig.of(config).timeout_seconds, 86_400),
     timeoutOf,
     run: async (run) => {
       const task = await fork().findOneOrFail(Task, { id: run.id })
@@ -124,7 +125,7 @@ export function createTasks (app: FastifyInstance, config: Config) {
       for (const task of await em.find(Task, { status: 'queued' }, { orderBy: { created_at: 'asc' } })) {
         await app.jobs.send(queueOf(task), { task_id: task.id }, { id: task.id, priority: priorityOf(task) })
       }
-      const seconds = Math.max(config.tasks.result_ttl_seconds, KEPT_SECONDS)
+      const seconds = Math.max(tasksConfig.of(config).result_ttl_seconds, KEPT_SECONDS)
       await em.nativeDelete(Task, { ended_at: { $lt: new Date(Date.now() - seconds * 1_000) } })
     },
 
@@ -132,7 +133,7 @@ export function createTasks (app: FastifyInstance, config: Config) {
 
     /** Lists running, waiting, finished and failed tasks, newest first. */
     async listRuns (em: EntityManager): Promise<Task[]> {
-      const since = new Date(Date.now() - config.tasks.result_ttl_seconds * 1_000)
+      const since = new Date(Date.now() - tasksConfig.of(config).result_ttl_seconds * 1_000)
       const tasks = await em.find(Task, {
         $or: [{ status: ['queued', 'started'] }, { status: ['finished', 'failed'], ended_at: { $gt: since } }]
       })

@@ -1,5 +1,5 @@
 import { withApp } from '../../core/cli/app.ts'
-import { loadConfig } from '../../core/config/config.ts'
+import type { Features } from '../../core/feature.ts'
 import { LIMIT_MAX } from '../../core/typebox.ts'
 import type { BulkResult } from '../firmware/schemas.ts'
 import type { TrashItemView } from './schemas.ts'
@@ -16,8 +16,8 @@ function describe (item: TrashItemView): string {
 }
 
 /** Runs `svc trash list`. */
-export async function listTrash (options: ListOptions): Promise<void> {
-  await withApp(loadConfig().config, async (app) => {
+export async function listTrash (features: Features, options: ListOptions): Promise<void> {
+  await withApp(features, (await features.loadConfig()).config, async (app) => {
     for (let offset = 0, total = 1; offset < total; offset += LIMIT_MAX) {
       const page = await app.trash.list(app.orm.em.fork(), null, { limit: LIMIT_MAX, offset })
       total = page.total
@@ -35,8 +35,8 @@ function tell ({ successful_items: count, errors }: BulkResult, words: string): 
 }
 
 /** Runs `svc trash restore`. @returns the exit code */
-export async function restoreTrash (ids: readonly number[]): Promise<number> {
-  return await withApp(loadConfig().config, async (app) => {
+export async function restoreTrash (features: Features, ids: readonly number[]): Promise<number> {
+  return await withApp(features, (await features.loadConfig()).config, async (app) => {
     const result = await app.trash.restore(app.orm.em.fork(), null, ids, null)
     await app.audit.record({ event: 'trash.restored', address: '', details: { by: 'svc trash restore', items: ids.join(', ') } })
     return tell(result, 'restored')
@@ -44,8 +44,8 @@ export async function restoreTrash (ids: readonly number[]): Promise<number> {
 }
 
 /** Runs `svc trash empty`. @returns the exit code */
-export async function emptyTrash (ids: readonly number[]): Promise<number> {
-  return await withApp(loadConfig().config, async (app) => {
+export async function emptyTrash (features: Features, ids: readonly number[]): Promise<number> {
+  return await withApp(features, (await features.loadConfig()).config, async (app) => {
     const result = await app.trash.empty(app.orm.em.fork(), null, ids.length === 0 ? null : ids)
     await app.audit.record({ event: 'trash.emptied', address: '', details: { by: 'svc trash empty', items: ids.join(', ') || 'all' } })
     return tell(result, 'deleted for good')

@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox'
+import { defineSection } from '../../core/config/section.ts'
 import { Section } from '../../core/config/setting.ts'
 
-export const TrashSchema = Section({
+export const trashConfig = defineSection('trash', Section({
   keep_days: Type.Integer({
     default: 30,
     minimum: 0,
@@ -9,4 +10,4 @@ export const TrashSchema = Section({
     env: 'TRASH_KEEP_DAYS',
     description: 'Days that deleted ROMs and files stay in the folder .svc-trash of the library; 0 deletes them at once'
   })
-}, 'Deleted files')
+}, 'Deleted files'))

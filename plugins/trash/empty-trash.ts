@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
+import { trashConfig } from './config.ts'
 import { isFolder } from '../library/directory.ts'
 import { TRASH_FOLDER } from '../library/exclusions.ts'
 import { listWritableFolders } from '../library/locate-folder.ts'
@@ -22,7 +23,7 @@ const ArgumentsSchema = Type.Object({
 
 /** Defines the task that permanently deletes old items of the trash. */
 export function defineEmptyTrash (app: FastifyInstance, config: Config): TaskDefinition {
-  const { keep_days: days } = config.trash
+  const { keep_days: days } = trashConfig.of(config)
   const places = createTrashFolders(app)
 
   /** Lists the trash folders of the libraries, and of platforms on their own disks. */

@@ -5,6 +5,7 @@ import type { Config } from '../../core/config/config.ts'
 import { transaction } from '../../core/database/transaction.ts'
 import { ApiError, conflict, notFound } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
+import { trashConfig } from './config.ts'
 import type { BulkResult } from '../firmware/schemas.ts'
 import { toRefusal } from '../library/write-checks.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
@@ -33,7 +34,7 @@ function reasonOf (err: unknown, item: Trashed): string {
 }
 
 export function createTrash (app: FastifyInstance, config: Config) {
-  const { keep_days: keepDays } = config.trash
+  const { keep_days: keepDays } = trashConfig.of(config)
   const artwork = createArtworkFolders(config.data_dir)
   const places = createTrashFolders(app)
 

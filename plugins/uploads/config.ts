@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox'
+import { defineSection } from '../../core/config/section.ts'
 import { Section } from '../../core/config/setting.ts'
 
-export const UploadsSchema = Section({
+export const uploadsConfig = defineSection('uploads', Section({
   max_bytes: Type.Integer({
     default: 0, minimum: 0, env: 'MAX_ROM_UPLOAD_SIZE_BYTES', description: 'Largest size in bytes of an uploaded ROM; 0 means any'
   }),
@@ -14,4 +15,4 @@ export const UploadsSchema = Section({
   max_open: Type.Integer({
     default: 100, minimum: 1, env: 'MAX_OPEN_ROM_UPLOADS', description: 'Incomplete uploads that one user may have'
   })
-}, 'Uploads of ROMs')
+}, 'Uploads of ROMs'))

@@ -11,6 +11,7 @@ import { ApiError, badRequest, conflict, forbidden, notFound } from '../../core/
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { readUuid } from '../../core/web/reference.ts'
+import { uploadsConfig } from './config.ts'
 import { lockUser } from '../auth/rows.ts'
 import { checkFileName, refusing } from '../library/write-checks.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
@@ -48,7 +49,7 @@ const tooLarge = (bytes: number | string, max: number, remedy: string) =>
 const chunkTooLarge = (bytes: number | string) => tooLarge(bytes, CHUNK_MAX_BYTES, 'Send smaller chunks')
 
 export function createUploads (app: FastifyInstance, config: Config) {
-  const { max_bytes: maxBytes, quota_bytes: quotaBytes, max_open: maxOpen } = config.uploads
+  const { max_bytes: maxBytes, quota_bytes: quotaBytes, max_open: maxOpen } = uploadsConfig.of(config)
   const places = createUploadFolders(app)
   const romTooLarge = (bytes: number | string) => tooLarge(bytes, maxBytes, 'Raise MAX_ROM_UPLOAD_SIZE_BYTES to send more')
 

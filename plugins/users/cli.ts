@@ -7,7 +7,7 @@ import { createAccounts } from './progress/accounts.ts'
 import { createUsers } from './service.ts'
 import { findUser, withDatabase } from './with-database.ts'
 import { findDatabaseUrl } from '../../core/cli/database.ts'
-import { loadConfig } from '../../core/config/config.ts'
+import type { Features } from '../../core/feature.ts'
 import { NEW_PASSWORD_VARIABLE, settingsEnvironment } from '../../core/config/environment.ts'
 import { StartError } from '../../core/errors.ts'
 
@@ -49,10 +49,10 @@ async function readPassword (options: PasswordSource): Promise<string> {
 }
 
 /** Runs `svc user add`. */
-export async function addUser (name: string, options: UserOptions): Promise<void> {
-  const url = await findDatabaseUrl(loadConfig().config)
+export async function addUser (features: Features, name: string, options: UserOptions): Promise<void> {
+  const url = await findDatabaseUrl((await features.loadConfig()).config)
   const password = await readPassword(options)
-  await withDatabase(url, async (app) => {
+  await withDatabase(features, url, async (app) => {
     const user = await createUsers(app, createAccounts({ definitions: [] })).create({
       username: name, password, email: options.email, role: options.admin === true ? 'admin' : 'user'
     }, 'svc user add')
@@ -61,11 +61,11 @@ export async function addUser (name: string, options: UserOptions): Promise<void
 }
 
 /** Runs `svc user password`, which lets a locked-out administrator in again. */
-export async function setPassword (name: string, options: PasswordOptions): Promise<void> {
-  const url = await findDatabaseUrl(loadConfig().config)
+export async function setPassword (features: Features, name: string, options: PasswordOptions): Promise<void> {
+  const url = await findDatabaseUrl((await features.loadConfig()).config)
   const password = await readPassword(options)
   await checkPassword(password)
-  await withDatabase(url, async (app) => {
+  await withDatabase(features, url, async (app) => {
     const hash = await hashPassword(password)
     const { id, username } = await app.orm.em.fork().transactional(async (tx) => {
       const user = await findUser(tx, name)

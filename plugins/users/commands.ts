@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { Features } from '../../core/feature.ts'
 import type { PasswordOptions, UserOptions } from './cli.ts'
 
 const PASSWORD_HELP = `
@@ -8,19 +9,19 @@ The password is asked for, or read from standard input or from SVC_NEW_PASSWORD:
 export const findUserCommand = (program: Command): Command => program.commands.find((command) => command.name() === 'user') ??
   program.command('user').description('make users, set passwords, restore saves')
 
-export function addUserCommands (program: Command): void {
+export function addUserCommands (program: Command, features: Features): void {
   const user = findUserCommand(program)
   user.command('password').description("set a user's password; sessions and client tokens end")
     .argument('<name>', 'the username')
     .option('--password-stdin', 'read the password from standard input, up to the first line end')
     .option('--keep-tokens', 'leave client tokens as they are, with the devices that use them')
     .addHelpText('after', PASSWORD_HELP)
-    .action(async (name: string, options: PasswordOptions) => { await (await import('./cli.ts')).setPassword(name, options) })
+    .action(async (name: string, options: PasswordOptions) => { await (await import('./cli.ts')).setPassword(features, name, options) })
   user.command('add').description('make a user')
     .argument('<name>', "3 to 255 letters, digits, '_' or '-'")
     .option('--admin', 'make an administrator')
     .option('--email <address>', 'email address', '')
     .option('--password-stdin', 'read the password from standard input, up to the first line end')
     .addHelpText('after', PASSWORD_HELP)
-    .action(async (name: string, options: UserOptions) => { await (await import('./cli.ts')).addUser(name, options) })
+    .action(async (name: string, options: UserOptions) => { await (await import('./cli.ts')).addUser(features, name, options) })
 }

@@ -1,16 +1,18 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import fastify, { type FastifyInstance } from 'fastify'
-import { loadFeatures } from '../../core/composition/features.ts'
 import database from '../../core/database/database.ts'
 import { StartError } from '../../core/errors.ts'
+import type { Features } from '../../core/feature.ts'
 import { createAudit } from '../audit/log.ts'
 import { User } from './entities.ts'
 
 /** Runs work on the database without the rest of the server. */
-export async function withDatabase (url: string, work: (app: FastifyInstance) => Promise<void>): Promise<void> {
+export async function withDatabase (
+  features: Features, url: string, work: (app: FastifyInstance) => Promise<void>
+): Promise<void> {
   const app = fastify()
   try {
-    await app.register(database, { url, poolSize: 1, ...await loadFeatures() })
+    await app.register(database, { url, poolSize: 1, ...await features.loadTables() })
     app.decorate('audit', createAudit(app))
     await work(app)
   } finally {

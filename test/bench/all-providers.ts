@@ -31,7 +31,7 @@ async function measure (folder: string, concurrency: number): Promise<Measuremen
   const database = await startEmbeddedPostgres({ dataDir: join(dataDir, 'db'), log: () => {} })
   const sources = await startProviderServers(KEYS)
   try {
-    await migrate({ url: database.url, poolSize: 1, entities: features.entities, migrations: features.migrations })
+    await migrate({ url: database.url, poolSize: 1, ...await features.loadTables() })
     const input: ScanInput = {
       dataDir, libraryDir: library.dir, databaseUrl: database.url, urls: sources.urls, concurrency
     }

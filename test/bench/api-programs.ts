@@ -47,7 +47,7 @@ async function startDatabase (roms: number, ends: Ends): Promise<string> {
   const database = await startEmbeddedPostgres({ dataDir: join(ends.folder, 'db'), log: () => {}, settings })
   ends.add(() => database.stop())
   ends.own(database.pid)
-  await migrate({ url: database.url, poolSize: 1, ...features })
+  await migrate({ url: database.url, poolSize: 1, ...await features.loadTables() })
   const pool = new pg.Pool({ connectionString: database.url, max: 1 })
   await fillLibrary(pool, roms)
   await pool.end()

@@ -11,13 +11,13 @@ import { Agent, request } from 'undici'
 import { renderHeaders } from '../../channels/webhook/src/headers.ts'
 import { renderPayload } from '../../channels/webhook/src/render.ts'
 import { buildApp } from '../../core/app.ts'
-import { loadConfig } from '../../core/config/config.ts'
 import { migrate } from '../../core/database/database.ts'
 import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
 import { transaction } from '../../core/database/transaction.ts'
 import type { App } from '../../core/typebox.ts'
 import { UNREADABLE, sealSettings } from '../../plugins/channels/sealed-settings.ts'
 import { features } from '../../plugins/index.ts'
+import { loadConfig } from '../load-config.ts'
 import { type Timing, time } from './process.ts'
 import type { ReceiverReady } from './deliveries-receiver.ts'
 import { type BenchOptions, createBench } from './options.ts'
@@ -136,7 +136,7 @@ try {
   const database = await startEmbeddedPostgres({ dataDir: join(folder, 'db'), log: () => {} })
   ends.unshift(() => database.stop())
   const { config } = loadConfig({ SVC_DATA_DIR: folder, SVC_AUTH_SECRET_KEY: 'a key for benchmarks only' })
-  await migrate({ url: database.url, poolSize: 1, ...features })
+  await migrate({ url: database.url, poolSize: 1, ...await features.loadTables() })
   const receiver = await startReceiver()
   ends.unshift(() => { receiver.child.disconnect() })
   const app = await buildApp({ config, role: 'worker', databaseUrl: database.url, logger: pino({ level: 'error' }), features })

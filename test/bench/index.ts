@@ -96,7 +96,7 @@ try {
   ends.unshift(() => server.close())
   const database = await startEmbeddedPostgres({ dataDir: join(folder, 'db'), log: () => {} })
   ends.unshift(() => database.stop())
-  await migrate({ url: database.url, poolSize: 1, ...features })
+  await migrate({ url: database.url, poolSize: 1, ...await features.loadTables() })
   const { port } = server.address() as AddressInfo
   const input: IndexBuildInput = {
     url: `http://127.0.0.1:${port}/metadata.zip`, databaseUrl: database.url, records: RECORDS, lookups: LOOKUPS

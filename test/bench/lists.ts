@@ -183,7 +183,7 @@ async function measure (roms: number, rows: readonly Row[]): Promise<Map<string,
     const database = await startEmbeddedPostgres({ dataDir, log: () => {}, settings: { fsync: 'off' } })
     ends.unshift(() => database.stop())
     guard.watch({ pids: [database.pid], folder })
-    await migrate({ url: database.url, poolSize: 1, ...features })
+    await migrate({ url: database.url, poolSize: 1, ...await features.loadTables() })
     const client = new pg.Client({ connectionString: superuserUrl(dataDir, database.url) })
     await client.connect()
     ends.unshift(() => client.end())

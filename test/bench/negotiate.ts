@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { pino } from 'pino'
 import { buildApp } from '../../core/app.ts'
-import { loadConfig } from '../../core/config/config.ts'
 import { migrate } from '../../core/database/database.ts'
 import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
 import { migrateJobs } from '../../core/jobs/boss.ts'
 import { SCOPES } from '../../core/access/scopes.ts'
 import { sha256 } from '../../core/access/secrets.ts'
 import { features } from '../../plugins/index.ts'
+import { loadConfig } from '../load-config.ts'
 import { superuserUrl } from '../superuser.ts'
 import { type BenchOptions, createBench } from './options.ts'
 import { type Measurement, report } from './report.ts'
@@ -168,7 +168,7 @@ const pool = new pg.Pool({ connectionString: superuserUrl(join(folder, 'db'), da
 // The database may stop before the connection notices its own end.
 pool.on('error', () => {})
 try {
-  await migrate({ url: database.url, poolSize: 1, ...features })
+  await migrate({ url: database.url, poolSize: 1, ...await features.loadTables() })
   await migrateJobs(database.url, (err) => { throw err })
   await pool.query('create extension pg_stat_statements')
   const { config } = loadConfig({ SVC_DATA_DIR: join(folder, 'data'), SVC_AUTH_SECRET_KEY: 'a key for this run only' })

@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox'
 import fastify, { type InjectOptions } from 'fastify'
 import t, { type Test } from 'tap'
 import { nameSchemas } from '../../core/web/components.ts'
-import documentedStatuses from '../documented-statuses.ts'
+import { checkStatuses } from '../documented-statuses.ts'
 import { type TestApp, buildTestApp, shareTestApp } from '../support.ts'
 
 const fresh = shareTestApp(t)
@@ -206,7 +206,7 @@ t.test('client generators get wide integers, optional properties and unique name
 
 t.test('a status that the document does not name fails its test', async (t) => {
   const app = fastify()
-  await app.register(documentedStatuses)
+  await checkStatuses(app)
   const schema: object = { operationId: 'addThing', response: { 200: Type.Null() } }
   app.post('/things', { schema, config: { public: true, csrfExempt: true } },
     async ({ headers }, reply) => reply.code(Number(headers.wanted)).send({ detail: 'x' }))

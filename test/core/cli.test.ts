@@ -8,7 +8,7 @@ import t from 'tap'
 import { renderTable } from '../../plugins/plugins/cli.ts'
 import { findAdded } from '../../plugins/plugins/npm.ts'
 import { createProgram } from '../../core/cli/program.ts'
-import { commands } from '../../core/composition/commands.ts'
+import { features } from '../../plugins/index.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 import { NODE_LEVEL } from '../../core/loader/process/node-level.ts'
 import { WEB_FLAGS } from '../../core/node-flags.ts'
@@ -19,17 +19,17 @@ import { KEY, KINDS, addCreated, createTested, seeListed } from './created-plugi
 const execute = promisify(execFile)
 
 t.test('every command has a description', async (t) => {
-  const program = createProgram('1.2.3', commands)
+  const program = createProgram('1.2.3', features)
   const names = program.commands.map((command) => command.name())
-  t.same(names, ['start', 'web', 'worker', 'migrate', 'database', 'config', 'scan', 'export', 'tasks', 'trash', 'plugins', 'user',
-    'backup', 'restore', 'doctor'])
+  t.same(names, ['start', 'web', 'worker', 'migrate', 'database', 'config', 'user', 'scan', 'export', 'tasks', 'trash', 'plugins', 'backup',
+    'restore', 'doctor'])
   for (const command of program.commands) t.ok(command.description().length > 5, command.name())
   t.match(program.helpInformation(), '--data-dir <folder>')
 })
 
 t.test('an unknown command and a wrong value are wrong usage', async (t) => {
   for (const args of [['fly'], ['scan', '--type', 'x'], ['scan', '--rom', '0'], ['export']]) {
-    const program = createProgram('1.2.3', commands)
+    const program = createProgram('1.2.3', features)
     for (const command of [program, ...program.commands]) command.configureOutput({ writeErr: () => {} })
     await t.rejects(program.parseAsync(args, { from: 'user' }), CommanderError, args.join(' '))
   }
@@ -93,7 +93,7 @@ t.test('a created plugin passes its own tests and is listed, without an edit', a
 t.test('a plugin is not created with an invalid or taken key, nor over files', async (t) => {
   const folder = t.testdir({ full: { 'notes.txt': 'mine' } })
   const create = async (...args: string[]) => {
-    const program = createProgram('1.2.3', commands)
+    const program = createProgram('1.2.3', features)
     await program.parseAsync(['--data-dir', join(folder, 'data'), 'plugins', 'create', ...args], { from: 'user' })
   }
   await t.rejects(create('provider', 'Tide'), { exitCode: 2, message: /'Tide' is no key of a plugin\. Use lower-case letters/ })
@@ -107,7 +107,7 @@ t.test('a plugin is not created with an invalid or taken key, nor over files', a
 t.test('a command uses the stripped code of its data directory from the start', async (t) => {
   const digest = (text: string) => hash('sha256', text)
   const text = 'console.log("without types")'
-  const entry = digest(readFileSync(join(SERVER_DIR, 'core', 'cli', 'main.ts'), 'utf8'))
+  const entry = digest(readFileSync(join(SERVER_DIR, 'core', 'composition', 'main.ts'), 'utf8'))
   const holding = (file: string) => ({ run: { stripped: { complete: '', [entry]: file } } })
   const started = () => holding(digest(text) + text)
   const folder = t.testdir({

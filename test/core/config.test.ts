@@ -3,10 +3,16 @@ import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { basePath, coerceText, listSettings, loadConfig, renderConfig, shareableBaseUrl } from '../../core/config/config.ts'
-import { ConfigSchema } from '../../core/config/schema.ts'
+import { basePath, coerceText, listSettings, renderConfig, shareableBaseUrl } from '../../core/config/config.ts'
+import { createConfigSchema } from '../../core/config/schema.ts'
+import { features } from '../../plugins/index.ts'
+import { excludeConfig } from '../../plugins/library/config.ts'
+import { emulatorjsConfig } from '../../plugins/settings/config.ts'
+import { tasksConfig } from '../../plugins/tasks/config.ts'
+import { loadConfig } from '../load-config.ts'
 
 const KEY = 'a key for tests only'
+const SETTINGS = listSettings(createConfigSchema(await features.loadSections()))
 
 /** Loads a data directory with this config.yml. */
 function load (t: Pick<Test, 'testdir'>, yaml: string | null, env: Record<string, string> = {}) {
@@ -75,7 +81,7 @@ t.test('all errors are reported at once', async (t) => {
 })
 
 t.test('a wrong text is explained in words, for every setting with a format', async (t) => {
-  const formatted = listSettings(ConfigSchema).filter(({ schema, env }) =>
+  const formatted = SETTINGS.filter(({ schema, env }) =>
     env !== undefined && [schema.format, schema.items?.format].some((format) => format !== undefined))
   t.ok(formatted.length > 15)
   for (const { env = '' } of formatted) {
@@ -83,7 +89,7 @@ t.test('a wrong text is explained in words, for every setting with a format', as
     t.match(message, new RegExp(`^${env}: .* is not .*(such as|without) .*\\. Set it to `), env)
     t.notMatch(message, /\^|\\S|\[\^/, env)
   }
-  for (const { path, schema } of listSettings(ConfigSchema)) {
+  for (const { path, schema } of SETTINGS) {
     t.notOk(schema.pattern ?? schema.items?.pattern, `${path.join('.')} has a format in place of a regular expression`)
   }
 })
@@ -100,7 +106,7 @@ t.test('an impossible address, proxy or schedule is refused', async (t) => {
     t.match(message, /^SCHEDULED_RESCAN_CRON: ".*" is not five cron fields .*remove it to use "0 3 \* \* \*"\.$/, cron)
   }
   for (const cron of ['*/5 0-6,22 1,15 jan-MAR mon-fri', '0 3 L * 5#2', 'H H(0-5) * * 7', '0-30/10 * * * ?']) {
-    t.equal(load(t, null, { SCHEDULED_RESCAN_CRON: cron }).config.tasks.scheduled_rescan_cron, cron)
+    t.equal(tasksConfig.of(load(t, null, { SCHEDULED_RESCAN_CRON: cron }).config).scheduled_rescan_cron, cron)
   }
   t.match(failureOf(t, null, { SCHEDULED_UPDATE_LAUNCHBOX_METADATA_CRON: '99 4 * * *' }),
     /^SCHEDULED_UPDATE_LAUNCHBOX_METADATA_CRON: "99 4 \* \* \*" is not five cron fields .*\. Correct it or remove it\.$/)
@@ -187,9 +193,8 @@ t.test('the printed configuration names every variable and masks every secret', 
 })
 
 t.test('every setting has a description, and its own variable', async (t) => {
-  const settings = listSettings(ConfigSchema)
-  for (const { path, schema } of settings) t.match(schema.description, /\S/, path.join('.'))
-  const variables = settings.flatMap(({ env }) => env ?? [])
+  for (const { path, schema } of SETTINGS) t.match(schema.description, /\S/, path.join('.'))
+  const variables = SETTINGS.flatMap(({ env }) => env ?? [])
   t.equal(new Set(variables).size, variables.length)
 })
 
@@ -205,17 +210,17 @@ t.test('live sections follow the file; all others stay as they were', async (t) 
   const write = (text: string) => { writeFileSync(join(dataDir, 'config.yml'), text) }
   const { config } = loadConfig(environment)
   const before = { ...config }
-  const { exclude } = config
-  t.equal(config.exclude, exclude, 'nothing is read anew while the file stays as it is')
+  const exclude = excludeConfig.of(config)
+  t.equal(excludeConfig.of(config), exclude, 'nothing is read anew while the file stays as it is')
   write('exclude: { platforms: [a, b] }\nserver: { port: 82 }\nscan: { priority: { language: [de] } }\n')
-  t.same(config.exclude.platforms, ['a', 'b'])
+  t.same(excludeConfig.of(config).platforms, ['a', 'b'])
   t.equal(config.server.port, 81)
   t.same(config.scan.priority.language, ['fr'], 'a variable still wins')
-  t.same(before.exclude.platforms, ['a'], 'a copy is a state of it')
-  t.throws(() => { Object.assign(config.exclude, { platforms: [] }) }, TypeError)
+  t.same(excludeConfig.of(before).platforms, ['a'], 'a copy is a state of it')
+  t.throws(() => { Object.assign(excludeConfig.of(config), { platforms: [] }) }, TypeError)
   t.throws(() => { Object.assign(config, { exclude }) }, TypeError)
   unlinkSync(join(dataDir, 'config.yml'))
-  t.same(config.exclude.platforms, [])
+  t.same(excludeConfig.of(config).platforms, [])
 })
 
 t.test('an unusable file keeps the former settings and reports the reason', async (t) => {
@@ -224,12 +229,12 @@ t.test('an unusable file keeps the former settings and reports the reason', asyn
   const { config } = loadConfig({ SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: KEY })
   t.equal(config.file.findProblem(), null)
   write('exclude: { platforms: [a')
-  t.same(config.exclude.platforms, ['a'])
+  t.same(excludeConfig.of(config).platforms, ['a'])
   t.match(config.file.findProblem(), /is not valid YAML/)
   write('exclude: { platforms: 12 }')
   t.match(config.file.findProblem(), /^exclude\.platforms in .*: 12 is not a list/)
   write('exclude: { platforms: [b, c] }')
-  t.same(config.exclude.platforms, ['b', 'c'])
+  t.same(excludeConfig.of(config).platforms, ['b', 'c'])
   t.equal(config.file.findProblem(), null)
 })
 
@@ -250,7 +255,7 @@ emulatorjs: { debug: true, cache_limit: null, disable_auto_unload: true, disable
 streaming: { enabled: true, containers: [{ platform: ps2, host: 'https://a.example', broker_host: b, label: One }] }
 `)
   t.same(warnings, [])
-  t.equal(config.emulatorjs.settings.default?.volume, 0.5)
+  t.equal(emulatorjsConfig.of(config).settings.default?.volume, 0.5)
   t.same(config.scan.priority.cover, [], 'no order of its own is another thing than none at all')
   t.notMatch(renderConfig(config), 'hunter2')
 })

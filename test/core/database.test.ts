@@ -9,8 +9,9 @@ import { features } from '../../plugins/index.ts'
 import { createTestDatabase } from '../support.ts'
 import { until } from '../until.ts'
 
-const optionsOf = (url: string) => ({ url, poolSize: 2, ...features })
-const names = features.migrations.map(({ name }) => name)
+const tables = await features.loadTables()
+const optionsOf = (url: string) => ({ url, poolSize: 2, ...tables })
+const names = tables.migrations.map(({ name }) => name)
 
 async function connect (t: Pick<Test, 'teardown'>, url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url })

@@ -3,10 +3,12 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { type Config, loadConfig } from '../../core/config/config.ts'
+import type { Config } from '../../core/config/config.ts'
 import { StartError } from '../../core/errors.ts'
 import { createLogger } from '../../core/log.ts'
 import { prepareDatabase } from '../../core/server.ts'
+import { features } from '../../plugins/index.ts'
+import { loadConfig } from '../load-config.ts'
 import { runSvc, settings } from '../e2e/server.ts'
 import { createTestDatabase } from '../support.ts'
 
@@ -17,7 +19,7 @@ const configOf = (dataDir: string): Config =>
   loadConfig({ SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: 'a key for tests only' }).config
 
 const prepare = (config: Config, databaseUrl: string) =>
-  prepareDatabase({ config, databaseUrl, log: createLogger(config, 'test') })
+  prepareDatabase(features, { config, databaseUrl, log: createLogger(config, 'test') })
 
 async function addSave (dataDir: string): Promise<void> {
   const path = join(dataDir, 'assets', SAVE)

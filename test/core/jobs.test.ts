@@ -22,7 +22,7 @@ type Define = (jobs: Jobs) => void
 async function start (t: Pick<Test, 'teardown'>, url: string, works: boolean, define: Define): Promise<Jobs & { close (): Promise<void> }> {
   const app = fastify()
   await app.register(errorHandler)
-  await app.register(database, { url, poolSize: 2, ...features })
+  await app.register(database, { url, poolSize: 2, ...await features.loadTables() })
   await app.register(workers, { url, role: works ? 'worker' : 'web', isSupervised: false })
   await app.register(jobs, { url, works })
   define(app.jobs)
@@ -252,7 +252,7 @@ t.test('a queue cannot be defined twice', async (t) => {
   const url = await createTestDatabase(t)
   const app = fastify()
   t.teardown(() => app.close())
-  await app.register(database, { url, poolSize: 2, ...features })
+  await app.register(database, { url, poolSize: 2, ...await features.loadTables() })
   await app.register(workers, { url, role: 'web', isSupervised: false })
   await app.register(jobs, { url, works: false })
   const definition = { concurrency: 1, timeoutSeconds: 1, run: async () => null }

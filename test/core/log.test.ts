@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream'
 import t, { type Test } from 'tap'
-import { loadConfig } from '../../core/config/config.ts'
 import { createLogger, createRequestLogger, maskUrl, passLine, readLines } from '../../core/log.ts'
 import { asRequest } from '../../core/request-id.ts'
+import { loadConfig } from '../load-config.ts'
 
 function build (t: Pick<Test, 'testdir'>, level = 'info') {
   const lines: string[] = []

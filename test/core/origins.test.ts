@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { loadConfig } from '../../core/config/config.ts'
 import { type TestApp, shareTestApp } from '../support.ts'
+import { loadConfig } from '../load-config.ts'
 
 const NAMED = 'https://app.example.org'
 const OTHER = 'https://evil.example.org'

@@ -1,7 +1,7 @@
 import fastify from 'fastify'
 import t from 'tap'
-import { loadConfig } from '../../core/config/config.ts'
 import { createPageRoutes } from '../../core/web/pages/page.ts'
+import { loadConfig } from '../load-config.ts'
 
 t.test('a page loads its parts below the base URL, and its script is unchanged', async (t) => {
   const folder = t.testdir({

@@ -5,9 +5,9 @@ import { writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { loadConfig } from '../../core/config/config.ts'
 import { closeUntaken } from '../../core/supervisor/connection-handover.ts'
 import { checkPort } from '../../core/supervisor/port.ts'
+import { loadConfig } from '../load-config.ts'
 
 /** Greets each client. When told to close, it waits for a file and reads its messages only then. */
 const WORKER = `import { existsSync } from 'node:fs'

@@ -14,7 +14,7 @@ async function build (t: Test, limits: Partial<typeof REQUEST_LIMITS> = {}) {
   await app.register(errorHandler)
   const url = await createTestDatabase(t)
   await app.register(database, {
-    url, poolSize: 4, ...features, limits: { ...REQUEST_LIMITS, ...limits }
+    url, poolSize: 4, ...await features.loadTables(), limits: { ...REQUEST_LIMITS, ...limits }
   })
   await app.pg.query("insert into throttles (key) values ('a'), ('b')")
   return app

@@ -2,9 +2,9 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { loadConfig } from '../../core/config/config.ts'
 import { nameCredentials, readPluginConfig } from '../../core/loader/plugin-config.ts'
 import { createVariableOwners } from '../../core/loader/plugin-variables.ts'
+import { loadConfig } from '../load-config.ts'
 
 const schema = Type.Object({
   enabled: Type.Boolean({ default: true, env: 'DEMO_ENABLED' }),

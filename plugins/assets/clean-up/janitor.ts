@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
 import { conflict } from '../../../core/errors.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
+import { assetsConfig } from '../config.ts'
 import type { TaskDefinition } from '../../tasks/definitions.ts'
 import { deleteExpiredAccounts } from '../restore/deleted-account-rows.ts'
 import { FIRST_HOUR_MS, findDoubt } from './safety-checks.ts'
@@ -82,9 +83,9 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
 
   async function remove (): Promise<number> {
     const gone = [
-      ...await deleteOlderThan(app.pg, config.assets.versions_kept_days),
+      ...await deleteOlderThan(app.pg, assetsConfig.of(config).versions_kept_days),
       ...await deleteExpiredAccounts(app.pg),
-      ...await deleteThinned(app.orm.em.fork(), config.assets.versions_kept)
+      ...await deleteThinned(app.orm.em.fork(), assetsConfig.of(config).versions_kept)
     ]
     await files.remove(gone)
     return gone.length

@@ -7,6 +7,7 @@ import { ApiError, badRequest, notFound } from '../../../core/errors.ts'
 import { escapeLike } from '../../../core/database/columns.ts'
 import { requireTime } from '../../../core/database/times.ts'
 import { formatDate } from '../../../core/typebox.ts'
+import { assetsConfig } from '../config.ts'
 import type { ActingDevice, DeviceStamps } from '../device-sync/device-stamps.ts'
 import { Asset, type AssetKind } from '../entities.ts'
 import type { StagedFile } from '../asset-files.ts'
@@ -219,7 +220,7 @@ export function createUploads (
   async function autoClean (writing: Writing, upload: Upload, asset: Asset): Promise<void> {
     const { input: { autocleanup: isWanted, autocleanup_limit: limit = 10 }, slot } = upload
     if (isWanted !== true || slot === null) return
-    const kept = Math.min(Math.max(limit, 1), config.assets.max_autocleanup_limit)
+    const kept = Math.min(Math.max(limit, 1), assetsConfig.of(config).max_autocleanup_limit)
     const peers = await findPeers(writing, upload)
     await cleanUp(writing, peers.slice(kept).filter((peer) => peer !== asset))
   }

@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
 import { ApiError, conflict } from '../../../core/errors.ts'
+import { assetsConfig } from '../config.ts'
 import { Device } from '../../devices/entities.ts'
 import { Rom } from '../../roms/entities.ts'
 import { User } from '../../users/entities.ts'
@@ -63,7 +64,7 @@ const contentOf = (from: Pick<Asset, 'file_size_bytes' | 'sha1'> & { content_has
 })
 
 export function createWrites (app: FastifyInstance, config: Config, files: Files) {
-  const { quota_bytes: quota, versions_kept: kept } = config.assets
+  const { quota_bytes: quota, versions_kept: kept } = assetsConfig.of(config)
 
   async function removeFiles (paths: readonly string[]): Promise<void> {
     await files.remove(paths).catch((err: unknown) => { app.log.warn({ err }, 'files nobody needs could not be removed') })

@@ -2,21 +2,13 @@ import { Type } from '@sinclair/typebox'
 import { ApiError } from '../../../core/errors.ts'
 import { ErrorSchema, type Routes } from '../../../core/typebox.ts'
 import { readBasic } from '../sign-in/basic.ts'
-import type { createOauth } from '../sign-in/oauth.ts'
-import type { createResets } from '../passwords/reset.ts'
+import type { Entrances } from '../plugin.ts'
 import {
   ForgotPasswordSchema, LogoutSchema, ResetPasswordSchema, SignInFormSchema, TokenFormSchema, TokenSchema
 } from '../schemas.ts'
-import type { SignIn } from '../sign-in/sign-in.ts'
 
 const tags = ['auth']
 const FORM = ['application/x-www-form-urlencoded']
-
-export interface Entrances {
-  signIn: SignIn
-  oauth: ReturnType<typeof createOauth>
-  resets: ReturnType<typeof createResets>
-}
 
 const createRoutes = ({ signIn, oauth, resets }: Entrances): Routes => async (app) => {
   app.post('/api/login', {

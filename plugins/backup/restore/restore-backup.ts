@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Config } from '../../../core/config/config.ts'
 import type { Environment } from '../../../core/config/environment.ts'
 import { StartError } from '../../../core/errors.ts'
+import type { Features } from '../../../core/feature.ts'
 import { isPresent } from '../../../core/files/safe-path.ts'
 import { lockDataDir } from '../../../core/supervisor/lock.ts'
 import type { Ending, Manifest } from '../archive/manifest.ts'
@@ -13,7 +14,7 @@ import { stampOf } from '../backup-folder.ts'
 import type { Progress } from '../progress.ts'
 import { stopTasks, withClient } from '../rows.ts'
 import { journalOf, newDirOf, stagingOf } from './journal.ts'
-import { SECRET_FILES, loadStaged, stageFile, stageSecrets, copyMissing } from './stage-files.ts'
+import { SECRET_FILES, stageFile, stageSecrets, copyMissing } from './stage-files.ts'
 import { type Swap, decideSwap, finishSwap } from './swap-data.ts'
 import { type Target, openTarget } from './target-database.ts'
 
@@ -21,6 +22,7 @@ export interface RestoreJob {
   path: string
   dataDir: string
   environment: Environment
+  loadConfig: Features['loadConfig']
   /** True if the secret key and config.yml of the archive are not restored. */
   withoutSecrets: boolean
   /** Prefix of the folder that keeps the former state. */
@@ -165,7 +167,8 @@ export async function replaceState (job: RestoreJob): Promise<RestoreResult> {
     const passphrase = environment.SVC_BACKUP_PASSPHRASE
     await stageSecrets(dataDir, newDir, { found: secrets, isSealed, passphrase, isLeftOut: job.withoutSecrets })
     const stamp = stampOf(new Date())
-    const { ending, migrated, swap } = await stageAll(job, loadStaged(newDir, environment), manifest, stamp)
+    const { config } = await job.loadConfig({ ...environment, SVC_DATA_DIR: newDir })
+    const { ending, migrated, swap } = await stageAll(job, config, manifest, stamp)
     const names = await filter(NAMES[manifest.holds], (name) => isPresent(join(newDir, name)))
     const kept = `${job.keptAs}-${stamp}`
     const hadSome = (await filter(names, (name) => isPresent(join(dataDir, name)))).length > 0

@@ -2,8 +2,6 @@ import { createWriteStream } from 'node:fs'
 import { copyFile, link, mkdir, opendir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { type Config, loadConfig } from '../../../core/config/config.ts'
-import type { Environment } from '../../../core/config/environment.ts'
 import { StartError } from '../../../core/errors.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import { openWith } from '../seal-secrets.ts'
@@ -42,10 +40,6 @@ export async function stageSecrets (dataDir: string, newDir: string, source: Sec
     }
   }
 }
-
-/** Loads the configuration of the restored server. */
-export const loadStaged = (newDir: string, environment: Environment): Config =>
-  loadConfig({ ...environment, SVC_DATA_DIR: newDir }).config
 
 /** Writes a file of the archive and flushes it to disk. */
 export async function stageFile (newDir: string, path: string, content: AsyncIterable<Uint8Array>): Promise<void> {

@@ -9,6 +9,7 @@ import { readPreferences } from '../../../core/loader/context.ts'
 import { createMemo } from '../../../core/loader/memo.ts'
 import { createIndex } from '../../../core/loader/plugin-index.ts'
 import { USER_AGENT } from '../../../core/loader/services.ts'
+import { tasksConfig } from '../../tasks/config.ts'
 import type { TaskDefinition } from '../../tasks/definitions.ts'
 import { type Title, isShopId, toIndexEntries } from './title.ts'
 
@@ -59,9 +60,9 @@ export function createTitles (app: FastifyInstance, config: Config) {
     description: 'Downloads the Switch titles that the feed for Tinfoil contains',
     type: 'update',
     group: 'scheduled',
-    enabled: config.tasks.update_switch_titledb,
+    enabled: tasksConfig.of(config).update_switch_titledb,
     manual_run: true,
-    cron_string: config.tasks.update_switch_titledb_cron,
+    cron_string: tasksConfig.of(config).update_switch_titledb_cron,
     destructive: false,
     isSingle: true,
     timeoutSeconds: TIMEOUT_SECONDS,

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
+import { systemConfig } from '../../platforms/config.ts'
 import { LibraryUnreadableError } from '../../library/directory.ts'
 import { romsPath } from '../../library/structure.ts'
 import { Platform } from '../../platforms/entities.ts'
@@ -26,7 +27,7 @@ export async function scanEntries (
   progress.add({ total_platforms: rows.length, total_roms: rows.length * names.length * libraries.length })
 
   async function scanIn ({ root, structure }: Library, row: Platform): Promise<void> {
-    const facts = app.platforms.facts(row, config.system)
+    const facts = app.platforms.facts(row, systemConfig.of(config))
     const platform = toScannedPlatform(row, facts, root.id, romsPath(structure, row.fs_slug))
     progress.platform(platform.name)
     try {

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
 import { LibraryUnreadableError, readLibraryDirectory } from '../../library/directory.ts'
 import { PathRefusedError } from '../../../core/files/safe-path.ts'
+import { systemConfig } from '../../platforms/config.ts'
 import { firmwarePath, romsPath } from '../../library/structure.ts'
 import { isPlatformIdentified } from '../../platforms/views.ts'
 import { roomsOf } from '../../permissions/audience-rooms.ts'
@@ -69,8 +70,8 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
   /** Scans one platform folder. @returns the platform's id; null if its ROMs could not be read */
   async function scanFolder (folder: string, { root, structure }: Library, type: ScanType): Promise<number | null> {
     const em = app.orm.em.fork()
-    const { platform: row, isNew } = await app.platforms.ensure(em, folder, config.system)
-    const facts = app.platforms.facts(row, config.system)
+    const { platform: row, isNew } = await app.platforms.ensure(em, folder, systemConfig.of(config))
+    const facts = app.platforms.facts(row, systemConfig.of(config))
     const platform = toScannedPlatform(row, facts, root.id, romsPath(structure, folder))
     await upsertFolder(app.pg, platform, null)
     progress.platform(platform.name)

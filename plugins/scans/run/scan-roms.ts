@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
+import { systemConfig } from '../../platforms/config.ts'
 import { LibraryUnreadableError } from '../../library/directory.ts'
 import { romsPath } from '../../library/structure.ts'
 import { Rom } from '../../roms/entities.ts'
@@ -42,7 +43,7 @@ export async function scanRoms (
       progress.problem({ platform: fsSlug, path: '', reason: `the library of ${own.length} of its ROMs cannot be read` })
       continue
     }
-    const facts = app.platforms.facts(row, config.system)
+    const facts = app.platforms.facts(row, systemConfig.of(config))
     const platform = toScannedPlatform(row, facts, library.root.id, romsPath(library.structure, fsSlug))
     progress.platform(platform.name)
     const ownIds = own.map((rom) => rom.id)

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
+import { syncConfig } from '../config.ts'
 import type { Device } from '../../devices/entities.ts'
 import { loadOwned } from '../load-device.ts'
 import { knownHostsFile } from '../sync-folders.ts'
@@ -28,7 +29,7 @@ export function createSshSync (app: FastifyInstance, config: Config, run: Runner
   async function connect (device: Device, isAdmin: boolean, signal: AbortSignal) {
     const settings = await readSshSettings(config, app.secrets, device, isAdmin)
     const known = await readKnownKeys(knownHostsFile(config), settings.host, settings.port)
-    const rules = { is_admin: isAdmin, networks: config.sync.ssh_networks, known_keys: known }
+    const rules = { is_admin: isAdmin, networks: syncConfig.of(config).ssh_networks, known_keys: known }
     const connection = await connectSsh(settings, rules, signal)
     try {
       if (known.length === 0) await pin(device, settings, connection)

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { listDeleted, restoreDeleted } from '../../../plugins/assets/cli.ts'
+import { features } from '../../../plugins/index.ts'
 import { addUser, setPassword } from '../../../plugins/users/cli.ts'
 import { type TestApp, shareTestApp } from '../../support.ts'
 import { type AssetItem, createClient, listStored } from './support.ts'
@@ -77,7 +78,7 @@ t.test('the command line lists and restores deleted accounts, and audits the res
   const test = await fresh(t)
   const { app } = test
   const run = (command: () => Promise<void>) => print(t, test, command)
-  t.equal(await run(listDeleted), 'There is nothing to restore.\n')
+  t.equal(await run(() => listDeleted(features)), 'There is nothing to restore.\n')
 
   const rom = await addRom(test, { fs_name: 'Game.sfc' })
   const alice = createClient(test, await test.createUser('alice'))
@@ -92,17 +93,17 @@ t.test('the command line lists and restores deleted accounts, and audits the res
   await app.pg.query('delete from platforms')
   const again = await addRom(test, { fs_name: 'Game.sfc' })
 
-  const [, accountId] = /^(\d+) {2}alice: 2 saves, 0 states, 0 screenshots, until \d{4}-\d\d-\d\d\n$/.exec(await run(listDeleted)) ?? []
+  const [, accountId] = /^(\d+) {2}alice: 2 saves, 0 states, 0 screenshots, until \d{4}-\d\d-\d\d\n$/.exec(await run(() => listDeleted(features))) ?? []
   t.ok(accountId)
-  await t.rejects(run(() => restoreDeleted(Number(accountId), 'nobody')), { message: /There is no user 'nobody'\. .*svc user add/ })
-  t.equal(await run(() => restoreDeleted(Number(accountId), 'BOB')),
+  await t.rejects(run(() => restoreDeleted(features, Number(accountId), 'nobody')), { message: /There is no user 'nobody'\. .*svc user add/ })
+  t.equal(await run(() => restoreDeleted(features, Number(accountId), 'BOB')),
     "2 saves, states and screenshots of 'alice' are now those of 'bob'.\n")
   t.match(await bob.get(`/api/saves/${save.id}`), { rom_id: again, file_name: 'Game.srm' }, 'it belongs to the ROM of its name')
   t.equal(await bob.content(`/api/saves/${save.id}/content`), 'one')
   const { rows } = await app.pg.query("select username, details from audit_events where event = 'user.uploads_restored'")
   t.same(rows, [{ username: '', details: { by: 'svc user restore', user_id: bobId, username: 'alice', restored: 2 } }])
-  await t.rejects(run(() => restoreDeleted(Number(accountId), 'bob')), { message: /not found/ })
-  t.equal(await run(listDeleted), 'There is nothing to restore.\n')
+  await t.rejects(run(() => restoreDeleted(features, Number(accountId), 'bob')), { message: /not found/ })
+  t.equal(await run(() => listDeleted(features)), 'There is nothing to restore.\n')
 })
 
 t.test('the command line audits new accounts and passwords without the password', async (t) => {
@@ -110,9 +111,9 @@ t.test('the command line audits new accounts and passwords without the password'
   const run = (command: () => Promise<void>) => print(t, test, command)
   process.env.SVC_NEW_PASSWORD = 'a long enough one'
   t.teardown(() => { Reflect.deleteProperty(process.env, 'SVC_NEW_PASSWORD') })
-  await run(() => addUser('Carol', { email: '', admin: true }))
-  await run(() => setPassword('carol', {}))
-  await t.rejects(run(() => setPassword('nobody', {})), { message: /There is no user 'nobody'/ })
+  await run(() => addUser(features, 'Carol', { email: '', admin: true }))
+  await run(() => setPassword(features, 'carol', {}))
+  await t.rejects(run(() => setPassword(features, 'nobody', {})), { message: /There is no user 'nobody'/ })
   const { rows } = await test.app.pg.query(`select event, user_id, username, address, details from audit_events
     where details ->> 'by' like 'svc user %' order by id`)
   const { rows: [carol] } = await test.app.pg.query<{ id: number }>("select id from users where username = 'carol'")

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { mock } from 'node:test'
 import type { Socket } from 'socket.io-client'
 import t, { type Test } from 'tap'
+import { features } from '../../../plugins/index.ts'
 import { setPassword } from '../../../plugins/users/cli.ts'
 import { userRoom } from '../../../core/sockets/sockets.ts'
 import { type TestApp, buildTestApp } from '../../support.ts'
@@ -63,7 +64,7 @@ async function setByCommand (t: Pick<Test, 'testdir' | 'teardown'>, name: string
   const env = { SVC_DATABASE_URL: databaseUrl, SVC_DATA_DIR: t.testdir({}), SVC_NEW_PASSWORD: 'a new password' }
   Object.assign(process.env, env)
   t.teardown(() => { for (const name of Object.keys(env)) Reflect.deleteProperty(process.env, name) })
-  await setPassword(name, { keepTokens })
+  await setPassword(features, name, { keepTokens })
 }
 
 interface Owner { id: number, headers: Record<string, string> }

@@ -1,5 +1,6 @@
 import { io } from 'socket.io-client'
 import t from 'tap'
+import { features } from '../../../plugins/index.ts'
 import { setPassword } from '../../../plugins/users/cli.ts'
 import { createJwts } from '../../../plugins/auth/jwt.ts'
 import { type TestApp, buildTestApp } from '../../support.ts'
@@ -151,12 +152,12 @@ t.test('a forgotten password', async (t) => {
     const env = { SVC_DATABASE_URL: databaseUrl, SVC_DATA_DIR: t.testdir({}), SVC_NEW_PASSWORD: 'from the shell' }
     Object.assign(process.env, env)
     t.teardown(() => { for (const name of Object.keys(env)) Reflect.deleteProperty(process.env, name) })
-    await setPassword('ALICE', {})
+    await setPassword(features, 'ALICE', {})
     t.equal(await status(session), 401)
     t.equal(await status(basicHeaders('alice', 'from the shell')), 200)
-    await t.rejects(setPassword('nobody', {}), { message: /There is no user 'nobody'/ })
+    await t.rejects(setPassword(features, 'nobody', {}), { message: /There is no user 'nobody'/ })
     process.env.SVC_NEW_PASSWORD = 'seven77'
-    await t.rejects(setPassword('alice', {}), { message: /8 to 255/ })
+    await t.rejects(setPassword(features, 'alice', {}), { message: /8 to 255/ })
   })
 })
 

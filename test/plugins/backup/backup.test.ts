@@ -17,6 +17,7 @@ import { restoreBackup } from '../../../plugins/backup/restore/restore-backup.ts
 import { decideSwap, endSwap } from '../../../plugins/backup/restore/swap-data.ts'
 import { openWith } from '../../../plugins/backup/seal-secrets.ts'
 import { dropUnusedParts } from '../../../plugins/backup/prune-parts.ts'
+import { features } from '../../../plugins/index.ts'
 import { migrations } from '../../../plugins/migrations.ts'
 import { runSvc, settings } from '../../e2e/server.ts'
 import { makeFolder } from '../../folder.ts'
@@ -50,6 +51,7 @@ const restore = (path: string, dataDir: string, more: Record<string, string> = {
   path,
   dataDir,
   environment: { SVC_DATA_DIR: dataDir, SVC_BACKUP_PASSPHRASE: PASSPHRASE, ...more },
+  loadConfig: features.loadConfig,
   withoutSecrets: false,
   keptAs: 'before-restore',
   goesOn: false,

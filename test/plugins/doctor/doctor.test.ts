@@ -13,6 +13,8 @@ import type { Finding, Patient } from '../../../plugins/doctor/finding.ts'
 import { examineLibraries } from '../../../plugins/doctor/libraries.ts'
 import { examineMail } from '../../../plugins/doctor/mail.ts'
 import { examineZone } from '../../../plugins/doctor/zone.ts'
+import { features } from '../../../plugins/index.ts'
+import { mailConfig } from '../../../plugins/mail/config.ts'
 import { runSvc, settings } from '../../e2e/server.ts'
 import { makeFolder } from '../../folder.ts'
 import { type TestApp, shareTestApp } from '../../support.ts'
@@ -24,7 +26,7 @@ const READABLE = { roms: { snes: { 'a.sfc': 'a' } } }
 
 /** Returns the input for a server that does not run, unless `state` says so. */
 const patientOf = ({ config }: Pick<TestApp, 'config'>, more: Partial<Patient> = {}): Patient =>
-  ({ config, settings: {}, state: null, mailTo: null, ...more })
+  ({ features, config, settings: {}, state: null, mailTo: null, ...more })
 
 const stateOf = (url: string): NonNullable<Patient['state']> =>
   ({ pid: process.pid, started_at: '', url, port: Number(new URL(url).port), database_url: '' })
@@ -164,9 +166,9 @@ t.test('an unreachable database and one of a newer release are reported', async 
 t.test('the mail server is checked, and gets a mail only if there is a recipient', async (t) => {
   const test = await fresh(t)
   const { mails, server, env } = await startMail()
-  const mail = { ...test.config.mail, host: env.SMTP_HOST, port: Number(env.SMTP_PORT), security: 'none' as const, from: env.SMTP_FROM }
+  const mail = { ...mailConfig.of(test.config), host: env.SMTP_HOST, port: Number(env.SMTP_PORT), security: 'none' as const, from: env.SMTP_FROM }
   const ask = async (mailTo: string | null, more: object = {}) =>
-    await examineMail(patientOf({ config: { ...test.config, mail: { ...mail, ...more } } }, { mailTo }))
+    await examineMail(patientOf({ config: Object.assign({}, test.config, { mail: { ...mail, ...more } }) }, { mailTo }))
   t.match(await ask(null), [{ status: 'ok' }])
   t.equal(mails.length, 0)
   t.match(await ask('me@example.org'), [{ status: 'ok', message: /took a mail to me@example\.org/ }])

@@ -4,8 +4,8 @@ import tls from 'node:tls'
 import { pino } from 'pino'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import t, { type Test } from 'tap'
-import { loadConfig } from '../../../core/config/config.ts'
 import { createMail } from '../../../plugins/mail/service.ts'
+import { loadConfig } from '../../load-config.ts'
 import { CERTIFICATE, CERTIFICATE_KEY } from '../fixtures/certificate.ts'
 
 interface Received { from: string, to: string[], content: string, isSecure: boolean, user: unknown }

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import fastify from 'fastify'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { moveFormerCluster } from '../../../core/composition/cluster.ts'
-import { loadConfig } from '../../../core/config/config.ts'
+import { moveFormerCluster } from '../../../core/postgres/former-cluster.ts'
 import database from '../../../core/database/database.ts'
 import { StartError } from '../../../core/errors.ts'
 import { countRoom } from '../../../core/files/free-space.ts'
@@ -15,6 +14,7 @@ import { readArchive } from '../../../plugins/backup/archive/read-archive.ts'
 import { FORMER_VERSIONS } from '../../../plugins/backup/cluster/programs.ts'
 import { restoreBackup } from '../../../plugins/backup/restore/restore-backup.ts'
 import { features } from '../../../plugins/index.ts'
+import { loadConfig } from '../../load-config.ts'
 import { makeFolder } from '../../folder.ts'
 import { createTestDatabase } from '../../support.ts'
 import { until } from '../../until.ts'
@@ -94,11 +94,11 @@ t.test('a database is backed up before migrations, and the newest three are rest
   await mkdir(kept, { recursive: true })
   for (const day of ['01', '02', '03']) await writeFile(join(kept, `svc-202601${day}T000000Z.tar.gz`), '')
   const { log, lines } = createLog()
-  t.equal((await migrateDatabase({ config: configOf(dataDir), databaseUrl: url, log }))[0], '20261122100000-plugin-state')
+  t.equal((await migrateDatabase(features, { config: configOf(dataDir), databaseUrl: url, log }))[0], '20261122100000-plugin-state')
   const [, , newest = ''] = await readdir(kept)
   t.same(await readdir(kept), ['svc-20260102T000000Z.tar.gz', 'svc-20260103T000000Z.tar.gz', newest])
   t.match(lines.join(''), 'the database was saved')
-  t.same(await migrateDatabase({ config: configOf(dataDir), databaseUrl: url, log }), [], 'nothing to do')
+  t.same(await migrateDatabase(features, { config: configOf(dataDir), databaseUrl: url, log }), [], 'nothing to do')
   t.equal((await readdir(kept)).length, 3)
 
   const archive = join(kept, newest)
@@ -109,6 +109,7 @@ t.test('a database is backed up before migrations, and the newest three are rest
     path: archive,
     dataDir,
     environment: { SVC_DATA_DIR: dataDir, SVC_DATABASE_URL: url },
+    loadConfig: features.loadConfig,
     withoutSecrets: false,
     keptAs: 'before-restore',
     goesOn: false,
@@ -126,9 +127,9 @@ t.test('a database is backed up before migrations, and the newest three are rest
 t.test('a new database, or one with backups off, is not backed up', async (t) => {
   const dataDir = makeFolder(t)
   const { log } = createLog()
-  await migrateDatabase({ config: configOf(dataDir), databaseUrl: await createTestDatabase(t, 'template0'), log })
+  await migrateDatabase(features, { config: configOf(dataDir), databaseUrl: await createTestDatabase(t, 'template0'), log })
   const config = configOf(dataDir, { SVC_BACKUP_BEFORE_UPGRADE: 'false' })
-  t.ok((await migrateDatabase({ config, databaseUrl: await createMiddle(t), log })).length > 0)
+  t.ok((await migrateDatabase(features, { config, databaseUrl: await createMiddle(t), log })).length > 0)
   t.notOk((await readdir(dataDir)).includes('backups'))
 })
 
@@ -150,7 +151,8 @@ t.test('a full disk does not stop the upgrade; the log names the needed space', 
   const dataDir = await mkdtemp(join(full ?? '', 'svc-test-'))
   t.teardown(() => rm(dataDir, { recursive: true }))
   const { log, lines } = createLog()
-  t.ok((await migrateDatabase({ config: configOf(dataDir), databaseUrl: await createMiddle(t), log })).length > 0)
+  const databaseUrl = await createMiddle(t)
+  t.ok((await migrateDatabase(features, { config: configOf(dataDir), databaseUrl, log })).length > 0)
   t.match(lines.join(''), /changed without a backup of it: The backup needs about 0\.\d GiB in /)
   t.same(await readdir(join(dataDir, 'backups', 'before-upgrade')), [])
 })
@@ -158,7 +160,7 @@ t.test('a full disk does not stop the upgrade; the log names the needed space', 
 t.test('a database that cannot be backed up is not migrated, and the remedy is named', async (t) => {
   const url = await createMiddle(t)
   const dataDir = makeFolder(t, { backups: 'no folder' })
-  await t.rejects(migrateDatabase({ config: configOf(dataDir), databaseUrl: url, log: createLog().log }),
+  await t.rejects(migrateDatabase(features, { config: configOf(dataDir), databaseUrl: url, log: createLog().log }),
     { constructor: StartError, message: /could not be saved .*Nothing was changed\..* SVC_BACKUP_BEFORE_UPGRADE=false/ })
   t.equal((await ask(url, 'select from migrations')).length, releases.indexOf(MIDDLE) + 1)
 })
@@ -175,7 +177,7 @@ t.test('a cluster is moved only if an earlier major version wrote it', async (t)
     backup: { 'svc-20260102T000000Z.tar.gz': '', 'svc-20260103T000000Z.tar.gz': '' }
   })
   const move = (major: number, more: Record<string, string> = {}) =>
-    moveFormerCluster(configOf(join(folder, String(major)), { SVC_BACKUP_DIR: join(folder, 'backup'), ...more }), createLog().log)
+    moveFormerCluster(configOf(join(folder, String(major)), { SVC_BACKUP_DIR: join(folder, 'backup'), ...more }), createLog().log, features)
   await move(own)
   await move(own + 1)
   await move(own - 1, { SVC_DATABASE_URL: 'postgres://elsewhere/svc' })
@@ -197,7 +199,7 @@ t.test('every command refuses the database of a newer release, in one line', asy
   t.teardown(() => ask(url, "delete from migrations where name = '99991231000000-from-the-future'"))
   const app = fastify()
   t.teardown(() => app.close())
-  await t.rejects(async () => { await app.register(database, { url, poolSize: 1, ...features }) }, {
+  await t.rejects(async () => { await app.register(database, { url, poolSize: 1, ...await features.loadTables() }) }, {
     constructor: StartError, message: /^The database was made by a newer release \(migration 99991231000000-from-the-future\)\. [^\n]*$/
   })
 })

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import sharp from 'sharp'
 import t from 'tap'
-import { loadConfig } from '../../../core/config/config.ts'
 import { resetScripts, scriptOf } from '../fixtures/script.ts'
 import { until } from '../../until.ts'
 import { buildScanTest, startWorker } from '../scans/support.ts'
+import { loadConfig } from '../../load-config.ts'
 
 interface TaskInfo { name: string, destructive: boolean }
 

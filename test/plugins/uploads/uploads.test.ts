@@ -10,9 +10,10 @@ import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { io } from 'socket.io-client'
 import t from 'tap'
-import { loadConfig } from '../../../core/config/config.ts'
 import type { Chunk } from '../../../plugins/uploads/rows.ts'
 import { createStaging, locateChunk } from '../../../plugins/uploads/staging.ts'
+import { uploadsConfig } from '../../../plugins/uploads/config.ts'
+import { loadConfig } from '../../load-config.ts'
 import { until } from '../../until.ts'
 import { signIn } from '../auth/support.ts'
 import { buildScanTest } from '../scans/support.ts'
@@ -253,7 +254,7 @@ t.test('a whole file without a length counts with the bytes that arrive', async 
 })
 
 t.test('the default limit is 128 GiB of open uploads per user', async (t) => {
-  t.equal(loadConfig({ SVC_DATA_DIR: t.testdir({}) }).config.uploads.quota_bytes, 128 * 1024 ** 3)
+  t.equal(uploadsConfig.of(loadConfig({ SVC_DATA_DIR: t.testdir({}) }).config).quota_bytes, 128 * 1024 ** 3)
 })
 
 t.test('a chunk that does not belong to the upload is refused', async (t) => {

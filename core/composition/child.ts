@@ -1,0 +1,140 @@
+import { useSettings } from '../config/environment.ts'
+import { StartError } from '../errors.ts'
+import { endAtOwnErrors } from '../loader/fault.ts'
+import { createLogger, passLine } from '../log.ts'
+import { createAllMeasured } from '../supervisor/request-metrics.ts'
+import { ALIVE_MS, type News, type StartOrder, isOrder } from '../supervisor/messages.ts'
+import type { RunningRole } from '../server.ts'
+import { endAbandonedServer } from '../postgres/abandoned.ts'
+import { releaseStartMemory } from '../supervisor/start-memory.ts'
+import { closeMs } from '../supervisor/drain.ts'
+import { features } from '../../plugins/index.ts'
+
+/** Entry of the processes that `svc start` runs; the first argument is the role. */
+const role = process.argv[2] === 'worker' ? 'worker' : 'web'
+
+/** Has the default log level until the order with the settings arrives. */
+let log = createLogger({ server: { log_level: 'info' } }, `svc-${role}`)
+// Imported before the order arrives, because the modules can load while the database starts.
+const modules = loadModules()
+let running: RunningRole | null = null
+let isStopping = false
+let databaseUrl: string | null = null
+let databasePid: number | null = null
+/** True if the supervisor was killed. */
+let isAbandoned = false
+/** No upload can be running before the settings are known. */
+let drainSeconds = 0
+
+/** Loads the modules of the role one after the other, because their imports overlap. */
+async function loadModules (): Promise<typeof import('../server.ts')> {
+  const server = await import('../server.ts')
+  await features.loadTables()
+  await features.loadPlugins(role)
+  return server
+}
+
+function report (news: News): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.send === undefined || !process.connected) resolve()
+    else process.send(news, undefined, undefined, () => { resolve() })
+  })
+}
+
+const allMeasured = createAllMeasured(report)
+
+async function tellMeasured (id: number): Promise<void> {
+  await report({ type: 'measured', id, measured: await running?.app.metrics.readOwn() ?? [] })
+}
+
+async function start (order: StartOrder): Promise<void> {
+  useSettings(order.settings)
+  const { config } = await features.loadConfig()
+  log = createLogger(config, `svc-${role}`)
+  if (role === 'web') drainSeconds = config.server.drain_seconds
+  const { prepareDatabase, startRole } = await modules
+  if (order.migrate) await prepareDatabase(features, { config, databaseUrl: order.database_url, log })
+  running = await startRole({
+    features,
+    config,
+    role,
+    databaseUrl: order.database_url,
+    logger: log,
+    place: { name: order.name, readAllMeasured: allMeasured.read },
+    workerNumber: order.worker_number,
+    socketDir: order.socket_dir,
+    port: order.port
+  })
+  if (isStopping) return
+  await report({
+    type: 'ready',
+    setup_code: await running.app.users.findSetupCode(),
+    plugins: [...running.app.registry.records]
+  })
+  releaseStartMemory(running.app.jobs.isBusy)
+}
+
+async function fail (err: unknown): Promise<void> {
+  if (err instanceof StartError) await report({ type: 'failed', message: err.message, exit_code: err.exitCode })
+  else log.fatal({ err }, 'the process could not start')
+  process.exit(1)
+}
+
+async function stop (uploadSeconds: number): Promise<void> {
+  if (isStopping) return
+  isStopping = true
+  setTimeout(() => {
+    log.warn('the process did not finish in time and ends as it is')
+    process.exit(1)
+  }, closeMs(uploadSeconds)).unref()
+  await running?.close(uploadSeconds)
+  if (isAbandoned && databasePid !== null) await endAbandonedServer(databasePid)
+  process.exit(0)
+}
+
+const endWell = (uploadSeconds = drainSeconds) => {
+  stop(uploadSeconds).catch((err: unknown) => {
+    log.error({ err }, 'the process did not close well')
+    process.exit(1)
+  })
+}
+
+function obey (order: StartOrder): void {
+  const isFirst = databaseUrl === null
+  const isElsewhere = !isFirst && databaseUrl !== order.database_url
+  databasePid = order.database_pid
+  databaseUrl = order.database_url
+  if (isFirst) start(order).catch(fail)
+  // The database runs elsewhere now; the replacement of this process connects to it. Uploads cannot be stored any more.
+  if (isElsewhere) endWell(0)
+}
+
+process.on('message', (message) => {
+  if (!isOrder(message)) return
+  if (message.type === 'line') {
+    passLine(log, message.line)
+  } else if (message.type === 'measure') {
+    tellMeasured(message.id).catch((err: unknown) => { log.warn({ err }, 'what the process measured could not be told') })
+  } else if (message.type === 'all_measured') {
+    allMeasured.receive(message.id, message.server)
+  } else if (message.type === 'stop') {
+    endWell()
+  } else {
+    obey(message)
+  }
+})
+// Ctrl-C in a terminal reaches every process; only the supervisor decides.
+process.on('SIGINT', () => {})
+process.on('SIGTERM', () => { endWell() })
+process.on('disconnect', () => {
+  isAbandoned = true
+  endWell(0)
+})
+endAtOwnErrors(() => log, 'the process fails and is started again')
+let lastLoop = performance.eventLoopUtilization()
+setInterval(() => {
+  const loop = performance.eventLoopUtilization()
+  void report({ type: 'alive', busy: performance.eventLoopUtilization(loop, lastLoop).utilization })
+  lastLoop = loop
+}, ALIVE_MS).unref()
+modules.catch(fail)

@@ -1,2 +1,0 @@
-/** The configuration sections of all features. */
-export { liveSections, sections } from '../../plugins/config.ts'

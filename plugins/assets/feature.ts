@@ -1,0 +1,18 @@
+import { defineFeature } from '../../core/feature.ts'
+import { addAssetCommands } from './commands.ts'
+
+export default defineFeature({
+  name: 'assets',
+  needs: ['database', 'auth-core', 'tasks', 'audit', 'users', 'devices', 'permissions', 'resources', 'roms', 'sync'],
+  config: () => import('./config.ts'),
+  entities: () => import('./entities.ts'),
+  tags: {
+    saves: 'Saves with their versions, by game, slot and device',
+    states: 'Save states with their versions',
+    screenshots: 'Screenshots that belong to saves, states and players'
+  },
+  commands: addAssetCommands,
+  plugin: () => import('./plugin.ts'),
+  routes: () => import('./routes/index.ts'),
+  check: async (config, pool) => { await (await import('./stored-files.ts')).requireOwnUploads(config, pool) }
+})

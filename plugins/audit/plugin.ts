@@ -1,0 +1,31 @@
+import { Type } from '@sinclair/typebox'
+import type { FeaturePlugin } from '../../core/feature.ts'
+import { recordRoutes } from './recorder.ts'
+import { createAudit } from './log.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance { audit: ReturnType<typeof createAudit> }
+}
+
+const plugin: FeaturePlugin = async (app, { config }) => {
+  const audit = createAudit(app)
+  app.decorate('audit', audit)
+  recordRoutes(app)
+  const days = config.auth.audit_log_retention_days
+  app.tasks.define({
+    name: 'cleanup_audit_log',
+    title: 'Scheduled audit log cleanup',
+    description: `Deletes audit events older than ${days} days`,
+    type: 'cleanup',
+    group: 'scheduled',
+    enabled: days > 0,
+    manual_run: false,
+    cron_string: '30 4 * * *',
+    destructive: false,
+    isSingle: true,
+    arguments: Type.Object({}, { additionalProperties: false }),
+    async run () { await audit.dropOlderThan(days) }
+  })
+}
+
+export default plugin

@@ -1,0 +1,38 @@
+import type { FeaturePlugin } from '../../core/feature.ts'
+import { createCalls } from './calls.ts'
+import { createCodes } from './codes.ts'
+import { countDeliveries } from './delivery-rows.ts'
+import { type DisabledListener, createEngine } from './delivery-engine.ts'
+import { createHost } from './channel-host.ts'
+import { createQueue } from './queue.ts'
+import { type Channels, createChannels } from './service.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    channels: Channels & ReturnType<typeof createQueue> & {
+      /** Adds a listener for channels that were disabled because their deliveries kept failing. */
+      onDisabled (listener: DisabledListener): void
+    }
+  }
+}
+
+const plugin: FeaturePlugin = async (app, { config, role }) => {
+  const listeners: DisabledListener[] = []
+  const host = createHost(app, config)
+  const calls = createCalls(app, host)
+  app.decorate('channels', {
+    ...createChannels(app, calls, createCodes(app, calls)),
+    ...createQueue(app),
+    onDisabled (listener) { listeners.push(listener) }
+  })
+  app.metrics.commonGauge({ name: 'svc_deliveries_waiting', help: 'Deliveries that wait or are under way', labelNames: ['type'] },
+    async () => (await countDeliveries(app.pg)).map(({ type, count }) => ({ labels: { type }, value: count })))
+
+  if (role !== 'worker') return
+  const engine = createEngine(app, host, listeners)
+  app.addHook('onReady', engine.open)
+  // At this moment the connections that store the last results are still open.
+  app.addHook('preClose', engine.close)
+}
+
+export default plugin

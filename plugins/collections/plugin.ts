@@ -1,0 +1,30 @@
+import type { FeaturePlugin } from '../../core/feature.ts'
+import { createHttpClient } from '../../core/http/client.ts'
+import { USER_AGENT } from '../../core/loader/services.ts'
+import { createCovers } from './covers.ts'
+import { type Forms, createForms } from './form.ts'
+import { hasVisibleCollection } from './rows.ts'
+import { type Collections, createCollections } from './service.ts'
+
+const CLEAN_UP_MS = 60 * 60_000
+
+/** The parts of the feature that only its routes use. */
+export interface CollectionParts { collections: Collections, forms: Forms }
+
+const plugin: FeaturePlugin<CollectionParts> = async (app, { config, role }) => {
+  const http = createHttpClient({ name: 'covers', userAgent: USER_AGENT, log: app.log })
+  app.addHook('onClose', () => http.close())
+  app.resources.guardCollections(hasVisibleCollection)
+  const covers = createCovers(config, http)
+  const collections = createCollections(app, covers)
+  app.decorateRequest('cover', null)
+  if (role === 'worker') {
+    const timer = setInterval(() => {
+      collections.clean().catch((err: unknown) => { app.log.warn({ err }, 'pictures of no collection were not removed') })
+    }, CLEAN_UP_MS)
+    app.addHook('onClose', async () => { clearInterval(timer) })
+  }
+  return { collections, forms: createForms(covers) }
+}
+
+export default plugin

@@ -1,0 +1,24 @@
+import type { FeaturePlugin } from '../../core/feature.ts'
+import { createRomStore } from '../scans/rom-rows.ts'
+import { defineCleanup } from './cleanup.ts'
+import { isConverting } from './rows.ts'
+import { recoverConversions } from './swap-files.ts'
+import { TASK_NAME, defineConversion } from './task.ts'
+
+const plugin: FeaturePlugin = async (app, { config, role }) => {
+  app.tasks.define(defineConversion(app, config))
+  app.tasks.define(defineCleanup(app))
+
+  async function recover (): Promise<void> {
+    const services = { pool: app.pg, library: app.library, store: createRomStore(app.pg) }
+    for (const err of await recoverConversions(services, !await isConverting(app.pg, TASK_NAME))) {
+      app.log.warn({ err }, 'a conversion that was begun could not be ended; the next scan or conversion tries again')
+    }
+  }
+
+  // A scan must see a whole conversion, or none of it.
+  app.scans.addBeforeScan(recover)
+  if (role === 'worker') app.addHook('onReady', recover)
+}
+
+export default plugin

@@ -1,0 +1,26 @@
+import type { FeaturePlugin } from '../../core/feature.ts'
+import { type Metrics, NO_METRICS, createMetrics } from './metrics.ts'
+import { measurePlugins } from './plugin-calls.ts'
+import { measureRequests } from './requests.ts'
+import { measureResources } from './measure-resources.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance { metrics: Metrics }
+}
+
+const plugin: FeaturePlugin = async (app, { config, role, place }) => {
+  const metrics = config.metrics.enabled ? await createMetrics(place, app.log) : NO_METRICS
+  app.decorate('metrics', metrics)
+  if (metrics.isOn) {
+    measureResources(app, place.name, metrics)
+    if (role === 'web') measureRequests(app, metrics)
+    else measurePlugins(app, metrics)
+    // Nobody can read them: only a web worker answers `/metrics`, and it reaches other processes through the
+    // supervisor.
+    if (role === 'worker' && place.readAllMeasured === undefined) {
+      app.log.warn('what this scan worker measures is told nowhere, as it runs by itself; with svc start, /metrics has it')
+    }
+  }
+}
+
+export default plugin

@@ -1,0 +1,24 @@
+import type { FeaturePlugin } from '../../core/feature.ts'
+import { createOidc } from './service.ts'
+import { readSettings } from './settings.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance { oidc: ReturnType<typeof createOidc> }
+}
+
+const plugin: FeaturePlugin = async (app, { config, role }) => {
+  const { settings, problems } = readSettings(config)
+  // Only the worker warns, because there is one of it and many other processes.
+  if (role === 'worker' && problems.length > 0) {
+    app.log.warn(`Sign-in with OpenID Connect is off although OIDC_ENABLED is set: ${problems.join('; ')}`)
+  }
+  const oidc = createOidc(app, settings)
+  app.decorate('oidc', oidc)
+  app.sessions.onSignOut(async (idToken) => {
+    const url = await oidc.findLogoutUrl(idToken)
+    return url === null ? null : { oidc_logout_url: url }
+  })
+  app.addHook('onClose', async () => { await oidc.close() })
+}
+
+export default plugin

@@ -1,0 +1,28 @@
+import type { FeaturePlugin } from '../../core/feature.ts'
+import { contentDisposition, sendContent, sendFile, stateOf } from './file-reply.ts'
+import { createFileStream } from './file-stream.ts'
+import { mediaTypeOf } from './media-types.ts'
+import { createResources } from './service.ts'
+import { defineWebp } from './webp.ts'
+
+/** The functions with which every feature sends files. */
+const files = {
+  send: sendFile, sendContent, createStream: createFileStream, stateOf, contentDisposition, mediaTypeOf
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    files: typeof files
+    resources: ReturnType<typeof createResources>
+  }
+}
+
+const plugin: FeaturePlugin = async (app, { config, role }) => {
+  app.decorate('files', files)
+  app.decorate('resources', createResources(config, app.secrets))
+  const webp = defineWebp(app, config)
+  app.tasks.define(webp)
+  if (role === 'worker' && webp.enabled) app.addHook('onReady', () => app.tasks.startByItself(webp.name))
+}
+
+export default plugin

@@ -1,0 +1,57 @@
+import { Type } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
+import type { FeaturePlugin } from '../../core/feature.ts'
+import type { Config } from '../../core/config/config.ts'
+import { ApiError } from '../../core/errors.ts'
+import { tasksConfig } from '../tasks/config.ts'
+import type { TaskDefinition } from '../tasks/definitions.ts'
+import { defineCleanupMissing } from './disk/cleanup-missing.ts'
+import { defineCleanupResources } from '../artwork/cleanup-resources.ts'
+import { describeScans, listenForScans } from './events.ts'
+import type { ScanPayload } from './schemas.ts'
+import { createScans } from './service.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance { scans: ReturnType<typeof createScans> }
+}
+
+/** A quick scan of the whole library with every enabled provider. */
+const QUICK_SCAN: ScanPayload = {
+  type: 'quick', platforms: [], platform_fs_slugs: [], roms_ids: []
+}
+
+function defineRescan (app: FastifyInstance, config: Config): TaskDefinition {
+  return {
+    name: 'scan_library',
+    title: 'Scheduled rescan',
+    description: 'Quick scan of all platforms with every enabled provider',
+    type: 'scan',
+    group: 'scheduled',
+    enabled: tasksConfig.of(config).scheduled_rescan,
+    manual_run: true,
+    cron_string: tasksConfig.of(config).scheduled_rescan_cron,
+    destructive: false,
+    isSingle: true,
+    arguments: Type.Object({}, { additionalProperties: false }),
+    async run () {
+      try {
+        await app.scans.request(QUICK_SCAN, null)
+      } catch (err) {
+        if (!(err instanceof ApiError) || err.code !== 'CONFLICT') throw err
+        app.log.info('no scheduled rescan: a scan is already in progress')
+      }
+    },
+    // Returns the scan itself, because the caller can then follow it.
+    startByHand: (userId) => app.scans.request(QUICK_SCAN, userId)
+  }
+}
+
+const plugin: FeaturePlugin = async (app, { config }) => {
+  app.decorate('scans', createScans(app, config))
+  describeScans(app)
+  listenForScans(app)
+  const definitions = [defineRescan, defineCleanupResources, defineCleanupMissing].map((define) => define(app, config))
+  for (const definition of definitions) app.tasks.define(definition)
+}
+
+export default plugin

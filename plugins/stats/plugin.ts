@@ -1,0 +1,9 @@
+import type { FeaturePlugin } from '../../core/feature.ts'
+import { compactCounts } from './rows.ts'
+
+const plugin: FeaturePlugin = async (app) => {
+  // Merge the rows that a scan wrote in many statements into one row for each key.
+  app.tasks.onEnd(async ({ type }) => { if (type === 'scan') await compactCounts(app.pg) })
+}
+
+export default plugin

@@ -1,0 +1,36 @@
+import type { FeaturePlugin } from '../../core/feature.ts'
+import { openCallerCache } from '../../core/access/open-caller-cache.ts'
+import { createAuthorizations } from './authorizations/authorizations.ts'
+import { createPairing } from './codes/pairing.ts'
+import { createPolls } from './authorizations/polls.ts'
+import { createTokenScheme } from './scheme.ts'
+import { type Tokens, createTokens } from './service.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    tokens: Tokens & {
+      pairing: ReturnType<typeof createPairing>
+      authorizations: ReturnType<typeof createAuthorizations>
+      polls: ReturnType<typeof createPolls>
+    }
+  }
+}
+
+const CLEAN_UP_MS = 60 * 60_000
+
+const plugin: FeaturePlugin = async (app, { config, role }) => {
+  const tokens = createTokens(app, config)
+  const pairing = createPairing(app, tokens)
+  const authorizations = createAuthorizations(app, config)
+  app.decorate('tokens', { ...tokens, pairing, authorizations, polls: createPolls(app) })
+  app.auth.addScheme(createTokenScheme(app, config, openCallerCache(app)))
+
+  if (role !== 'worker') return
+  const timer = setInterval(() => {
+    Promise.all([pairing.dropExpired(), authorizations.dropExpired()])
+      .catch((err: unknown) => { app.log.warn({ err }, 'codes that ran out were not removed') })
+  }, CLEAN_UP_MS)
+  app.addHook('onClose', async () => { clearInterval(timer) })
+}
+
+export default plugin

@@ -1,0 +1,12 @@
+import { defineFeature } from '../../core/feature.ts'
+import { addTrashCommands } from './commands.ts'
+
+export default defineFeature({
+  name: 'trash',
+  needs: ['database', 'auth-core', 'audit', 'library', 'roms', 'tasks', 'scans', 'editing', 'assets'],
+  config: () => import('./config.ts'),
+  entities: () => import('./entities.ts'),
+  commands: addTrashCommands,
+  plugin: () => import('./plugin.ts'),
+  routes: () => import('./routes.ts')
+})

@@ -1,0 +1,15 @@
+import { defineFeature } from '../../core/feature.ts'
+import { addUserCommands } from './commands.ts'
+
+export default defineFeature({
+  name: 'users',
+  needs: [
+    'database', 'auth-core', 'jobs', 'loader', 'circuits', 'tasks', 'permissions', 'audit', 'devices', 'resources',
+    'auth'
+  ],
+  entities: () => import('./entities.ts'),
+  tags: { users: 'Accounts, invites, profiles and avatars' },
+  commands: addUserCommands,
+  plugin: () => import('./plugin.ts'),
+  routes: () => import('./routes/index.ts')
+})

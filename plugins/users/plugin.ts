@@ -1,0 +1,60 @@
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../core/config/config.ts'
+import { ApiError } from '../../core/errors.ts'
+import type { FeaturePlugin } from '../../core/feature.ts'
+import { type Accounts, createAccounts } from './progress/accounts.ts'
+import { type Achievements, createAchievements } from './progress/achievements.ts'
+import { type Avatars, createAvatars } from './profile/avatars.ts'
+import { type Changes, createAccountChanges } from './accounts/change-account.ts'
+import { type Roles, createRoles } from './accounts/roles.ts'
+import { createUsers } from './service.ts'
+import { type SetupCode, createSetupCode } from './invites/setup-code.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    users: ReturnType<typeof createUsers> & Roles & SetupCode & Pick<Changes, 'onDelete'> &
+      { openAvatar: Avatars['open'] }
+  }
+}
+
+/** The parts of the feature that only its routes use. */
+export interface UserParts { avatars: Avatars, accounts: Accounts, achievements: Achievements, changes: Changes }
+
+/** Creates the administrator of the configuration, if there is none. */
+function addFirstAdmin (app: FastifyInstance, { auth }: Config): void {
+  const { admin_username: username, admin_password: password } = auth
+  if (username === undefined && password === undefined) return
+  app.addHook('onReady', async () => {
+    if (await app.users.hasAdmin()) return
+    if (username === undefined || password === undefined) {
+      app.log.warn('the first administrator was not created: set both SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD, or neither')
+      return
+    }
+    await app.users.add(app.orm.em.fork(), null, { username, password, email: '', role: 'admin' }, '')
+      .then(() => { app.log.info({ username }, 'first administrator created') })
+      .catch((err: unknown) => {
+        app.log.warn(err instanceof ApiError ? { reason: err.message } : { err },
+          'the first administrator was not created: correct SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD, then start again')
+      })
+  })
+}
+
+const plugin: FeaturePlugin<UserParts> = async (app, { config, role }) => {
+  const roles = createRoles(app)
+  const avatars = createAvatars(config)
+  const accounts = createAccounts(app.registry)
+  const achievements = createAchievements(app, config)
+  for (const task of achievements.tasks()) app.tasks.define(task)
+  const changes = createAccountChanges(app, avatars, roles, accounts)
+  app.decorate('users', {
+    ...createUsers(app, accounts),
+    ...roles,
+    ...createSetupCode(app),
+    onDelete: changes.onDelete,
+    openAvatar: avatars.open
+  })
+  if (role === 'web') addFirstAdmin(app, config)
+  return { avatars, accounts, achievements, changes }
+}
+
+export default plugin

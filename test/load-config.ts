@@ -1,0 +1,8 @@
+import { loadConfig as load } from '../core/config/config.ts'
+import type { Environment } from '../core/config/environment.ts'
+import { features } from '../plugins/index.ts'
+
+const sections = await features.loadSections()
+
+/** Loads a configuration with the sections of all features. */
+export const loadConfig = (environment: Environment) => load(sections, environment)
