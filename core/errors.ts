@@ -1,4 +1,7 @@
-/** Every failure that a client can cause or meet, with its status. A retired code is never reused. */
+/**
+ * The failures of core that a client can cause or meet, each with its status. Features declare theirs with
+ * `defineError`. A retired code is never reused.
+ */
 const TABLE = {
   NOT_AUTHENTICATED: [401, 'Not authenticated'],
   BAD_CREDENTIALS: [401, 'Incorrect username or password'],
@@ -14,45 +17,50 @@ const TABLE = {
   INVALID: [422, 'Invalid value'],
   TOO_MANY_REQUESTS: [429, 'Too many requests; try again later'],
   NO_FREE_SPACE: [507, 'Less than 1 GiB is free on the server'],
-  KEY_REFUSED: [502, 'A metadata source refused its API key'],
-  DECISION_NEEDED: [428, 'Something has to be decided first'],
-  BROKER_FAILED: [502, 'The streaming broker did not do it'],
-  CODE_NOT_SENT: [502, 'The confirmation code could not be sent'],
-  UNAVAILABLE: [503, 'Service unavailable'],
-  NO_PROVIDER: [500, 'No metadata providers enabled'],
-  LIBRARY_EMPTY: [503, 'The library holds no folder of ROMs'],
-  EXPORT_FAILED: [500, 'No file could be written'],
-  CONFIG_NOT_WRITABLE: [500, 'Config file is not writable. Check config.yml permissions']
+  UNAVAILABLE: [503, 'Service unavailable']
 } as const satisfies Record<string, readonly [number, string]>
 
 export type ErrorCode = keyof typeof TABLE
 
-/** True for the code of an expected failure. */
-export const isErrorCode = (code: unknown): code is ErrorCode => typeof code === 'string' && Object.hasOwn(TABLE, code)
+/** A kind of failure outside the table of core. */
+export interface ErrorKind { code: string, status: number, message: string }
 
 /** One entry of a 422 response. */
 export interface Violation { loc: (string | number)[], msg: string, type: string, input?: unknown }
 
+export interface ErrorDetails {
+  violations?: Violation[]
+  retryAfterSeconds?: number
+  fields?: Readonly<Record<string, unknown>>
+  cause?: unknown
+}
+
+const kindOf = (code: ErrorCode): ErrorKind => ({ code, status: TABLE[code][0], message: TABLE[code][1] })
+
 /** An expected failure. Any other thrown value is a bug and becomes a 500. */
 export class ApiError extends Error {
-  readonly code: ErrorCode
+  readonly code: string
   readonly statusCode: number
   readonly violations: Violation[] | null
   readonly retryAfterSeconds: number | null
   /** Machine-readable details beside the message. */
   readonly fields: Readonly<Record<string, unknown>> | null
 
-  constructor (code: ErrorCode, message?: string, extra: {
-    violations?: Violation[], retryAfterSeconds?: number, fields?: Readonly<Record<string, unknown>>, cause?: unknown
-  } = {}) {
-    super(message ?? TABLE[code][1], { cause: extra.cause })
+  /** @param message replaces that of the kind */
+  constructor (kind: ErrorCode | ErrorKind, message?: string, extra: ErrorDetails = {}) {
+    const { code, status, message: fallback } = typeof kind === 'string' ? kindOf(kind) : kind
+    super(message ?? fallback, { cause: extra.cause })
     this.code = code
-    this.statusCode = TABLE[code][0]
+    this.statusCode = status
     this.violations = extra.violations ?? null
     this.retryAfterSeconds = extra.retryAfterSeconds ?? null
     this.fields = extra.fields ?? null
   }
 }
+
+/** Declares a kind of failure. @returns a function that creates one, with the default message or another */
+export const defineError = (code: string, status: number, message: string) =>
+  (text?: string, extra?: ErrorDetails) => new ApiError({ code, status, message }, text, extra)
 
 export const notFound = (message: string) => new ApiError('NOT_FOUND', message)
 export const badRequest = (message: string) => new ApiError('BAD_REQUEST', message)

@@ -4,6 +4,7 @@ import { endAtOwnErrors } from '../loader/fault.ts'
 import { createLogger, passLine } from '../log.ts'
 import { createAllMeasured } from '../supervisor/request-metrics.ts'
 import { ALIVE_MS, type News, type StartOrder, isOrder } from '../supervisor/messages.ts'
+import type * as Server from '../server.ts'
 import type { RunningRole } from '../server.ts'
 import { endAbandonedServer } from '../postgres/abandoned.ts'
 import { releaseStartMemory } from '../supervisor/start-memory.ts'
@@ -27,7 +28,7 @@ let isAbandoned = false
 let drainSeconds = 0
 
 /** Loads the modules of the role one after the other, because their imports overlap. */
-async function loadModules (): Promise<typeof import('../server.ts')> {
+async function loadModules (): Promise<typeof Server> {
   const server = await import('../server.ts')
   await features.loadTables()
   await features.loadPlugins(role)

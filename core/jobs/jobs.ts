@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import type { Job, PgBoss } from 'pg-boss'
 import { apartFromRequest } from '../database/request-time.ts'
-import { ApiError, isErrorCode } from '../errors.ts'
+import { ApiError } from '../errors.ts'
 import { asRequest, currentRequestId } from '../request-id.ts'
 import { createAskingBoss, createBoss } from './boss.ts'
 
@@ -95,7 +95,10 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
     return opened
   }
 
-  /** Runs a job for its request, and logs its failure, because the request reads only expected errors. */
+  /**
+   * Runs a job for its request. An unexpected failure is logged and replaced by a neutral one, because its text, which the
+   * request gets, may hold paths or statements.
+   */
   async function runJob (
     name: string, queue: QueueDefinition<never>, { id, data, signal }: Running
   ): Promise<object | null> {
@@ -104,8 +107,9 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
       try {
         return await queue.run(input as never, signal)
       } catch (err) {
-        if (!(err instanceof ApiError)) app.log.error({ err, queue: name, job: id }, 'a job failed')
-        throw err
+        if (err instanceof ApiError) throw err
+        app.log.error({ err, queue: name, job: id }, 'a job failed')
+        throw new Error(`The scan worker failed; its log says why (job ${id})`, { cause: err })
       }
     })
   }
@@ -196,7 +200,7 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
       if (isLate && !isJoined) await boss.cancel(name, id)
       const [job] = await boss.findJobs(name, { id })
       if (job?.state === 'completed') return job.output
-      if (job?.state === 'failed') throw new ApiError('UNAVAILABLE', readFailure(id, job.output))
+      if (job?.state === 'failed') throw new ApiError('UNAVAILABLE', readFailure(job.output))
       if (isLate || job?.state === 'cancelled') break
       if (await isLost(job?.state)) {
         await boss.cancel(name, id)
@@ -234,11 +238,8 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
   app.addHook('onClose', async () => { await (await opened)?.stop({ graceful: works, timeout: 8_000, close: true }) })
 }, { name: 'jobs', fastify: '5.x', dependencies: ['database', 'workers'] })
 
-/**
- * Returns the message of a failed job. Clients read only the text of expected errors, because any other may contain
- * paths or statements.
- */
-function readFailure (id: string, output: unknown): string {
-  const { code, message } = (output ?? {}) as { code?: unknown, message?: unknown }
-  return isErrorCode(code) && typeof message === 'string' ? message : `The scan worker failed; its log says why (job ${id})`
+/** Returns the message of a failed job. */
+function readFailure (output: unknown): string {
+  const { message } = (output ?? {}) as { message?: unknown }
+  return typeof message === 'string' ? message : 'The scan worker failed'
 }

@@ -1,8 +1,9 @@
 import { randomInt } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
-import { ApiError, badRequest } from '../../core/errors.ts'
+import { badRequest } from '../../core/errors.ts'
 import { isEqualSecret } from '../../core/access/secrets.ts'
+import { codeNotSent } from './errors.ts'
 import { type Limit, createThrottle } from '../auth/throttle-rows.ts'
 import type { Calls } from './calls.ts'
 import { TRIES_MAX, confirmChannel, countTry } from './code-rows.ts'
@@ -50,7 +51,7 @@ export function createCodes (app: FastifyInstance, calls: Calls) {
         // No code was sent, so the wait is lifted. An unknown result keeps the wait, because the code may have been
         // sent.
         if (isRefused) await throttle.forget(keys)
-        throw isInvalid ? badRequest(message) : new ApiError('CODE_NOT_SENT', `The code could not be sent: ${message}`)
+        throw isInvalid ? badRequest(message) : codeNotSent(`The code could not be sent: ${message}`)
       }
       return { code_hash: hash(userId, target, code), code_expires_at: new Date(Date.now() + VALID_MS), code_tries: 0 }
     },

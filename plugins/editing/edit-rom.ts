@@ -220,7 +220,7 @@ export function createEditor (app: FastifyInstance, config: Config) {
     } catch (err) {
       const refusal = err instanceof ApiError ? err : explainDatabaseError(err)
       if (refusal === null) throw err
-      return { refusal: { code: refusal.code, message: refusal.message } }
+      return { refusal: { code: refusal.code, status: refusal.statusCode, message: refusal.message } }
     }
   }
 }

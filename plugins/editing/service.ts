@@ -38,7 +38,7 @@ export function createEditing (app: FastifyInstance, config: Config) {
   /** Runs a job of a ROM after all earlier ones of it, because each reads what the former wrote. */
   async function request (call: EditCall | UnmatchCall): Promise<void> {
     const answer = await app.jobs.request(QUEUE, call, TIMEOUT_MS, { group: `rom:${call.rom_id}` }) as EditAnswer
-    if (answer.refusal !== null) throw new ApiError(answer.refusal.code, answer.refusal.message)
+    if (answer.refusal !== null) throw new ApiError(answer.refusal)
   }
 
   function toCall (id: number, form: EditForm, { unlock, removesCover, artwork }: EditOptions): EditCall {

@@ -4,11 +4,13 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { sha256 } from '../../core/access/secrets.ts'
 import { type Config, getAt } from '../../core/config/config.ts'
-import { ApiError, notFound } from '../../core/errors.ts'
+import { notFound } from '../../core/errors.ts'
 import { createPathMask } from '../../core/config/path-mask.ts'
 import { LibraryUnreadableError, isFolder } from '../library/directory.ts'
 import { romsPath } from '../library/structure.ts'
 import { createCache } from '../../core/loader/context.ts'
+import { exportFailed } from './errors.ts'
+import { libraryEmpty } from '../library/errors.ts'
 import { Platform } from '../platforms/entities.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { toReason } from './files/fs-reason.ts'
@@ -52,7 +54,7 @@ export function createExports (app: FastifyInstance, config: Config) {
     return keys.map((key) => {
       const exporter = exporters.get(key)
       if (exporter !== undefined) return exporter
-      throw new ApiError('EXPORT_FAILED', `The exporter '${key}' is not active here; see the plugins' status`)
+      throw exportFailed(`The exporter '${key}' is not active here; see the plugins' status`)
     })
   }
 
@@ -82,7 +84,7 @@ export function createExports (app: FastifyInstance, config: Config) {
       }
     }
     if (places.length > 0) return places
-    throw problem ?? new ApiError('LIBRARY_EMPTY', `The library ${JSON.stringify(roots[0]?.dir)} holds no folder of ROMs; ` +
+    throw problem ?? libraryEmpty(`The library ${JSON.stringify(roots[0]?.dir)} holds no folder of ROMs; ` +
       'mount its disk or correct SVC_LIBRARY_DIR (library_dir in config.yml)')
   }
 
@@ -219,7 +221,7 @@ export function createExports (app: FastifyInstance, config: Config) {
       const outcome = caller === null || caller.access.is_admin ? whole : maskPlaces(whole, mask)
       if (outcome.files.length > 0 || outcome.errors.length === 0) return outcome
       const reasons = outcome.errors.slice(0, SHOWN_REASONS).map(({ path, reason }) => `${path}: ${reason}`)
-      throw new ApiError('EXPORT_FAILED', `No file could be written. ${reasons.join(' ')}`)
+      throw exportFailed(`No file could be written. ${reasons.join(' ')}`)
     }
   }
 }

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { ApiError } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { openInside, resolveInside } from '../../core/files/safe-path.ts'
+import { exportFailed } from './errors.ts'
 import { linkOrCopy } from './files/link-or-copy.ts'
 
 /** A text file in the state in which it was read. */
@@ -36,12 +36,12 @@ export async function readTextFile (folder: string, name: string): Promise<TextF
   try {
     const stats = await handle.stat()
     if (stats.size > MAX_BYTES) {
-      throw new ApiError('EXPORT_FAILED', `${name} is larger than ${MAX_BYTES} bytes and is not read. Move it away to have a new ` +
+      throw exportFailed(`${name} is larger than ${MAX_BYTES} bytes and is not read. Move it away to have a new ` +
         'one written.')
     }
     const bytes = await handle.readFile()
     if (!isUtf8(bytes)) {
-      throw new ApiError('EXPORT_FAILED', `${name} is not valid UTF-8. Save it as UTF-8 and export again.`)
+      throw exportFailed(`${name} is not valid UTF-8. Save it as UTF-8 and export again.`)
     }
     return { path, text: bytes.toString('utf8'), stats }
   } finally {
@@ -101,7 +101,7 @@ async function checkUntouched ({ path, stats }: TextFile): Promise<void> {
     throw err
   })
   if (now?.ino === stats?.ino && now?.size === stats?.size && now?.mtimeMs === stats?.mtimeMs) return
-  throw new ApiError('EXPORT_FAILED', 'Another program changed the file during the export. Close it and export again.')
+  throw exportFailed('Another program changed the file during the export. Close it and export again.')
 }
 
 async function backUp (path: string): Promise<void> {

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, badRequest } from '../../core/errors.ts'
+import { keyRefused, noProvider } from './errors.ts'
 import { mayBeShown } from '../roms/visibility.ts'
 import type { Answered, Call, CoversAnswer, Failure, GamesAnswer } from './search-calls.ts'
 import { ARTWORK_MS, GAMES_MS, createAsker } from './search-providers.ts'
@@ -25,11 +26,11 @@ const toLeftOut = ({ provider, reason, until }: Failure): LeftOut => ({ provider
 
 /** @throws ApiError if no provider answered */
 function checkAnswered ({ isEnabled, answers, failures }: Answered<unknown>, missing: string): void {
-  if (!isEnabled) throw new ApiError('NO_PROVIDER', missing)
+  if (!isEnabled) throw noProvider(missing)
   if (answers.length > 0 || failures.length === 0) return
   const refused = failures.filter((failure) => failure.isRefused)
   if (refused.length === failures.length) {
-    throw new ApiError('KEY_REFUSED', `Invalid ${refused.map(({ provider }) => provider.toUpperCase()).join(', ')} API key`)
+    throw keyRefused(`Invalid ${refused.map(({ provider }) => provider.toUpperCase()).join(', ')} API key`)
   }
   throw new ApiError('UNAVAILABLE', 'No metadata provider answered: ' +
     failures.map(({ provider, reason, until }) => `${provider}: ${reason}${until === null ? '' : ` until ${until}`}`).join('; '))

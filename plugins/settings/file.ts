@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { type Stats, constants } from 'node:fs'
 import { access, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { ApiError } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
+import { configNotWritable } from './errors.ts'
 
 const OWNER_ONLY = 0o600
 const WRITE_BITS = 0o222
@@ -80,7 +80,7 @@ export async function replaceText (path: string, text: string): Promise<void> {
     await writeNew(temporary, text, await orNull(stat(target)))
     await rename(temporary, target)
   } catch (err) {
-    if (NOT_WRITABLE.has(errorCode(err))) throw new ApiError('CONFIG_NOT_WRITABLE', undefined, { cause: err })
+    if (NOT_WRITABLE.has(errorCode(err))) throw configNotWritable(undefined, { cause: err })
     throw err
   } finally {
     await rm(temporary, { force: true })

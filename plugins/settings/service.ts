@@ -6,6 +6,7 @@ import { type Config, getAt } from '../../core/config/config.ts'
 import { createPathMask } from '../../core/config/path-mask.ts'
 import { transaction } from '../../core/database/transaction.ts'
 import { ApiError, conflict, invalid } from '../../core/errors.ts'
+import { configNotWritable } from './errors.ts'
 import { systemConfig } from '../platforms/config.ts'
 import { listProviderKeys } from '../plugins/providers.ts'
 import { type Change, UnchangeableError, changeText, readText } from './document.ts'
@@ -82,7 +83,7 @@ export function createSettings (app: FastifyInstance, config: Config) {
    * @param plan receives the content of the file
    */
   async function change (plan: (content: Record<string, unknown>) => readonly Change[]): Promise<void> {
-    if (!(await lookAtFile(file)).isWritable) throw new ApiError('CONFIG_NOT_WRITABLE')
+    if (!(await lookAtFile(file)).isWritable) throw configNotWritable()
     const problem = findProblem()
     if (problem !== null) throw refuse(problem)
     // The work is idempotent, so the transaction may be retried.

@@ -5,6 +5,7 @@ import type { Caller } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { formatDate } from '../../core/typebox.ts'
+import { brokerFailed, decisionNeeded } from './errors.ts'
 import { streamingConfig } from './config.ts'
 import { type Broker, BrokerRefusedError, BrokerUnreachableError, type Launch } from './broker.ts'
 import { type UsableContainer, listUsable } from './containers.ts'
@@ -24,7 +25,7 @@ export const noContainer = (platform: string) => notFound(`No streaming containe
 
 /** Converts a failure of a broker to the error for the caller. */
 export function toBrokerError (err: unknown): unknown {
-  if (err instanceof BrokerRefusedError) return new ApiError('BROKER_FAILED', err.message, { cause: err })
+  if (err instanceof BrokerRefusedError) return brokerFailed(err.message, { cause: err })
   if (err instanceof BrokerUnreachableError) return new ApiError('UNAVAILABLE', err.message, { cause: err })
   return err
 }
@@ -88,7 +89,7 @@ export function createClaims (
     if (!container.memory_cards || (decision !== undefined && decision !== null)) return
     const { outcome, summary = null, reason = null } = await broker.findCard(container)
     if (outcome === 'none') return
-    throw new ApiError('DECISION_NEEDED', 'There is a memory card on the machine; claim it again with card_import, adopt or discard', {
+    throw decisionNeeded('There is a memory card on the machine; claim it again with card_import, adopt or discard', {
       fields: { code: 'memory_card_import_required', outcome, summary, reason }
     })
   }

@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { type Caller, isAdministrator } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, badRequest, conflict, forbidden, notFound } from '../../core/errors.ts'
+import { brokerFailed } from './errors.ts'
 import { streamingConfig } from './config.ts'
 import { type Broker, createBroker } from './broker.ts'
 import { createClaims, noContainer, toBrokerError } from './claims.ts'
@@ -83,7 +84,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
     } catch (err) {
       const told = toBrokerError(err)
       // An unreachable machine is an error of the broker, not of the server.
-      throw told instanceof ApiError && told.code === 'UNAVAILABLE' ? new ApiError('BROKER_FAILED', told.message) : told
+      throw told instanceof ApiError && told.code === 'UNAVAILABLE' ? brokerFailed(told.message) : told
     }
   }
 
@@ -295,7 +296,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
       if (!container.joinable) throw conflict('Nobody can join on this machine; set joinable where it is configured')
       const host = await broker.join(container, caller.username).catch((err: unknown) => {
         const told = toBrokerError(err)
-        throw told instanceof ApiError ? new ApiError('BROKER_FAILED', told.message) : told
+        throw told instanceof ApiError ? brokerFailed(told.message) : told
       })
       const { rom_id: romId, rom_name: romName } = session
       return { platform, host: host ?? container.host, label: container.label, rom_id: romId, rom_name: romName }

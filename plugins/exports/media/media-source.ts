@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import type { MediaKind } from '@svc/plugin-sdk'
-import { ApiError } from '../../../core/errors.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import { openInside, resolveInside, safeRelativePath } from '../../../core/files/safe-path.ts'
+import { exportFailed } from '../errors.ts'
 import { convertImage, readImageType } from './images.ts'
 import type { Content } from './media-folder.ts'
 import type { MediaSource } from './media-records.ts'
@@ -25,7 +25,7 @@ export async function findSource (resourcesDir: string, path: string): Promise<M
     return { path, stats: await stat(join(resourcesDir, safeRelativePath(path))) }
   } catch (err) {
     if (errorCode(err) !== 'ENOENT') throw err
-    throw new ApiError('EXPORT_FAILED', `The server has lost its file ${JSON.stringify(path)}. Scan again to fetch it.`,
+    throw exportFailed(`The server has lost its file ${JSON.stringify(path)}. Scan again to fetch it.`,
       { cause: err })
   }
 }
@@ -37,7 +37,7 @@ export async function readContent (
   if (extensionsOf(kind) === IMAGES) return await readImage(resourcesDir, path)
   const extension = posix.extname(path).toLowerCase()
   if (!extensionsOf(kind).includes(extension)) {
-    throw new ApiError('EXPORT_FAILED',
+    throw exportFailed(
       `The file ${JSON.stringify(path)} is no ${kind} that frontends show: ${extensionsOf(kind).join(', ')}`)
   }
   return { content: { file: await resolveInside(resourcesDir, path) }, extension }
@@ -48,7 +48,7 @@ async function readImage (resourcesDir: string, path: string): Promise<{ content
   const handle = await openInside(resourcesDir, path)
   try {
     const type = await readImageType(handle)
-    if (type === null) throw new ApiError('EXPORT_FAILED', `The file ${JSON.stringify(path)} is no picture`)
+    if (type === null) throw exportFailed(`The file ${JSON.stringify(path)} is no picture`)
     if (type !== 'other') return { content: { file }, extension: `.${type}` }
     // Pass the content and not the path, because sharp caches files by path and would miss a change.
     const { extension, bytes } = await convertImage(await handle.readFile())

@@ -1,7 +1,7 @@
 import { lstat, rm } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import type { MediaKind } from '@svc/plugin-sdk'
-import { ApiError } from '../../../core/errors.ts'
+import { exportFailed } from '../errors.ts'
 import { describeWriteError, isDiskFull, isNotWritable, toReason } from '../files/fs-reason.ts'
 import type { GameDraft } from '../games.ts'
 import { type MediaFolder, openMediaFolder, putFile } from './media-folder.ts'
@@ -78,7 +78,7 @@ export function createMediaPlacer ({ root, resourcesDir, folders, records }: Med
     } catch (err) {
       if (isDiskFull(err)) throw err
       if (isNotWritable(err)) closed.add(folder)
-      throw new ApiError('EXPORT_FAILED', describeWriteError(err, folder.real), { cause: err })
+      throw exportFailed(describeWriteError(err, folder.real), { cause: err })
     }
   }
 

@@ -14,6 +14,7 @@ import { readPreferences } from '../../../core/loader/context.ts'
 import { limitTime } from '../../../core/loader/limit-time.ts'
 import { createMemo } from '../../../core/loader/memo.ts'
 import type { Loaded } from '../../../core/loader/registry.ts'
+import { exportFailed } from '../errors.ts'
 import { describeWriteError, toReason } from '../files/fs-reason.ts'
 import { type GameDraft, readGames } from '../games.ts'
 import { type MediaFolders, type MediaPlacer, type WrittenMedium, createMediaPlacer } from '../media/media.ts'
@@ -149,11 +150,11 @@ async function openPlatformFolder (
   { name, dir, is_writable: isWritable }: LibraryRoot, structure: Structure, { fs_slug: fsSlug }: PlatformRow
 ): Promise<string> {
   if (!isWritable) {
-    throw new ApiError('EXPORT_FAILED', `The library '${name}' is read-only; set its writable to true to have files written beside its ROMs.`)
+    throw exportFailed(`The library '${name}' is read-only; set its writable to true to have files written beside its ROMs.`)
   }
   const root = await platformRoot(dir, structure, fsSlug)
   if (!isInside(root, await realLibraryDirectory(dir))) return root
-  throw new ApiError('EXPORT_FAILED', `The folder of the platform '${fsSlug}' is a link to the library itself. ` +
+  throw exportFailed(`The folder of the platform '${fsSlug}' is a link to the library itself. ` +
     'Let it lead to a folder that holds only this platform.')
 }
 
@@ -205,7 +206,7 @@ async function readExisting (root: string, name: string): Promise<TextFile> {
     return await readTextFile(root, name)
   } catch (err) {
     if (err instanceof ApiError || errorCode(err) === '') throw err
-    throw new ApiError('EXPORT_FAILED', `${name} cannot be read: ${reasonOf(err)}. Correct that, or move the file away to ` +
+    throw exportFailed(`${name} cannot be read: ${reasonOf(err)}. Correct that, or move the file away to ` +
       'have a new one written.', { cause: err })
   }
 }
@@ -222,5 +223,5 @@ async function render (
     return await definition.render({ slug, fs_slug: fsSlug, name }, games, existing, context)
   })
   if (Value.Check(ExportResultSchema, result)) return result
-  throw new ApiError('EXPORT_FAILED', `The exporter '${key}' did not return { text, skipped }; report it to its author`)
+  throw exportFailed(`The exporter '${key}' did not return { text, skipped }; report it to its author`)
 }

@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
-import { ApiError } from '../../../core/errors.ts'
+import type { ApiError } from '../../../core/errors.ts'
+import { exportFailed } from '../errors.ts'
 
 /** Files that list other files: playlists come before the sheets of single discs. */
 const DESCRIPTORS: readonly (readonly string[])[] = [['.m3u', '.m3u8'], ['.cue'], ['.gdi'], ['.ccd'], ['.mds']]
@@ -14,7 +15,7 @@ const PROGRAMS = new Set(['.exe', '.com', '.bat', '.sh', '.dll', '.so', '.dat'])
 const extensionOf = (name: string) => posix.extname(name).toLowerCase()
 
 function refuse (names: readonly string[]): ApiError {
-  return new ApiError('EXPORT_FAILED', `The folder holds ${names.length} files that could be started, such as ` +
+  return exportFailed(`The folder holds ${names.length} files that could be started, such as ` +
     `${names.slice(0, 2).map((name) => JSON.stringify(name)).join(' and ')}. Add an .m3u file that lists the discs of one ` +
     'game, or move each game out of the folder, then scan again.')
 }

@@ -4,6 +4,7 @@ import { LibraryUnreadableError, type Problem, adviceOf, isFolder } from '../../
 import type { ExclusionRules } from '../../library/exclusions.ts'
 import { ApiError } from '../../../core/errors.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
+import { libraryEmpty } from '../../library/errors.ts'
 import type { LibraryRoot } from '../../library/roots.ts'
 import { type Structure, detectStructure, listFolders, listPlatformFolders, romsPath } from '../../library/structure.ts'
 import type { Progress } from '../progress/scan-progress.ts'
@@ -28,7 +29,7 @@ const REMEDY = 'mount its disk, or delete this too when the games were removed o
 function checkNotVanished (root: LibraryRoot, folders: string[], known: readonly KnownPlatform[]): void {
   const present = known.filter((platform) => !platform.missing_from_fs)
   if (folders.length > 0 || present.length === 0) return
-  throw new ApiError('LIBRARY_EMPTY', `The library ${root.dir} holds no platform folders any more, but ` +
+  throw libraryEmpty(`The library ${root.dir} holds no platform folders any more, but ` +
     `${present.length} platforms are known. Nothing was marked missing. Check that its disk is mounted and that SVC_LIBRARY_DIR is right.`)
 }
 
@@ -101,7 +102,7 @@ export async function readLibrary (
   const listed = await list(root, rules)
   checkNotVanished(root, listed?.platforms ?? [], known)
   if (listed === null) {
-    throw new ApiError('LIBRARY_EMPTY', `The library ${root.dir} holds no platform folders. Put ROMs into ` +
+    throw libraryEmpty(`The library ${root.dir} holds no platform folders. Put ROMs into ` +
       `${join(root.dir, root.filesystem.roms_folder)}/<platform>/ and scan again.${await adviseOnLayout(root, rules)}`)
   }
   const { problems, ...library } = await sortOut(root, rules, known, listed)
@@ -120,7 +121,7 @@ export async function readLibraryAgain (before: Library, rules: ExclusionRules):
   if (listed !== null && listed.platforms.length >= Math.min(1, before.folders.length)) {
     return await sortOut(root, rules, known, listed)
   }
-  throw new ApiError('LIBRARY_EMPTY', `The library ${root.dir} vanished while it was scanned. Nothing was ` +
+  throw libraryEmpty(`The library ${root.dir} vanished while it was scanned. Nothing was ` +
     'marked missing. Check that its disk is mounted, then scan again.')
 }
 

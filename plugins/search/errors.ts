@@ -1,0 +1,7 @@
+import { defineError } from '../../core/errors.ts'
+
+/** All providers of a search refused their API key. */
+export const keyRefused = defineError('KEY_REFUSED', 502, 'A metadata source refused its API key')
+
+/** No provider is there to answer. */
+export const noProvider = defineError('NO_PROVIDER', 500, 'No metadata providers enabled')
