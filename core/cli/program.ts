@@ -20,7 +20,13 @@ function addServerCommands (program: Command, features: Features): void {
     .command('adopt').description('make this data directory that of the database, after a start that refused to')
     .action(async () => { await (await import('./migrate.ts')).adopt(features) })
   program.command('config').description('print every setting with its value and its variable; secrets are masked')
-    .action(async () => { await (await import('./config.ts')).printConfig(features) })
+    .helpOption(false)
+    .option('-h, --help [section]', 'list the sections, or describe the settings of one')
+    .action(async ({ help }: { help?: string | true }, command: Command) => {
+      const { printConfig, printConfigHelp } = await import('./config.ts')
+      if (help === undefined) await printConfig(features)
+      else await printConfigHelp(features, help, command.helpInformation())
+    })
 }
 
 export function createProgram (version: string, features: Features): Command {

@@ -23,7 +23,7 @@ export const ScanSchema = Type.Object({
     manual: Override('manuals'),
     region: Names('Region codes, most wanted first', ['us', 'wor', 'ss', 'eu', 'jp'], { env: 'SCAN_REGION_PRIORITY' }),
     region_mode: StringEnum(['prefer_rom_tags', 'prefer_config'],
-      { default: 'prefer_rom_tags', description: "Whether a ROM's own regions go before the list" }),
+      { default: 'prefer_rom_tags', description: "prefer_rom_tags: a ROM's own regions go before the list" }),
     language: Names('Language codes, most wanted first', ['en'], { env: 'SCAN_LANGUAGE_PRIORITY' })
   }),
   media: Type.Array(StringEnum(MEDIA_KINDS), {

@@ -14,9 +14,9 @@ export const emulatorjsConfig = defineSection('emulatorjs', Section({
   netplay: Section({
     enabled: Off('Offers to play together'),
     ice_servers: Type.Array(Type.Object({
-      urls: Type.String({ minLength: 1 }),
-      username: Type.Optional(Type.String()),
-      credential: Type.Optional(Type.String())
+      urls: Type.String({ minLength: 1, description: 'Address of the server, such as turn:turn.example.org' }),
+      username: Type.Optional(Type.String({ description: 'Account on the server, if it requires one' })),
+      credential: Type.Optional(Type.String({ description: 'Password of that account' }))
     }), {
       default: [], writeOnly: true, description: 'STUN and TURN servers through which players connect to each other'
     })

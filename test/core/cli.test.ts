@@ -35,6 +35,15 @@ t.test('an unknown command and a wrong value are wrong usage', async (t) => {
   }
 })
 
+t.test('svc config --help lists the sections, and the settings of one', async (t) => {
+  const env = settings(join(t.testdir({}), 'data'))
+  const all = await runSvc(t, ['config', '--help'], env).ended
+  t.match(all, { code: 0, output: /Usage: svc config .*^ {2}trash {8}Deleted files$/ms })
+  const { code, output } = await runSvc(t, ['config', '--help', 'trash'], env).ended
+  t.match({ code, output }, { code: 0, output: /^trash: Deleted files\n\n {2}trash\.keep_days\n/ })
+  t.match(await runSvc(t, ['config', '--help', 'nope'], env).ended, { code: 2, output: /^svc: The configuration has no section 'nope'/ })
+})
+
 t.test('table columns are as wide as their longest cell', async (t) => {
   t.equal(renderTable([['A', 'B'], ['long', 'x'], ['s', '']]), 'A     B\nlong  x\ns')
 })

@@ -1,10 +1,12 @@
 import { mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Type } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
+import { listDescribed, renderSection, renderSections } from '../../core/cli/config-help.ts'
 import { basePath, coerceText, listSettings, renderConfig, shareableBaseUrl } from '../../core/config/config.ts'
 import { createConfigSchema } from '../../core/config/schema.ts'
+import { defineSection } from '../../core/config/section.ts'
 import { features } from '../../plugins/index.ts'
 import { excludeConfig } from '../../plugins/library/config.ts'
 import { emulatorjsConfig } from '../../plugins/settings/config.ts'
@@ -12,7 +14,8 @@ import { tasksConfig } from '../../plugins/tasks/config.ts'
 import { loadConfig } from '../load-config.ts'
 
 const KEY = 'a key for tests only'
-const SETTINGS = listSettings(createConfigSchema(await features.loadSections()))
+const SCHEMA = createConfigSchema(await features.loadSections())
+const SETTINGS = listSettings(SCHEMA)
 
 /** Loads a data directory with this config.yml. */
 function load (t: Pick<Test, 'testdir'>, yaml: string | null, env: Record<string, string> = {}) {
@@ -192,10 +195,34 @@ t.test('the printed configuration names every variable and masks every secret', 
   t.match(text, /^library_dir = \S+ {3}# SVC_LIBRARY_DIR$/m)
 })
 
-t.test('every setting has a description, and its own variable', async (t) => {
-  for (const { path, schema } of SETTINGS) t.match(schema.description, /\S/, path.join('.'))
+t.test('every section and setting has a description, and its own variable', async (t) => {
+  for (const [name, section] of Object.entries(SCHEMA.properties as Record<string, TSchema>)) {
+    t.match(section.description, /\S/, name)
+    for (const { path, schema } of listDescribed(section, name)) t.match(schema.description, /\S/, path)
+  }
   const variables = SETTINGS.flatMap(({ env }) => env ?? [])
   t.equal(new Set(variables).size, variables.length)
+})
+
+t.test('the help of a section names each setting with its type, default and variable', async (t) => {
+  t.equal(await renderSection(features, 'trash'), `trash: Deleted files
+
+  trash.keep_days
+      Days that deleted ROMs and files stay in the folder .svc-trash of the library; 0 deletes them at once
+      a whole number from 0 to 36500; default 30; variable TRASH_KEEP_DAYS`)
+  const libraries = await renderSection(features, 'libraries')
+  t.match(libraries, /^ {2}libraries\.<name>\.path\n {6}Root folder of the library\n {6}a text that is not empty; required$/m)
+  t.match(await renderSection(features, 'streaming'), /^ {2}streaming\.containers\[\]\.host$/m)
+  t.match(await renderSection(features, 'scan'), / {6}a list; each entry is a text that is not empty; default \["us"/)
+  t.match(await renderSections(features), /^ {2}trash {8}Deleted files$/m)
+  for (const name of ['nope', 'constructor']) {
+    await t.rejects(renderSection(features, name), { message: /^The configuration has no section '.*'\. There are: data_dir, .*trash/, exitCode: 2 })
+  }
+})
+
+t.test('two sections of one name are an error', async (t) => {
+  const twice = defineSection('server', Type.Object({}))
+  t.throws(() => createConfigSchema([twice]), { message: "Two sections of the configuration have the name 'server'" })
 })
 
 t.test('the configuration object cannot be changed', async (t) => {

@@ -238,6 +238,7 @@ t.test('events of one process reach the sockets of all others', async (t) => {
   })
   t.teardown(() => second.close())
   await second.ready()
+  t.equal(worker?.printRoutes(), '(empty tree)', 'a scan worker has no routes')
   const everyone = [app, second, worker].filter((one) => one !== null)
   for (const one of everyone) await until(async () => await one.sockets.main.of('/').adapter.serverCount() === 3, 'all find each other')
 

@@ -100,7 +100,7 @@ async function readProcesses () {
 /** Returns the process ids that a supervisor runs for one role. */
 export async function listChildren (parent: number, role: 'web' | 'worker'): Promise<number[]> {
   const processes = await readProcesses()
-  return processes.filter((one) => one.parent === parent && one.args.endsWith(`supervisor/child.ts ${role}`)).map(({ pid }) => pid)
+  return processes.filter((one) => one.parent === parent && one.args.endsWith(`composition/child.ts ${role}`)).map(({ pid }) => pid)
 }
 
 /** Returns the ids of all child processes, the database's server among them. */
