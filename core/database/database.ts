@@ -90,19 +90,20 @@ export async function listExecuted (client: pg.Pool | pg.Client): Promise<string
 }
 
 /**
- * Returns the first executed migration that this release does not know, because a newer release created the database.
+ * Returns the first executed migration that this release does not know, because a newer release or a preview of the
+ * first one created the database.
  */
 export function findNewer (executed: readonly string[], migrations: Migrations): string | undefined {
   const known = new Set(migrations.map(({ name }) => name))
   return executed.find((name) => !known.has(name))
 }
 
-/** @throws StartError if a newer release created the database */
+/** @throws StartError if the database has migrations that this release does not know */
 export function requireKnownSchema (executed: readonly string[], migrations: Migrations): void {
   const newer = findNewer(executed, migrations)
   if (newer === undefined) return
-  throw new StartError(`The database was made by a newer release (migration ${newer}). Start that release, or restore a backup ` +
-    'from before the upgrade with svc restore.')
+  throw new StartError(`The database was made by a newer release, or a preview of the first (migration ${newer}). Start that ` +
+    'release, or restore a backup from before the upgrade with svc restore.')
 }
 
 /**

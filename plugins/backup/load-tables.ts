@@ -14,7 +14,7 @@ const KNOWN = new Set(migrations.map(({ name }) => name))
 export function requireKnownTables (manifest: Manifest): void {
   const newer = manifest.migrations.find((name) => !KNOWN.has(name))
   if (newer !== undefined) {
-    throw new ArchiveError(`its tables are of a newer release (svc ${manifest.svc}, migration ${newer}); restore it with that one`)
+    throw new ArchiveError(`its tables are of a newer release, or a preview of the first (svc ${manifest.svc}, migration ${newer}); restore it with that one`)
   }
 }
 

@@ -35,7 +35,7 @@ function examineSchema (
   if (newer !== undefined) {
     return {
       isCurrent: false,
-      finding: fail(subject, `The database was made by a newer release (migration ${newer})`,
+      finding: fail(subject, `The database was made by a newer release, or a preview of the first (migration ${newer})`,
         'Start that release, or restore a backup from before the upgrade')
     }
   }

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { INSERT_ALL_GAMES } from '../../plugins/migrations/20261122210100-rom-games.ts'
+import { INSERT_ALL_GAMES } from '../../plugins/migrations/initial/games.ts'
 
 /** Platforms from the largest to the smallest, as in real libraries. */
 const PLATFORMS = ['nes', 'snes', 'genesis', 'psx', 'gba', 'gb', 'arcade', 'n64', 'nds', 'gbc', 'c64', 'amiga', 'dos', 'ps2',

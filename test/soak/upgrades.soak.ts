@@ -3,36 +3,26 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import { listExecuted } from '../../core/database/database.ts'
 import { runSvc, settings } from '../e2e/server.ts'
 import { createTestDatabase } from '../support.ts'
-import { listLost, liveUpTo, migrateTo, readContent, releases, withConnection } from '../plugins/migrations/support.ts'
+import { listLost, listReleases, liveUpTo, migrateTo, readContent, withConnection } from '../plugins/migrations/support.ts'
 
 const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 10)
-const NOW = releases.at(-1) ?? ''
+const RELEASES = listReleases()
+const NOW = RELEASES.at(-1) ?? ''
+/** The databases that are upgraded: a new one, and one of each former release. */
+const FORMER = [null, ...RELEASES.slice(0, -1)]
 const folder = await mkdtemp(join(tmpdir(), 'svc-soak-'))
 t.teardown(() => rm(folder, { recursive: true, force: true }))
-
-/** Skips tags of files that are not tracks, because a later release stores none for them. */
-const lostIn = async (before: Awaited<ReturnType<typeof readContent>>, url: string) =>
-  listLost(before, await readContent(url)).filter((line) => !line.includes('"track_meta":null'))
-
-await t.test('the database of every release upgrades to this one without loss', async (t) => {
-  for (const release of releases) {
-    const url = await createTestDatabase(t, 'template0')
-    await liveUpTo(url, release)
-    const before = await readContent(url)
-    await migrateTo(url, NOW)
-    t.same(await lostIn(before, url), [], release)
-  }
-})
 
 await t.test('kill -9 of an upgrade leaves one of the two schemas, and the next one completes', async (t) => {
   const seen = new Set<string>()
   let upgradeMs = 0
   for (let round = 0; round <= ROUNDS; round++) {
     const url = await createTestDatabase(t, 'template0')
-    const release = releases[round * 7 % (releases.length - 1)] ?? ''
-    await liveUpTo(url, release)
+    const release = FORMER[round % FORMER.length] ?? null
+    if (release !== null) await liveUpTo(url, release)
     const before = await readContent(url)
     const env = settings(join(folder, `data-${round}`), { SVC_DATABASE_URL: url })
     const since = performance.now()
@@ -44,11 +34,12 @@ await t.test('kill -9 of an upgrade leaves one of the two schemas, and the next 
     }
     await upgrade.ended
     if (round === 0) upgradeMs = performance.now() - since
-    const { rowCount: left } = await withConnection(url, (client) => client.query('select from migrations'))
-    t.ok(left === releases.indexOf(release) + 1 || left === releases.length, `round ${round}: ${left ?? 0} migrations`)
-    seen.add(left === releases.length ? 'this one' : 'the former')
+    const { length: left } = await withConnection(url, listExecuted)
+    const former = release === null ? 0 : RELEASES.indexOf(release) + 1
+    t.ok(left === former || left === RELEASES.length, `round ${round}: ${left} migrations`)
+    seen.add(left === RELEASES.length ? 'this one' : 'the former')
     t.match(await runSvc(t, ['migrate'], env).ended, { code: 0 }, `round ${round}`)
-    t.same(await lostIn(before, url), [], `round ${round}, from ${release}`)
+    t.same(listLost(before, await readContent(url)), [], `round ${round}, from ${release ?? 'nothing'}`)
   }
   t.comment(`an upgrade takes ${Math.round(upgradeMs)} ms; left by kills: ${[...seen].join(', ')}`)
 })
@@ -67,7 +58,7 @@ await t.test('every command refuses the database of a newer release, in one line
   for (const args of COMMANDS) {
     const { code, output } = await runSvc(t, args, env).ended
     t.equal(code, 1, args.join(' '))
-    t.match(output, /^svc: The database was made by a newer release \(migration 99991231000000-from-the-future\)\. [^\n]+\n$/, args.join(' '))
+    t.match(output, /^svc: The database was made by a newer release, or a preview of the first \(migration 99991231000000-from-the-future\)\. [^\n]+\n$/, args.join(' '))
   }
   t.same((await readdir(join(dataDir, 'backups')).catch(() => [])), [])
 })

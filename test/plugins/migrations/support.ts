@@ -1,95 +1,97 @@
+import { Migration } from '@mikro-orm/migrations'
 import pg from 'pg'
+import type { Test } from 'tap'
 import { migrate, openOrm } from '../../../core/database/database.ts'
 import { migrations } from '../../../plugins/migrations.ts'
 
 /** Data of people in each release, written in the schema of that release, after its last migration. */
 const CONTENT: Record<string, readonly string[]> = {
-  '20261121000000-initial': [
+  '20261123100000-initial': [
+    "insert into installation (identity) values ('11111111-2222-4333-8444-555555555555')",
+    "insert into libraries (id, name, root) values (1, 'Games', '/srv/games')",
     "insert into platforms (slug, fs_slug, name, custom_name) values ('snes', 'snes', 'SNES', 'Super'), ('psx', 'psx', 'PlayStation', null)",
-    `insert into roms (platform_id, fs_name, fs_path, fs_extension, fs_name_no_tags, fs_name_no_ext, fs_size_bytes, name, regions, sha1_hash, media)
-      values (1, 'Ärger (EU).sfc', 'roms/snes', 'sfc', 'Ärger', 'Ärger (EU)', 524288, 'Ärger', '{EU,"Neu\\\\\\\\Land"}', 'aa', '{"video": "v.mp4"}'),
-      (1, 'Gone.sfc', 'roms/snes', 'sfc', 'Gone', 'Gone', 1, null, '{}', 'bb', '{}'),
-      (2, 'Disc', 'roms/psx', '', 'Disc', 'Disc', 700000000, 'Disc', '{US}', 'cc', '{}')`,
-    `insert into rom_files (rom_id, file_name, file_path, file_size_bytes, last_modified, sha1_hash, category, archive_members)
-      values (1, 'Ärger (EU).sfc', 'roms/snes', 524288, '2001-02-03 04:05:06.789Z', 'aa', null, '[{"name": "tab\\there"}]'),
-      (3, 'a.flac', 'roms/psx/Disc/soundtrack', 9, '2001-02-03Z', 'dd', 'soundtrack', null),
-      (3, 'b.flac', 'roms/psx/Disc/soundtrack', 9, '2001-02-03Z', 'ee', 'soundtrack', null)`,
+    "insert into platform_folders (platform_id, library_id, fs_inode) values (1, 1, '64769:1234'), (2, 1, null)",
+    `insert into roms (platform_id, fs_name, fs_path, fs_extension, fs_name_no_tags, fs_name_no_ext, fs_size_bytes, name, regions, sha1_hash, media, badges)
+      values (1, 'Ärger (EU).sfc', 'roms/snes', 'sfc', 'Ärger', 'Ärger (EU)', 524288, 'Ärger', '{EU,"Neu\\\\Land"}', 'aa', '{"video": "v.mp4"}', '{1.png,2.png}'),
+      (1, 'Gone.sfc', 'roms/snes', 'sfc', 'Gone', 'Gone', 1, null, '{}', 'bb', '{}', '{}'),
+      (2, 'Disc', 'roms/psx', '', 'Disc', 'Disc', 700000000, 'Disc', '{US}', 'cc', '{}', '{}')`,
+    `insert into rom_files (rom_id, file_name, file_path, file_size_bytes, last_modified, sha1_hash, category, archive_members, track_meta)
+      values (1, 'Ärger (EU).sfc', 'roms/snes', 524288, '2001-02-03 04:05:06.789Z', 'aa', null, '[{"name": "tab\\there"}]', null),
+      (3, 'a.flac', 'roms/psx/Disc/soundtrack', 9, '2001-02-03Z', 'dd', 'soundtrack', null, '{"title": "Intro"}'),
+      (3, 'b.flac', 'roms/psx/Disc/soundtrack', 9, '2001-02-03Z', 'ee', 'soundtrack', null, null)`,
     `insert into rom_matches (rom_id, provider, provider_id, match)
-      values (1, 'igdb', '1234', '{"name": "Ärger", "rating": 87.25}'), (3, 'ss', '7', '{}')`,
+      values (1, 'igdb', '1234', '{"name": "Ärger", "rating": 87.25}'), (3, 'ss', '7', '{}'), (3, 'playmatch', null, '{"ids": {}}')`,
     "insert into firmware (platform_id, file_name, file_path, file_size_bytes, is_verified) values (2, 'scph1001.bin', 'bios/psx', 524288, true)",
-    `insert into users (username, email, password_hash, role, ra_username, ui_settings)
-      values ('grandma', 'g@example.org', '$argon2id$x', 'admin', 'GrandmaPlays', '{"theme": "dark"}'), ('kid', null, '$argon2id$y', 'user', null, null)`,
-    "insert into sessions (token_hash, user_id, expires_at) values ('session', 1, '2031-01-01Z')",
-    "insert into rom_users (rom_id, user_id, rating, status, hidden) values (1, 1, 9, 'completed_100', false), (2, 2, 3, null, true)",
-    "insert into client_tokens (user_id, name, token_hash, scopes) values (1, 'handheld', 'token', '{roms.read,assets.write}')",
-    "insert into tasks (id, title, type, status, payload) values ('00000000-0000-4000-8000-000000000001', 'Scan', 'scan', 'finished', '{\"type\": \"quick\"}')"
-  ],
-  '20261121100000-platform-folder': ["update platforms set fs_inode = '64769:1234' where id = 1"],
-  '20261121200000-access': [
     "insert into permission_groups (name, description, age_limit) values ('Kids', 'Until twelve', 12)",
-    "update users set permission_group_id = (select id from permission_groups where name = 'Kids') where id = 2",
+    `insert into users (username, email, password_hash, role, ui_settings, email_confirmed, permission_group_id)
+      values ('grandma', 'g@example.org', '$argon2id$x', 'admin', '{"theme": "dark"}', true, null),
+      ('kid', null, '$argon2id$y', 'user', null, false, (select id from permission_groups where name = 'Kids'))`,
+    "insert into provider_accounts (user_id, provider, settings) values (2, 'ra', '{\"ra_username\": \"Kid\"}')",
     "insert into devices (user_id, name, client, client_version, sync_mode) values (1, 'Deck', 'app', '1.2', 'push_pull'), (2, 'Old', null, null, 'pull_only')",
-    'update sessions set device_id = 1',
+    "insert into sessions (token_hash, user_id, device_id, expires_at) values ('session', 1, 1, '2031-01-01Z')",
+    "insert into client_tokens (user_id, name, token_hash, scopes) values (1, 'handheld', 'token', '{roms.read,assets.write}')",
     "insert into pairing_codes (code_hash, token_id, expires_at) values ('code', 1, '2031-01-01Z')",
-    "insert into audit_events (event, user_id, username, details) values ('login', 1, 'grandma', '{\"way\": \"password\"}')"
-  ],
-  '20261121300000-notifications': [
-    "insert into notifications (user_id, kind, level, title, actor_id) values (1, 'scan', 'success', 'Done', 2)",
-    "insert into notification_channels (user_id, type, name, sealed) values (1, 'webhook', 'phone', 'sealed')"
-  ],
-  '20261121310000-installs': ["insert into install_requests (user_id, device_id, rom_id, status) values (1, 1, 3, 'done')"],
-  '20261121320000-assets': [
+    "insert into audit_events (event, user_id, username, details) values ('login', 1, 'grandma', '{\"way\": \"password\"}')",
+    "insert into deleted_accounts (username, assets, versions) values ('former', '[{\"sha1\": \"x\"}]', '[]')",
+    "insert into rom_users (rom_id, user_id, rating, status, hidden) values (1, 1, 9, 'completed_100', false), (2, 2, 3, null, true)",
+    "insert into notes (rom_id, user_id, title, content, tags) values (1, 1, 'Cheats', E'first\\nsecond', '{hints}')",
+    "insert into collections (user_id, name, is_public) values (1, 'Favourites', true)",
+    'insert into collection_roms (collection_id, rom_id) values (1, 1), (1, 3)',
+    "insert into smart_collections (user_id, name, filter_criteria) values (1, 'EU', '{\"regions\": [\"EU\"]}')",
+    "insert into music_playlists (user_id, name) values (1, 'Slow')",
+    'insert into music_playlist_tracks (playlist_id, file_id, position) values (1, 2, 1)',
+    'insert into music_favorites (user_id, file_id) values (2, 2)',
     `insert into assets (kind, user_id, rom_id, platform_fs_slug, rom_fs_name, file_name, slot, file_size_bytes, sha1, disk_path)
       values ('save', 1, 1, 'snes', 'Ärger (EU).sfc', 'Ärger.srm', 'autosave', 8192, 'f1', 'users/u/saves/1.srm'),
       ('state', 2, 2, 'snes', 'Gone.sfc', 'Gone.state', null, 9000, 'f2', 'users/v/states/2.state')`,
-    "insert into asset_versions (asset_id, file_name, sha1, disk_path, content_updated_at) values (1, 'Ärger.srm', 'f0', 'users/u/saves/0.srm', '2026-01-01Z')"
-  ],
-  '20261121330000-sync': [
+    "insert into asset_versions (asset_id, file_name, sha1, disk_path, content_updated_at) values (1, 'Ärger.srm', 'f0', 'users/u/saves/0.srm', '2026-01-01Z')",
     "insert into sync_sessions (user_id, device_id, status) values (1, 1, 'COMPLETED')",
     "insert into device_syncs (device_id, asset_id, last_synced_at) values (1, 1, '2026-01-02Z')",
-    "insert into sync_bases (device_id, rom_id, kind, key, sha1) values (1, 1, 'save', 'autosave', 'f1')"
-  ],
-  '20261121340000-play': [
+    "insert into sync_bases (device_id, rom_id, kind, key, sha1) values (1, 1, 'save', 'autosave', 'f1')",
     `insert into play_sessions (user_id, device_id, rom_id, identity, start_time, end_time, duration_ms)
-      values (1, 1, 1, 'i', '2026-01-01T10:00Z', '2026-01-01T11:00Z', 3600000), (2, 2, 2, 'j', '2026-01-01T10:00Z', '2026-01-01T10:30Z', 1800000)`
-  ],
-  '20261122000300-identity': ["insert into installation (identity) values ('11111111-2222-4333-8444-555555555555')"],
-  '20261122000301-deleted-accounts': ["insert into deleted_accounts (username, assets, versions) values ('former', '[{\"sha1\": \"x\"}]', '[]')"],
-  // From here on field locks protect the values that a person set.
-  '20261122000500-former-roms': ['delete from roms where id = 2'],
-  '20261122000700-crashed-files': ["insert into crashed_files (path, size_bytes, modified_ms, reason) values ('roms/x.chd', 1, 2, 'crashed')"],
-  '20261122010100-email-confirmed': ['update users set email_confirmed = true where id = 1'],
-  '20261122010200-link-matches': ["insert into rom_matches (rom_id, provider, provider_id, match) values (3, 'playmatch', null, '{\"ids\": {}}')"],
-  '20261122010400-provider-accounts': ["insert into provider_accounts (user_id, provider, settings) values (2, 'ra', '{\"ra_username\": \"Kid\"}')"],
-  '20261122100000-plugin-state': ["insert into plugin_limits (plugin, limits) values ('igdb', '{\"perSecond\": 4}')"],
-  '20261122100100-badges': ["update roms set badges = '{1.png,2.png}' where id = 1"],
-  '20261122120000-collections': [
-    "insert into collections (user_id, name, is_public) values (1, 'Favourites', true)",
-    'insert into collection_roms (collection_id, rom_id) values (1, 1), (1, 3)',
-    "insert into smart_collections (user_id, name, filter_criteria) values (1, 'EU', '{\"regions\": [\"EU\"]}')"
-  ],
-  '20261122123000-edits': ["update roms set own_fields = '{name}', name = 'My Ärger', edits = 2 where id = 1"],
-  '20261122123001-notes': ["insert into notes (rom_id, user_id, title, content, tags) values (1, 1, 'Cheats', E'first\\nsecond', '{hints}')"],
-  '20261122123002-track-meta': ["update rom_files set track_meta = case file_name when 'a.flac' then '{\"title\": \"Intro\"}' else 'null' end::jsonb where category = 'soundtrack'"],
-  '20261122140000-rom-uploads': [
+      values (1, 1, 1, 'i', '2026-01-01T10:00Z', '2026-01-01T11:00Z', 3600000), (2, 2, 2, 'j', '2026-01-01T10:00Z', '2026-01-01T10:30Z', 1800000)`,
+    "insert into install_requests (user_id, device_id, rom_id, status) values (1, 1, 3, 'done')",
+    "insert into netplay_rooms (id, name, game_id, max_players) values ('r', 'Room', '1', 2)",
+    "insert into streaming_endings (user_id, platform, termination) values (1, 'psx', '{\"reason\": \"x\"}')",
+    "insert into tasks (id, title, type, status, payload) values ('00000000-0000-4000-8000-000000000001', 'Scan', 'scan', 'finished', '{\"type\": \"quick\"}')",
+    "insert into notifications (user_id, kind, level, title, actor_id) values (1, 'scan', 'success', 'Done', 2)",
+    "insert into notification_channels (user_id, type, name, sealed) values (1, 'webhook', 'phone', 'sealed')",
+    "insert into plugin_limits (plugin, limits) values ('igdb', '{\"perSecond\": 4}')",
+    "insert into crashed_files (path, size_bytes, modified_ms, reason) values ('roms/x.chd', 1, 2, 'crashed')",
     `insert into rom_uploads (id, user_id, platform_id, fs_path, file_name, total_size, total_chunks)
       values ('00000000-0000-4000-8000-000000000002', 1, 1, 'roms/snes', 'New.sfc', 10, 2)`,
-    "insert into rom_upload_chunks values ('00000000-0000-4000-8000-000000000002', 0, 5, false)"
-  ],
-  '20261122160100-rom-conversions': ["insert into rom_conversions (rom_id, platform_id, work_path) values (3, 2, 'roms/psx/.svc-convert-1')"],
-  '20261122180100-netplay': ["insert into netplay_rooms (id, name, game_id, max_players) values ('r', 'Room', '1', 2)"],
-  '20261122180200-streaming': ["insert into streaming_endings (user_id, platform, termination) values (1, 'psx', '{\"reason\": \"x\"}')"],
-  '20261122190100-music': [
-    "insert into music_playlists (user_id, name) values (1, 'Slow')",
-    'insert into music_playlist_tracks (playlist_id, file_id, position) values (1, 2, 1)',
-    'insert into music_favorites (user_id, file_id) values (2, 2)'
+    "insert into rom_upload_chunks values ('00000000-0000-4000-8000-000000000002', 0, 5, false)",
+    "insert into rom_conversions (rom_id, platform_id, work_path) values (3, 2, 'roms/psx/.svc-convert-1')",
+    // The triggers store a deleted ROM, and the field locks of a ROM.
+    'delete from roms where id = 2',
+    "update roms set own_fields = '{name}', name = 'My Ärger', edits = 2 where id = 1"
   ]
+}
+
+/** A migration of a later release, which only tests know: it adds columns and a table, and changes rows. */
+export const LATER = {
+  name: '99990101000000-later',
+  class: class extends Migration {
+    override up (): void {
+      this.addSql('create table later_shelves (id serial primary key, rom_id int not null references roms on delete cascade)')
+      this.addSql('insert into later_shelves (rom_id) select id from roms')
+      this.addSql('alter table roms add column later_rating int not null default 0')
+      this.addSql('update roms set later_rating = 1 where own_fields <> \'{}\'')
+      this.addSql('alter table firmware add column later_region text')
+    }
+  }
+}
+
+/** Makes this process a later release until the test ends. */
+export function addLater (t: Pick<Test, 'teardown'>): void {
+  migrations.push(LATER)
+  t.teardown(() => { migrations.splice(migrations.indexOf(LATER), 1) })
 }
 
 /** Tables that count changes or describe running processes, so a migration changes them. */
 const MOVING = ['migrations', 'library_versions', 'library_counts']
 
-export const releases = migrations.map(({ name }) => name)
+export const listReleases = () => migrations.map(({ name }) => name)
 
 type Row = Record<string, unknown>
 export type Content = Map<string, Row[]>
@@ -106,7 +108,7 @@ export async function withConnection<T> (url: string, work: (client: pg.Client) 
 }
 
 export const migrateTo = (url: string, release: string) => migrate({
-  url, poolSize: 1, entities: [], migrations: migrations.slice(0, releases.indexOf(release) + 1)
+  url, poolSize: 1, entities: [], migrations: migrations.slice(0, listReleases().indexOf(release) + 1)
 })
 
 /** Migrates an empty database release by release, and adds the data of each release. */
@@ -114,7 +116,7 @@ export async function liveUpTo (url: string, release: string): Promise<void> {
   const orm = await openOrm({ url, poolSize: 1, entities: [], migrations })
   try {
     await withConnection(url, async (client) => {
-      for (const name of releases.slice(0, releases.indexOf(release) + 1)) {
+      for (const name of listReleases().slice(0, listReleases().indexOf(release) + 1)) {
         const content = CONTENT[name] ?? []
         if (content.length > 0 || name === release) await orm.migrator.up({ to: name })
         for (const sql of content) await client.query(sql)

@@ -1,5 +1,3 @@
-import { Migration } from '@mikro-orm/migrations'
-
 /**
  * Counts a change. A transaction updates any row that no other one locks, so transactions never wait for each other.
  * The sum of all rows of a kind changes with every commit and never before it.
@@ -19,8 +17,8 @@ const NOTE_LIBRARY = `create function note_library_change () returns trigger lan
   perform move_library_version(case current_setting('application_name') when 'svc worker' then 'scans' else 'edits' end, 0);
   return null;
 end $$`
-const NOTE_ASSETS = `create function note_assets_change () returns trigger language plpgsql as $$ begin
-  perform move_library_version('assets', 0);
+const noteKind = (kind: string) => `create function note_${kind}_change () returns trigger language plpgsql as $$ begin
+  perform move_library_version('${kind}', 0);
   return null;
 end $$`
 /** After a scan ended, all rows that it stored must be visible. */
@@ -49,30 +47,19 @@ begin
   return null;
 end $$`
 
-const LIBRARY_TABLES = ['platforms', 'roms', 'rom_files', 'rom_matches', 'hidden_entities']
-const ANY_CHANGE = 'insert or update or delete'
 const ROWS = { insert: 'new table as new_rows', update: 'old table as old_rows new table as new_rows', delete: 'old table as old_rows' }
 
-/** Versions of the library: data derived from it can be cached until its version changes. */
-export class Migration20261122113000 extends Migration {
-  override up (): void {
-    this.addSql(`create table "library_versions" (
-      "id" serial primary key,
-      "kind" text not null,
-      "user_id" int not null,
-      "version" bigint not null) with (fillfactor = 50)`)
-    this.addSql('create index "library_versions_user_id_kind_index" on "library_versions" ("user_id", "kind")')
-    const functions = [MOVE_VERSION, NOTE_LIBRARY, NOTE_ASSETS, NOTE_TASK, NOTE_MARKS]
-    for (const definition of functions) this.addSql(definition)
-    for (const table of LIBRARY_TABLES) {
-      this.addSql(`create trigger note_change after ${ANY_CHANGE} on "${table}" for each statement execute function note_library_change()`)
-    }
-    this.addSql(`create trigger note_change after ${ANY_CHANGE} on "assets" for each statement execute function note_assets_change()`)
-    this.addSql('create trigger note_end after update on "tasks" for each row ' +
-      "when (old.status = 'started' and new.status <> 'started') execute function note_task_end()")
-    for (const [event, rows] of Object.entries(ROWS)) {
-      this.addSql(`create trigger note_${event} after ${event} on "rom_users" referencing ${rows} for each statement ` +
-        'execute function note_marks_change()')
-    }
-  }
-}
+const noteChange = (table: string, noted: string) => `create trigger note_change after insert or update or delete on ${table}
+  for each statement execute function note_${noted}_change()`
+
+/** Triggers that count changes of the library. Data derived from it can be cached until its version changes. */
+export const versions = [
+  MOVE_VERSION, NOTE_LIBRARY, noteKind('assets'), noteKind('collections'), NOTE_TASK, NOTE_MARKS,
+  ...['platforms', 'roms', 'rom_files', 'rom_matches', 'hidden_entities'].map((table) => noteChange(table, 'library')),
+  noteChange('assets', 'assets'),
+  ...['collections', 'smart_collections', 'collection_roms'].map((table) => noteChange(table, 'collections')),
+  `create trigger note_end after update on tasks for each row
+    when (old.status = 'started' and new.status <> 'started') execute function note_task_end()`,
+  ...Object.entries(ROWS).map(([event, rows]) => `create trigger note_${event} after ${event} on rom_users referencing ${rows}
+    for each statement execute function note_marks_change()`)
+]

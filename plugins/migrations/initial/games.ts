@@ -1,5 +1,3 @@
-import { Migration } from '@mikro-orm/migrations'
-
 /**
  * Providers whose ids decide which ROMs are one game, most trusted first. Ids of other providers are evaluated by the
  * statements of lists.
@@ -18,7 +16,7 @@ const insertGames = (which: string) => `insert into rom_games (rom_id, platform_
       from rom_matches m where m.${hasId} and ${which} group by m.rom_id) k
     join roms r on r.id = k.rom_id`
 
-/** Inserts the rows of a library whose changes no trigger has seen. */
+/** Inserts the rows of a library whose changes no trigger has seen, such as a seeded one. */
 export const INSERT_ALL_GAMES = insertGames('true')
 
 const matchesOf = (table: string) => `select rom_id, provider, provider_id from ${table}`
@@ -50,27 +48,14 @@ end $$`
 /** These triggers equal those of the entities. */
 const PLACE = ['platform_id', 'fs_name', 'fs_name_no_ext', 'regions']
 const isOther = PLACE.map((column) => `old.${column} is distinct from new.${column}`).join(' or ')
-const statementTriggers = [
+const keepGames = [
   ['insert', 'new table as added'], ['update', 'old table as removed new table as added'], ['delete', 'old table as removed']
-].map(([event, rows]) => `create trigger keep_games_${event} after ${event} on "rom_matches" referencing ${rows} ` +
+].map(([event, rows]) => `create trigger keep_games_${event} after ${event} on rom_matches referencing ${rows} ` +
   'for each statement execute function keep_games()')
 
-/** Keys with which siblings are found without reading the ROMs or their matches. */
-export class Migration20261122210100 extends Migration {
-  override up (): void {
-    this.addSql(`create table "rom_games" (
-      "rom_id" int not null,
-      "platform_id" int not null,
-      "ids" text[] not null default '{}',
-      "other_ids" text[] not null default '{}',
-      "is_early" boolean not null default false,
-      "region" text null,
-      "fs_name_no_ext" text not null, primary key ("rom_id"))`)
-    this.addSql(INSERT_ALL_GAMES)
-    this.addSql('alter table "rom_games" add constraint "rom_games_rom_id_foreign" ' +
-      'foreign key ("rom_id") references "roms" ("id") on update cascade on delete cascade')
-    for (const definition of [KEEP_GAMES, KEEP_PLACE, ...statementTriggers]) this.addSql(definition)
-    this.addSql(`create trigger keep_place_of_game after update of ${PLACE.join(', ')} on "roms" for each row ` +
-      `when (${isOther}) execute function keep_place_of_game()`)
-  }
-}
+/** Triggers that keep `rom_games`. */
+export const games = [
+  KEEP_GAMES, KEEP_PLACE, ...keepGames,
+  `create trigger keep_place_of_game after update of ${PLACE.join(', ')} on roms for each row ` +
+    `when (${isOther}) execute function keep_place_of_game()`
+]

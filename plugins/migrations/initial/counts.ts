@@ -1,5 +1,3 @@
-import { Migration } from '@mikro-orm/migrations'
-
 /** The counted values of each ROM: once by its extension, and once for each region. */
 const FACTS = `cross join lateral (select 'extension' as kind, r.fs_extension as key
     union all select 'region', unnest(r.regions)) f`
@@ -61,29 +59,14 @@ end $$`
 
 /** These triggers equal those of the entities. */
 const statementTriggers = (table: string, run: string) => [
-  `create trigger ${run}_insert after insert on "${table}" referencing new table as added for each statement execute function ${run}()`,
-  `create trigger ${run}_update after update on "${table}" referencing old table as removed new table as added for each statement execute function ${run}()`,
-  `create trigger ${run}_delete after delete on "${table}" referencing old table as removed for each statement execute function ${run}()`
+  `create trigger ${run}_insert after insert on ${table} referencing new table as added for each statement execute function ${run}()`,
+  `create trigger ${run}_update after update on ${table} referencing old table as removed new table as added for each statement execute function ${run}()`,
+  `create trigger ${run}_delete after delete on ${table} referencing old table as removed for each statement execute function ${run}()`
 ]
 
-/** Counts of ROMs by kind, which need no reading of the ROMs. */
-export class Migration20261122121000 extends Migration {
-  override up (): void {
-    this.addSql(`create table "library_counts" (
-      "id" serial primary key,
-      "platform_id" int not null,
-      "min_age" int null,
-      "kind" text not null,
-      "key" text not null,
-      "roms" int not null,
-      "bytes" bigint not null default '0')`)
-    for (const sql of [COUNT_ROMS, COUNT_MATCHES_OF_GONE, COUNT_MATCHES]) this.addSql(sql)
-    this.addSql(insertRomFacts(signed('roms', 1)))
-    this.addSql(`insert into library_counts (platform_id, min_age, kind, key, roms)
-      select r.platform_id, r.min_age, 'provider', m.provider, count(*)
-      from roms r join rom_matches m on m.rom_id = r.id and m.provider_id is not null group by 1, 2, 4`)
-    for (const sql of statementTriggers('roms', 'count_roms')) this.addSql(sql)
-    for (const sql of statementTriggers('rom_matches', 'count_matches')) this.addSql(sql)
-    this.addSql('create trigger count_matches_of_gone before delete on "roms" for each row execute function count_matches_of_gone()')
-  }
-}
+/** Triggers that count ROMs by kind, so that no request has to read them all. */
+export const counts = [
+  COUNT_ROMS, COUNT_MATCHES_OF_GONE, COUNT_MATCHES,
+  ...statementTriggers('roms', 'count_roms'), ...statementTriggers('rom_matches', 'count_matches'),
+  'create trigger count_matches_of_gone before delete on roms for each row execute function count_matches_of_gone()'
+]
