@@ -1,3 +1,4 @@
+import { createLruCache } from '../lru-cache.ts'
 import type { Caller } from './auth.ts'
 
 /** The PostgreSQL channel that tells every process that the rights of an account or a token changed. */
@@ -21,7 +22,8 @@ export interface CallerCache {
 
 /** Creates a cache of callers by credential, because apps send many requests in a row with the same one. */
 export function createCallerCache (now: () => number = Date.now): CallerCache {
-  let kept = new Map<string, { caller: Caller, until: number }>()
+  const create = () => createLruCache<string, { caller: Caller, until: number }>({ max: KEPT_MAX })
+  let kept = create()
 
   return {
     async find (credential, look) {
@@ -30,11 +32,10 @@ export function createCallerCache (now: () => number = Date.now): CallerCache {
       const [began, into] = [now(), kept]
       const found = await look()
       if (found === null) return null
-      if (into.size >= KEPT_MAX) into.clear()
       into.set(credential, { caller: found.caller, until: Math.min(began + KEEP_MS, found.expires_at ?? Infinity) })
       return found.caller
     },
-    forget () { kept = new Map() }
+    forget () { kept = create() }
   }
 }
 

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import type { Cache, Logger } from '@svc/plugin-sdk'
+import { createLruCache } from '../lru-cache.ts'
 
 /** A cached response: everything that a caller sees. */
 export interface Answer {
@@ -39,13 +40,15 @@ const STORED_MAX_BYTES = 8 * 1024 * 1024
 const ENTRY_BYTES = 1024
 
 export function createAnswerCache ({ log, store, now, maxBytes = DEFAULT_MAX_BYTES }: AnswerCacheOptions): AnswerCache {
-  const memory = createMemory(maxBytes)
+  const memory = createLruCache<string, CachedAnswer>({
+    max: maxBytes, weigh: ({ answer }) => answer.bytes.byteLength + ENTRY_BYTES
+  })
 
   return {
     async get (key, maxAgeMs) {
       const isFresh = (cached: CachedAnswer | null) =>
         cached !== null && now() - cached.keptAt < maxAgeMs ? cached.answer : null
-      const remembered = isFresh(memory.get(key))
+      const remembered = isFresh(memory.get(key) ?? null)
       if (remembered !== null || store === undefined) return remembered
       const stored = await readStored(store, key, log)
       if (stored !== null) memory.set(key, stored)
@@ -63,45 +66,6 @@ export function createAnswerCache ({ log, store, now, maxBytes = DEFAULT_MAX_BYT
       }
     }
   }
-}
-
-/**
- * Creates a cache in memory that evicts the least recently used entries first. Maps iterate in the order of insertion.
- */
-function createMemory (maxBytes: number) {
-  const entries = new Map<string, CachedAnswer>()
-  let bytes = 0
-
-  function remove (key: string): CachedAnswer | null {
-    const kept = entries.get(key)
-    if (kept === undefined) return null
-    entries.delete(key)
-    bytes -= sizeOf(kept)
-    return kept
-  }
-
-  function set (key: string, kept: CachedAnswer): void {
-    remove(key)
-    if (sizeOf(kept) > maxBytes) return
-    entries.set(key, kept)
-    bytes += sizeOf(kept)
-    for (const oldest of entries.keys()) {
-      if (bytes <= maxBytes) return
-      remove(oldest)
-    }
-  }
-
-  function get (key: string): CachedAnswer | null {
-    const kept = remove(key)
-    if (kept !== null) set(key, kept)
-    return kept
-  }
-
-  return { get, set }
-}
-
-function sizeOf ({ answer }: CachedAnswer): number {
-  return answer.bytes.byteLength + ENTRY_BYTES
 }
 
 async function toStored ({ answer, keptAt }: CachedAnswer): Promise<object> {

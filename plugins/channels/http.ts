@@ -4,6 +4,7 @@ import type { Agent } from 'undici'
 import { type AddressRules, originOf } from '../../core/http/addresses.ts'
 import { createHttpClient, openAgent } from '../../core/http/client.ts'
 import { USER_AGENT } from '../../core/loader/services.ts'
+import { createLruCache } from '../../core/lru-cache.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
 import type { Settings } from './sealed-settings.ts'
 
@@ -77,23 +78,19 @@ export function createChannelHttp (app: FastifyInstance) {
    * Separate agents per address rules, because a connection of one channel must not serve another one that may not
    * reach its host.
    */
-  const agents = new Map<string, Promise<Agent>>()
+  const agents = createLruCache<string, Promise<Agent>>({
+    max: AGENTS_MAX, onEvict: (agent) => { void agent.then((late) => late.close()) }
+  })
 
   function agentFor (rules: AddressRules): Promise<Agent> {
     const { trustedOrigins = [], allowPrivate } = rules
     const key = allowPrivate === true ? 'any' : trustedOrigins.toSorted().join(' ')
     const agent = agents.get(key) ?? openAgent(rules)
-    agents.delete(key)
     agents.set(key, agent)
-    const [oldest] = agents
-    if (oldest !== undefined && agents.size > AGENTS_MAX) {
-      agents.delete(oldest[0])
-      void oldest[1].then((late) => late.close())
-    }
     return agent
   }
 
-  app.addHook('onClose', async () => { await Promise.all([...agents.values()].map(async (agent) => (await agent).destroy())) })
+  app.addHook('onClose', async () => { await Promise.all(agents.values().map(async (agent) => (await agent).destroy())) })
 
   return {
     /** Returns the client that replaces the one of a context. */

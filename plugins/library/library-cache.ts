@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { apartFromRequest, outOfTime } from '../../core/database/request-time.ts'
+import { createLruCache } from '../../core/lru-cache.ts'
 import type { Moment, VersionKind } from './version-rows.ts'
 
 /** Limits of the lag of a value behind a running scan: a time, and a multiple of the time of its computation. */
@@ -18,7 +19,6 @@ interface Entry<Value> {
   lagMs: number
   value: Value
 }
-interface CachedValue<Value> extends Entry<Value> { bytes: number }
 
 export interface CacheOptions<Value> {
   maxBytes: number
@@ -69,27 +69,12 @@ async function inTime<Value> (value: Promise<Value>): Promise<Value> {
  * No caller gets a value computed for another caller, because the caller is part of the key.
  */
 export function createLibraryCache<Value> ({ maxBytes, sizeOf }: CacheOptions<Value>) {
-  const entries = new Map<string, CachedValue<Value>>()
+  const entries = createLruCache<string, Entry<Value>>({
+    max: maxBytes, weigh: ({ value }, id) => sizeOf(value) + id.length + ENTRY_BYTES
+  })
   const makings = new Map<string, Entry<Promise<Value>>>()
   /** The latest moment among the callers that wait for the next computation. */
   const wanted = new Map<string, Moment>()
-  let bytes = 0
-
-  function drop (id: string): void {
-    bytes -= entries.get(id)?.bytes ?? 0
-    entries.delete(id)
-  }
-
-  /** Stores an entry and evicts the least recently used. */
-  function store (id: string, entry: CachedValue<Value>): void {
-    drop(id)
-    entries.set(id, entry)
-    bytes += entry.bytes
-    for (const other of entries.keys()) {
-      if (bytes <= maxBytes) return
-      drop(other)
-    }
-  }
 
   function start (id: string, version: string, moment: Moment, work: () => Promise<Value>): Promise<Value> {
     const started = performance.now()
@@ -98,7 +83,7 @@ export function createLibraryCache<Value> ({ maxBytes, sizeOf }: CacheOptions<Va
       try {
         const value = await work()
         const lagMs = Math.max(SCAN_LAG_MS, (performance.now() - started) * SCAN_LAG_FACTOR)
-        store(id, { ...facts, lagMs, value, bytes: sizeOf(value) + id.length + ENTRY_BYTES })
+        entries.set(id, { ...facts, lagMs, value })
         return value
       } finally {
         makings.delete(id)
@@ -129,8 +114,6 @@ export function createLibraryCache<Value> ({ maxBytes, sizeOf }: CacheOptions<Va
       const entry = entries.get(id)
       const making = makings.get(id)
       if (entry !== undefined && isGood(entry, version, moment)) {
-        entries.delete(id)
-        entries.set(id, entry)
         if (making === undefined && isAgeing(entry, moment)) void start(id, version, moment, work).catch(() => {})
         return entry.value
       }
@@ -160,6 +143,6 @@ export function createLibraryCache<Value> ({ maxBytes, sizeOf }: CacheOptions<Va
       return await Promise.race([value, sleep(Math.max(0, since + waitMs - performance.now()), null, { ref: false })])
     },
 
-    bytes: (): number => bytes
+    bytes: entries.weight
   }
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { AuthScheme, Caller, Presented } from '../../../core/access/auth.ts'
+import { createLruCache } from '../../../core/lru-cache.ts'
 import { User } from '../../users/entities.ts'
 import { noteActivity } from '../activity-rows.ts'
 import { signInKeys } from '../throttle/limits.ts'
@@ -29,12 +30,10 @@ interface Trust {
 /** Authenticates by username and password at every call, as scripts and simple apps do. */
 export function createBasicScheme (app: FastifyInstance, signIn: SignIn): AuthScheme {
   /** Keys combine address and name. */
-  const trusted = new Map<string, Trust>()
+  const trusted = createLruCache<string, Trust>({ max: TRUSTED_MAX })
   const running = new Map<string, Promise<Verdict>>()
 
   function remember (pair: string, mark: string, user: User): void {
-    const oldest = trusted.keys().next()
-    if (trusted.size >= TRUSTED_MAX && oldest.done !== true) trusted.delete(oldest.value)
     trusted.set(pair, { mark, userId: user.id, hash: user.password_hash ?? '', until: Date.now() + TRUST_MS })
   }
 
@@ -53,8 +52,7 @@ export function createBasicScheme (app: FastifyInstance, signIn: SignIn): AuthSc
 
   /**
    * Concurrent calls with the same credentials share one check. So a wrong password of an app that opens with twenty
-   * calls
-   * counts once.
+   * calls counts once.
    */
   function checkOnce (key: string, check: () => Promise<Verdict>): Promise<Verdict> {
     const former = running.get(key)

@@ -1,3 +1,5 @@
+import { createLruCache } from '../../../core/lru-cache.ts'
+
 /** Enough entries for the files of many downloads; each entry takes a few hundred bytes. */
 const KEPT = 10_000
 
@@ -12,24 +14,17 @@ export interface Checksums {
  * broken download does not stop a running computation, because the next attempt needs the same checksum.
  */
 export function createChecksums (): Checksums {
-  const known = new Map<string, Promise<number>>()
-
-  function remember (key: string, sum: Promise<number>): Promise<number> {
-    known.delete(key)
-    known.set(key, sum)
-    const [oldest] = known.keys()
-    if (known.size > KEPT && oldest !== undefined) known.delete(oldest)
-    return sum
-  }
+  const known = createLruCache<string, Promise<number>>({ max: KEPT })
 
   return {
     get (key, compute) {
       const found = known.get(key)
-      if (found !== undefined) return remember(key, found)
+      if (found !== undefined) return found
       const sum = compute()
       sum.catch(() => { known.delete(key) })
-      return remember(key, sum)
+      known.set(key, sum)
+      return sum
     },
-    set (key, sum) { void remember(key, Promise.resolve(sum)) }
+    set (key, sum) { known.set(key, Promise.resolve(sum)) }
   }
 }

@@ -1,3 +1,4 @@
+import { createLruCache } from '../../../core/lru-cache.ts'
 import type { Game } from '../rows.ts'
 
 /** Limit per worker: some 4,000 ROMs with much metadata. */
@@ -19,39 +20,22 @@ const keyOf = (id: number, files: boolean) => files ? `${id} with files` : Strin
  * and the visibility. A cached entry contains no data of any caller and is stale once its stamp differs.
  */
 export function createRomCache (maxBytes = MAX_BYTES) {
-  const kept = new Map<string, CachedRom>()
-  let bytes = 0
-
-  function drop (key: string): void {
-    bytes -= kept.get(key)?.json.length ?? 0
-    kept.delete(key)
-  }
+  const kept = createLruCache<string, CachedRom>({ max: maxBytes, weigh: ({ json }) => json.length })
 
   return {
     /** Returns the cached entries of these ROMs, by id. */
     find (ids: readonly number[], files: boolean): Map<number, CachedRom> {
       return new Map(ids.flatMap((id) => {
-        const key = keyOf(id, files)
-        const rom = kept.get(key)
-        if (rom === undefined) return []
-        kept.delete(key)
-        kept.set(key, rom)
-        return [[id, rom] as const]
+        const rom = kept.get(keyOf(id, files))
+        return rom === undefined ? [] : [[id, rom] as const]
       }))
     },
 
     /** Stores an entry, replaces an older one, and evicts the least recently used. */
     store (id: number, files: boolean, rom: CachedRom): void {
-      const key = keyOf(id, files)
-      drop(key)
-      kept.set(key, rom)
-      bytes += rom.json.length
-      for (const other of kept.keys()) {
-        if (bytes <= maxBytes) return
-        drop(other)
-      }
+      kept.set(keyOf(id, files), rom)
     },
 
-    bytes: (): number => bytes
+    bytes: kept.weight
   }
 }
