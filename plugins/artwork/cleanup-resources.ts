@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
 import { conflict } from '../../core/errors.ts'
 import { tasksConfig } from '../tasks/config.ts'
+import { defineCleanup } from '../tasks/cleanup.ts'
 import { DELETES_ROMS, type TaskDefinition, type TaskRun } from '../tasks/definitions.ts'
 import { createArtworkFolders } from './folders.ts'
 import { selectOwners } from './rows.ts'
@@ -50,18 +51,14 @@ export function defineCleanupResources (app: FastifyInstance, config: Config): T
     await report({ cleanup_stats: stats })
   }
 
-  return {
+  return defineCleanup({
     name: 'cleanup_orphaned_resources',
     title: 'Cleanup orphaned resources',
     description: 'Deletes artwork whose platform or ROM is no longer in the database',
-    type: 'cleanup',
-    group: 'scheduled',
     enabled: tasksConfig.of(config).cleanup_orphaned_resources,
-    manual_run: true,
     cron_string: tasksConfig.of(config).cleanup_orphaned_resources_cron,
     destructive: DELETES_ROMS,
-    isSingle: true,
     arguments: ArgumentsSchema,
     run
-  }
+  })
 }

@@ -1,5 +1,5 @@
-import { Type } from '@sinclair/typebox'
 import type { FeaturePlugin } from '../../core/feature.ts'
+import { defineCleanup } from '../tasks/cleanup.ts'
 import { recordRoutes } from './recorder.ts'
 import { createAudit } from './log.ts'
 
@@ -12,20 +12,15 @@ const plugin: FeaturePlugin = async (app, { config }) => {
   app.decorate('audit', audit)
   recordRoutes(app)
   const days = config.auth.audit_log_retention_days
-  app.tasks.define({
+  app.tasks.define(defineCleanup({
     name: 'cleanup_audit_log',
     title: 'Scheduled audit log cleanup',
     description: `Deletes audit events older than ${days} days`,
-    type: 'cleanup',
-    group: 'scheduled',
     enabled: days > 0,
     manual_run: false,
     cron_string: '30 4 * * *',
-    destructive: false,
-    isSingle: true,
-    arguments: Type.Object({}, { additionalProperties: false }),
     async run () { await audit.dropOlderThan(days) }
-  })
+  }))
 }
 
 export default plugin

@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { conflict } from '../../core/errors.ts'
 import { readLibraryDirectory } from '../library/directory.ts'
 import { type RomFolder, listWritableFolders } from '../library/locate-folder.ts'
+import { defineCleanup } from '../tasks/cleanup.ts'
 import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
 import { isConverting, selectConversions } from './rows.ts'
 import { TASK_NAME } from './task.ts'
@@ -20,7 +20,7 @@ const keyOf = (libraryId: number, work: string) => `${libraryId} ${work}`
  * Defines the task that removes temporary folders of unknown conversions, for example after an older database was
  * restored.
  */
-export function defineCleanup (app: FastifyInstance): TaskDefinition {
+export function defineConversionCleanup (app: FastifyInstance): TaskDefinition {
   /** Finds work folders of no known conversion. @param known the known work folders, by {@link keyOf} */
   async function findLeftovers ({ root, path }: RomFolder, known: ReadonlySet<string>): Promise<string[]> {
     const items = await readLibraryDirectory(join(root.dir, path))
@@ -45,18 +45,11 @@ export function defineCleanup (app: FastifyInstance): TaskDefinition {
     await report({ cleanup_stats: stats })
   }
 
-  return {
+  return defineCleanup({
     name: 'cleanup_conversion_cache',
     title: 'Cleanup of conversions',
     description: 'Removes copies that conversions left in the library and that no conversion needs, after a day',
-    type: 'cleanup',
-    group: 'scheduled',
-    enabled: true,
-    manual_run: true,
     cron_string: CRON,
-    destructive: false,
-    isSingle: true,
-    arguments: Type.Object({}, { additionalProperties: false }),
     run
-  }
+  })
 }

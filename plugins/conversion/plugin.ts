@@ -1,13 +1,13 @@
 import type { FeaturePlugin } from '../../core/feature.ts'
 import { createRomStore } from '../scans/rom-rows.ts'
-import { defineCleanup } from './cleanup.ts'
+import { defineConversionCleanup } from './cleanup.ts'
 import { isConverting } from './rows.ts'
 import { recoverConversions } from './swap-files.ts'
 import { TASK_NAME, defineConversion } from './task.ts'
 
 const plugin: FeaturePlugin = async (app, { config, role }) => {
   app.tasks.define(defineConversion(app, config))
-  app.tasks.define(defineCleanup(app))
+  app.tasks.define(defineConversionCleanup(app))
 
   async function recover (): Promise<void> {
     const services = { pool: app.pg, library: app.library, store: createRomStore(app.pg) }

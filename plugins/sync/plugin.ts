@@ -1,5 +1,5 @@
-import { Type } from '@sinclair/typebox'
 import type { FeaturePlugin } from '../../core/feature.ts'
+import { defineCleanup } from '../tasks/cleanup.ts'
 import { tasksConfig } from '../tasks/config.ts'
 import { createSync } from './service.ts'
 
@@ -10,20 +10,14 @@ declare module 'fastify' {
 const plugin: FeaturePlugin = async (app, { config }) => {
   const sync = createSync(app)
   app.decorate('sync', sync)
-  app.tasks.define({
+  app.tasks.define(defineCleanup({
     name: 'cleanup_sync_sessions',
     title: 'Scheduled cleanup of sync sessions',
     description: 'Fails sync sessions that a device did not complete within a day, and deletes those that ended 30 days ago',
-    type: 'cleanup',
-    group: 'scheduled',
     enabled: tasksConfig.of(config).cleanup_sync_sessions,
-    manual_run: true,
     cron_string: tasksConfig.of(config).cleanup_sync_sessions_cron,
-    destructive: false,
-    isSingle: true,
-    arguments: Type.Object({}, { additionalProperties: false }),
     async run () { await sync.expire() }
-  })
+  }))
 }
 
 export default plugin

@@ -8,6 +8,7 @@ import { isFolder } from '../library/directory.ts'
 import { TRASH_FOLDER } from '../library/exclusions.ts'
 import { listWritableFolders } from '../library/locate-folder.ts'
 import type { LibraryRoot } from '../library/roots.ts'
+import { defineCleanup } from '../tasks/cleanup.ts'
 import { DELETES_ROMS, type TaskDefinition, type TaskRun } from '../tasks/definitions.ts'
 import { readEntry } from './move-to-trash.ts'
 import { createTrashFolders } from './trash-folders.ts'
@@ -81,18 +82,13 @@ export function defineEmptyTrash (app: FastifyInstance, config: Config): TaskDef
     await report({ cleanup_stats: stats })
   }
 
-  return {
+  return defineCleanup({
     name: 'empty_trash',
     title: 'Empty trash',
     description: `Permanently deletes ROMs and files that were deleted more than ${days} days ago, or all of them with "everything"`,
-    type: 'cleanup',
-    group: 'scheduled',
-    enabled: true,
-    manual_run: true,
     cron_string: CRON,
     destructive: DELETES_ROMS,
-    isSingle: true,
     arguments: ArgumentsSchema,
     run
-  }
+  })
 }

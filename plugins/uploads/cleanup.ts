@@ -1,8 +1,8 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { listWritableFolders } from '../library/locate-folder.ts'
+import { defineCleanup } from '../tasks/cleanup.ts'
 import type { TaskDefinition, TaskRun } from '../tasks/definitions.ts'
 import { LIFETIME_HOURS, deleteExpired, selectOpenIds } from './rows.ts'
 import { stagedId } from './staging.ts'
@@ -15,7 +15,7 @@ const isOld = (path: string): Promise<boolean> =>
   stat(path).then(({ mtimeMs }) => mtimeMs < Date.now() - LIFETIME_MS, () => false)
 
 /** Defines the task that removes incomplete uploads and the leftovers of uploads whose process ended. */
-export function defineCleanup (app: FastifyInstance): TaskDefinition {
+export function defineUploadCleanup (app: FastifyInstance): TaskDefinition {
   /**
    * Sweeps a folder. A staged file with the id of no upload belongs to a request that brings a whole file, or to a dead
    * one.
@@ -46,18 +46,11 @@ export function defineCleanup (app: FastifyInstance): TaskDefinition {
     await report({ cleanup_stats: stats })
   }
 
-  return {
+  return defineCleanup({
     name: 'cleanup_uploads',
     title: 'Cleanup uploads',
     description: `Removes uploads of ROMs that were not completed within ${LIFETIME_HOURS} hours, and the leftovers of broken ones`,
-    type: 'cleanup',
-    group: 'scheduled',
-    enabled: true,
-    manual_run: true,
     cron_string: CRON,
-    destructive: false,
-    isSingle: true,
-    arguments: Type.Object({}, { additionalProperties: false }),
     run
-  }
+  })
 }

@@ -1,5 +1,5 @@
 import type { FeaturePlugin } from '../../core/feature.ts'
-import { defineCleanup } from './cleanup.ts'
+import { defineUploadCleanup } from './cleanup.ts'
 import { createUploads } from './service.ts'
 
 declare module 'fastify' {
@@ -8,7 +8,7 @@ declare module 'fastify' {
 
 const plugin: FeaturePlugin = async (app, { config }) => {
   app.decorate('uploads', createUploads(app, config))
-  app.tasks.define(defineCleanup(app))
+  app.tasks.define(defineUploadCleanup(app))
 }
 
 export default plugin

@@ -6,6 +6,7 @@ import type { Config } from '../../../core/config/config.ts'
 import { conflict } from '../../../core/errors.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
 import { assetsConfig } from '../config.ts'
+import { defineCleanup } from '../../tasks/cleanup.ts'
 import type { TaskDefinition } from '../../tasks/definitions.ts'
 import { deleteExpiredAccounts } from '../restore/deleted-account-rows.ts'
 import { FIRST_HOUR_MS, findDoubt } from './safety-checks.ts'
@@ -106,18 +107,13 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
     return { ...found, expired, strays: strays.length, lost: isSetAside ? unknown.length : 0 }
   }
 
-  const definition: TaskDefinition = {
+  const definition: TaskDefinition = defineCleanup({
     name: 'cleanup_assets',
     title: 'Cleanup saves and states',
     description: 'Deletes former contents and deleted saves, states and screenshots that are no longer kept, also those of ' +
       'deleted accounts, and remains of broken uploads; lists files that the database does not know, and with set_aside moves them to assets/lost',
-    type: 'cleanup',
-    group: 'scheduled',
-    enabled: true,
-    manual_run: true,
     cron_string: CRON,
     destructive: { scope: 'assets.write', grant: ['assets', 'delete'] },
-    isSingle: true,
     arguments: Type.Object({ set_aside: Type.Optional(Type.Boolean()) }, { additionalProperties: false }),
     async run ({ signal, report, payload }) {
       const isSetAside = payload.set_aside === true
@@ -125,7 +121,7 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
       await report({ cleanup_stats: stats })
       if (isSetAside && stats.postponed !== null) throw conflict(`Nothing was put aside: ${stats.postponed}`)
     }
-  }
+  })
 
   return {
     definition,
