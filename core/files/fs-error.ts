@@ -1,4 +1,16 @@
+import { lstat } from 'node:fs/promises'
+
 /** Returns the code of a file system error, such as `ENOENT`; `''` for any other value. */
 export function errorCode (err: unknown): string {
   return err instanceof Error && 'code' in err && typeof err.code === 'string' ? err.code : ''
+}
+
+/** True if nothing has this path. Something that cannot be examined may exist. */
+export async function isAbsent (path: string): Promise<boolean> {
+  try {
+    await lstat(path)
+    return false
+  } catch (err) {
+    return ['ENOENT', 'ENOTDIR'].includes(errorCode(err))
+  }
 }

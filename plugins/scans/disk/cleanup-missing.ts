@@ -1,11 +1,11 @@
-import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
-import { errorCode } from '../../../core/files/fs-error.ts'
+import { isAbsent } from '../../../core/files/fs-error.ts'
 import { findReadable } from '../../library/find-readable.ts'
 import { Rom } from '../../roms/entities.ts'
+import { defineCleanup } from '../../tasks/cleanup.ts'
 import { DELETES_ROMS, type TaskDefinition, type TaskRun } from '../../tasks/definitions.ts'
 import { createArtworkFolders } from '../../artwork/folders.ts'
 import { type MissingRom, selectMissing } from '../platform-rows.ts'
@@ -13,19 +13,6 @@ import { type MissingRom, selectMissing } from '../platform-rows.ts'
 const ArgumentsSchema = Type.Object({
   platform_id: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]))
 }, { additionalProperties: false })
-
-/**
- * True if the file does not exist. A file that came back since the last scan is not gone; one that cannot be checked
- * may exist.
- */
-async function isGone (libraryDir: string, rom: MissingRom): Promise<boolean> {
-  try {
-    await lstat(join(libraryDir, rom.fs_path, rom.fs_name))
-    return false
-  } catch (err) {
-    return ['ENOENT', 'ENOTDIR'].includes(errorCode(err))
-  }
-}
 
 /**
  * Deletes the rows and artwork of ROMs that scans found missing. Data that users added stays until the files are back.
@@ -47,7 +34,8 @@ export function defineCleanupMissing (app: FastifyInstance, config: Config): Tas
     for (const rom of roms) {
       signal.throwIfAborted()
       const dir = dirs.get(rom.library_id)
-      if (dir === undefined || !await isGone(dir, rom)) continue
+      // The file may have come back since the last scan.
+      if (dir === undefined || !await isAbsent(join(dir, rom.fs_path, rom.fs_name))) continue
       try {
         await deleteOne(rom)
         stats.roms_deleted++
@@ -59,19 +47,13 @@ export function defineCleanupMissing (app: FastifyInstance, config: Config): Tas
     await report({ cleanup_stats: stats })
   }
 
-  return {
+  return defineCleanup({
     name: 'cleanup_missing_roms',
     title: 'Cleanup missing ROMs',
     description: 'Deletes ROMs whose files are missing from the library, with their artwork; ratings, marks and ' +
       'visibility return with the files',
-    type: 'cleanup',
-    group: 'manual',
-    enabled: true,
-    manual_run: true,
-    cron_string: '',
     destructive: DELETES_ROMS,
-    isSingle: true,
     arguments: ArgumentsSchema,
     run
-  }
+  })
 }

@@ -1,7 +1,7 @@
-import { lstat, mkdir, rename } from 'node:fs/promises'
+import { mkdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { LibraryUnreadableError, folderInode } from '../../library/directory.ts'
-import { errorCode } from '../../../core/files/fs-error.ts'
+import { errorCode, isAbsent } from '../../../core/files/fs-error.ts'
 import { artworkFolder } from '../../artwork/artwork.ts'
 import { digestOf } from './missing-roms.ts'
 import type { LocatedHashes, PlatformFolderRef, RomRow, RomStore } from '../rom-rows.ts'
@@ -29,16 +29,6 @@ export interface Moves {
 
 export function createMoves ({ store, dirOf, resourcesDir }: MoveServices): Moves {
   const claimed = new Set<number>()
-
-  /** True if nothing exists at a path. A path that cannot be read may exist. */
-  async function isAbsent (path: string): Promise<boolean> {
-    try {
-      await lstat(path)
-      return false
-    } catch (err) {
-      return ['ENOENT', 'ENOTDIR'].includes(errorCode(err))
-    }
-  }
 
   /** True if the file of a ROM is gone. A file on a disk that is not mounted is not gone. */
   async function isGone (rom: LocatedHashes): Promise<boolean> {
