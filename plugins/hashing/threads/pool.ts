@@ -6,7 +6,7 @@ import {
   type Job, type JobResult, type JobSuccess, type ThreadSettings
 } from './protocol.ts'
 import { threadFlags } from './permissions.ts'
-import { TasksBySignal } from './tasks-by-signal.ts'
+import { JobQueue, type Task } from './job-queue.ts'
 
 const WATCH_INTERVAL_MS = 250
 /** The time in which a thread must obey a cancellation or its deadline before it is ended. */
@@ -18,15 +18,6 @@ const HEAP_MIB = 256
  * repeatedly.
  */
 const NURSERY_MIB = 24
-
-interface Task {
-  readonly job: Job
-  readonly signal: AbortSignal | undefined
-  readonly settle: (settled: { result: JobSuccess } | { error: unknown }) => void
-  isSettled: boolean
-  /** The time when the caller gave up, in milliseconds since 1970; 0 if it has not. */
-  cancelledAt: number
-}
 
 interface Thread {
   readonly worker: Worker
@@ -41,13 +32,10 @@ export class ThreadPool {
   readonly #size: number
   readonly #script: URL
   readonly #threads = new Set<Thread>()
-  readonly #bySignal = new TasksBySignal<Task>((tasks, reason) => { this.#cancel(tasks, reason) })
+  readonly #queue = new JobQueue({ dispatch: () => { this.#dispatch() }, cancel: () => { this.#cancel() } })
   readonly #memoryOwner = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   #started = 0
-  #queue: Task[] = []
   #watching: NodeJS.Timeout | undefined
-  #isDispatching = false
-  #isClosed = false
 
   constructor (size: number, script: URL = new URL('./worker.ts', import.meta.url)) {
     if (!Number.isInteger(size) || size < 1) {
@@ -59,44 +47,19 @@ export class ThreadPool {
 
   /** Runs a job. Rejects with the job's error, the signal's reason, or an error about the end of its thread. */
   run (job: Job, signal?: AbortSignal): Promise<JobSuccess> {
-    return new Promise((resolve, reject) => {
-      if (this.#isClosed) throw new Error('the hasher is closed; create a new one')
-      signal?.throwIfAborted()
-      const task: Task = {
-        job,
-        signal,
-        isSettled: false,
-        cancelledAt: 0,
-        settle: (settled) => {
-          if (task.isSettled) return
-          task.isSettled = true
-          this.#bySignal.delete(task)
-          if ('result' in settled) resolve(settled.result)
-          else reject(settled.error instanceof Error ? settled.error : new Error(String(settled.error)))
-        }
-      }
-      this.#bySignal.add(task)
-      this.#queue.push(task)
-      this.#scheduleDispatch()
-    })
+    return this.#queue.add(job, signal)
   }
 
   async close (): Promise<void> {
-    this.#isClosed = true
     clearInterval(this.#watching)
-    const error = new Error('the hasher was closed before the file was hashed')
-    for (const task of this.#queue.splice(0)) task.settle({ error })
     const threads = [...this.#threads]
     this.#threads.clear()
-    for (const { batch } of threads) for (const task of batch) task.settle({ error })
+    this.#queue.close(threads.flatMap(({ batch }) => batch))
     await Promise.all(threads.map(({ worker }) => worker.terminate()))
   }
 
-  #cancel (tasks: readonly Task[], reason: unknown): void {
-    for (const task of tasks) {
-      task.cancelledAt = Date.now()
-      task.settle({ error: reason })
-    }
+  /** Tells the threads which jobs of their batches nobody waits for. */
+  #cancel (): void {
     for (const { batch, state } of this.#threads) {
       for (const [index, task] of batch.entries()) {
         if (task.cancelledAt > 0) Atomics.store(state, CANCELLED + index, 1)
@@ -104,23 +67,12 @@ export class ThreadPool {
     }
   }
 
-  /** Dispatches after the current turn of the event loop, because files requested together are then sent together. */
-  #scheduleDispatch (): void {
-    if (this.#isDispatching) return
-    this.#isDispatching = true
-    setImmediate(() => {
-      this.#isDispatching = false
-      this.#dispatch()
-    })
-  }
-
   #dispatch (): void {
-    while (this.#queue.length > 0 && !this.#isClosed) {
+    while (this.#queue.length > 0 && !this.#queue.isClosed) {
       const thread = this.#idleThread()
       if (!thread) return
       const fairShare = Math.ceil(this.#queue.length / this.#size)
-      const batch = this.#queue.splice(0, Math.min(BATCH_JOBS, fairShare)).filter((task) => !task.isSettled)
-      if (batch.length > 0) this.#send(thread, batch)
+      this.#send(thread, this.#queue.take(Math.min(BATCH_JOBS, fairShare)))
     }
   }
 
@@ -161,7 +113,7 @@ export class ThreadPool {
     const { batch } = thread
     thread.batch = []
     thread.worker.unref()
-    this.#queue.unshift(...batch.slice(results.length))
+    this.#queue.putBack(batch.slice(results.length))
     // Only the end of the thread frees the memory of a large archive.
     if (holdsMemory(this.#memoryOwner, thread.number)) this.#end(thread, null)
     for (const [index, result] of results.entries()) {
@@ -200,8 +152,8 @@ export class ThreadPool {
       const path = Buffer.from(current.job.files[Atomics.load(thread.state, FILE)]?.path ?? '').toString()
       current.settle({ error: new HashCrashError(path, reason ?? '') })
     }
-    this.#queue.unshift(...thread.batch.filter((task) => !task.isSettled))
-    this.#scheduleDispatch()
+    this.#queue.putBack(thread.batch)
+    this.#queue.scheduleDispatch()
     const release = () => releaseMemory(this.#memoryOwner, thread.number)
     thread.worker.terminate().then(release, release)
   }

@@ -8,14 +8,7 @@ import {
   BATCH_JOBS, type FromProcess, type Job, type JobSuccess, MEMORY_MIB, OUT_OF_MEMORY, type ToProcess
 } from './protocol.ts'
 import { permissionFlags } from './permissions.ts'
-import { TasksBySignal } from './tasks-by-signal.ts'
-
-interface Task {
-  readonly id: number
-  readonly job: Job
-  readonly signal: AbortSignal | undefined
-  readonly settle: (settled: { result: JobSuccess } | { error: unknown }) => void
-}
+import { JobQueue, type Task } from './job-queue.ts'
 
 /**
  * Runs jobs in a process of its own, which has the threads: what a file does to the libraries that read it ends there.
@@ -27,14 +20,10 @@ export class ProcessPool {
   readonly #folders: readonly string[]
   readonly #script: URL
   readonly #running = new Map<number, Task>()
-  readonly #bySignal = new TasksBySignal<Task>((tasks, reason) => { this.#cancel(tasks, reason) })
-  #lastId = 0
-  #queue: Task[] = []
+  readonly #queue = new JobQueue({ dispatch: () => { this.#dispatch() }, cancel: (tasks) => { this.#cancel(tasks) } })
   /** The jobs that ran when the process ended. */
   #suspects: Task[] = []
   #child: ChildProcess | null = null
-  #isDispatching = false
-  #isClosed = false
 
   /** @param folders without symbolic links */
   constructor (threads: number, folders: readonly string[], script: URL = new URL('./process.ts', import.meta.url)) {
@@ -48,32 +37,13 @@ export class ProcessPool {
 
   /** Runs a job. Rejects with the job's error, the signal's reason, or a `HashCrashError`. */
   run (job: Job, signal?: AbortSignal): Promise<JobSuccess> {
-    return new Promise((resolve, reject) => {
-      if (this.#isClosed) throw new Error('the hasher is closed; create a new one')
-      signal?.throwIfAborted()
-      const task: Task = {
-        id: ++this.#lastId,
-        job,
-        signal,
-        settle: (settled) => {
-          this.#bySignal.delete(task)
-          if ('result' in settled) resolve(settled.result)
-          else reject(settled.error instanceof Error ? settled.error : new Error(String(settled.error)))
-        }
-      }
-      this.#bySignal.add(task)
-      this.#queue.push(task)
-      this.#scheduleDispatch()
-    })
+    return this.#queue.add(job, signal)
   }
 
   async close (): Promise<void> {
-    this.#isClosed = true
-    const error = new Error('the hasher was closed before the file was hashed')
-    for (const task of [...this.#running.values(), ...this.#suspects, ...this.#queue]) task.settle({ error })
+    this.#queue.close([...this.#running.values(), ...this.#suspects])
     this.#running.clear()
     this.#suspects = []
-    this.#queue = []
     const child = this.#child
     if (child === null || child.exitCode !== null || child.signalCode !== null) return
     child.ref()
@@ -83,24 +53,11 @@ export class ProcessPool {
     await promise
   }
 
-  #cancel (tasks: readonly Task[], reason: unknown): void {
-    const cancelled = new Set(tasks)
-    this.#queue = this.#queue.filter((task) => !cancelled.has(task))
-    this.#suspects = this.#suspects.filter((task) => !cancelled.has(task))
+  #cancel (tasks: readonly Task[]): void {
+    this.#suspects = this.#suspects.filter((task) => !task.isSettled)
     const ids = tasks.map(({ id }) => id).filter((id) => this.#running.delete(id))
     if (ids.length > 0) this.#send({ jobs: [], cancelled: ids })
-    for (const task of tasks) task.settle({ error: reason })
     this.#rest()
-  }
-
-  /** Dispatches after the current turn of the event loop, because files requested together are then sent together. */
-  #scheduleDispatch (): void {
-    if (this.#isDispatching) return
-    this.#isDispatching = true
-    setImmediate(() => {
-      this.#isDispatching = false
-      this.#dispatch()
-    })
   }
 
   #dispatch (): void {
@@ -116,7 +73,7 @@ export class ProcessPool {
   /** Returns a suspect alone, or as many tasks as keep the threads busy. */
   #takeNext (): Task[] {
     if (this.#suspects.length > 0) return this.#running.size === 0 ? this.#suspects.splice(0, 1) : []
-    return this.#queue.splice(0, Math.max(0, this.#threads * BATCH_JOBS - this.#running.size))
+    return this.#queue.take(Math.max(0, this.#threads * BATCH_JOBS - this.#running.size))
   }
 
   #start (): ChildProcess {
@@ -166,7 +123,7 @@ export class ProcessPool {
   }
 
   #bury (child: ChildProcess, wasReady: boolean, reason: string): void {
-    if (this.#isClosed || this.#child !== child) return
+    if (this.#queue.isClosed || this.#child !== child) return
     this.#child = null
     const lost = [...this.#running.values()]
     this.#running.clear()
@@ -179,7 +136,7 @@ export class ProcessPool {
     } else {
       this.#suspects.push(...lost)
     }
-    this.#scheduleDispatch()
+    this.#queue.scheduleDispatch()
   }
 }
 
