@@ -32,7 +32,7 @@ export interface InspectOptions {
 /**
  * Inspects packages in a separate process.
  *
- * @throws StartError if that takes too long.
+ * @throws StartError if that fails or takes too long
  */
 export async function inspectApart (
   { works, packages, settings = settingsEnvironment() }: InspectOptions
@@ -47,12 +47,12 @@ export async function inspectApart (
   }, ms)
   child.once('message', (message) => {
     const { inspection, problem } = message as InspectNews
-    if (inspection === null) reject(new Error(problem))
+    if (inspection === null) reject(new StartError(problem))
     else resolve(inspection)
   })
   child.once('error', reject)
   child.once('exit', (code, signal) => {
-    reject(new Error(`The process that looks at the plugins ended with ${signal ?? `code ${code}`}`))
+    reject(new StartError(`The process that looks at the plugins ended with ${signal ?? `code ${code}`}`))
   })
   child.send({ settings: { ...settings }, works, packages } satisfies InspectOrder)
   try {

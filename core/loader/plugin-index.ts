@@ -1,5 +1,6 @@
 import type { Index, IndexEntry } from '@svc/plugin-sdk'
 import type pg from 'pg'
+import { PluginAnswerError } from './answer-error.ts'
 import type { CallScope } from './call-scope.ts'
 import { transaction } from '../database/transaction.ts'
 
@@ -146,7 +147,7 @@ export function createIndex (
     if (known !== null) return tableOf(known.generation)
     await rebuild(scopeOfFirst())
     const built = await readCurrent()
-    if (built === null) throw new Error(`The index of ${plugin} is not there: its build gave no entry; check its configuration`)
+    if (built === null) throw new PluginAnswerError(`The index of ${plugin} is not there: its build gave no entry; check its configuration`)
     return tableOf(built.generation)
   }
 

@@ -1,5 +1,10 @@
 import { errorCode } from '../../core/files/fs-error.ts'
 
+/** Artwork that its origin does not give, or that is no picture, document or film. */
+export class ArtworkError extends Error {
+  override readonly name = 'ArtworkError'
+}
+
 /** Artwork that was available but could not be written to the resources folder. */
 export class ArtworkStoreError extends Error {
   override readonly name = 'ArtworkStoreError'

@@ -12,7 +12,7 @@ import type { CallScope } from '../../core/loader/call-scope.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
 import type { Breaker } from '../circuits/breaker.ts'
 import { ProviderSkippedError, checkCircuit } from '../circuits/check-circuit.ts'
-import { onDisk, toStoreError } from './failures.ts'
+import { ArtworkError, onDisk, toStoreError } from './failures.ts'
 import type { ProviderMatches } from '../matching/matches.ts'
 
 type Provider = Loaded<ProviderDefinition>
@@ -104,13 +104,13 @@ export function createOrigins ({ http, dirOf, providers, breakerOf, scope }: Ser
 
   function folderOf (provider: Provider | undefined, property: string): string {
     const folder = provider?.folders[property]
-    if (folder === undefined) throw new Error(`No provider that is active has a folder '${property}'; check its configuration`)
+    if (folder === undefined) throw new ArtworkError(`No provider that is active has a folder '${property}'; check its configuration`)
     return folder
   }
 
   function libraryOf ({ library_id: id }: Piece): string {
     const dir = dirOf(id)
-    if (dir === undefined) throw new Error(`The library with ID '${id}' cannot be read; mount its disk`)
+    if (dir === undefined) throw new ArtworkError(`The library with ID '${id}' cannot be read; mount its disk`)
     return dir
   }
 
@@ -132,7 +132,7 @@ export function createOrigins ({ http, dirOf, providers, breakerOf, scope }: Ser
         ? await http.download(piece.url, { toFile, acceptType, signal })
         : await downloadAs(provider, piece, toFile, acceptType)
     } catch (err) {
-      if (err instanceof ProviderSkippedError) throw new Error(`${piece.provider} is not asked: ${err.describe()}`, { cause: err })
+      if (err instanceof ProviderSkippedError) throw new ArtworkError(`${piece.provider} is not asked: ${err.describe()}`, { cause: err })
       throw err instanceof FileWriteError ? toStoreError(err.cause) : err
     }
   }

@@ -2,6 +2,7 @@ import { type LinkMatch, MatchSchema, type ProviderDefinition } from '@svc/plugi
 import type { Static } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { toStorable } from '../../core/database/json.ts'
+import { PluginAnswerError } from '../../core/loader/answer-error.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
 import type { ProviderMatch } from './matches.ts'
 
@@ -19,7 +20,7 @@ export function checkAddresses (urls: readonly string[], { key, trust }: Pick<Pr
   const secrets = new Set(trust.secrets)
   const valuesOf = (url: string) => URL.canParse(url) ? [...new URL(url).searchParams.values()] : []
   if (urls.flatMap(valuesOf).some((value) => secrets.has(value))) {
-    throw new Error(`Provider '${key}' returned the address of a picture with a secret of its configuration in it; ` +
+    throw new PluginAnswerError(`Provider '${key}' returned the address of a picture with a secret of its configuration in it; ` +
       'leave it out there, and add it in fetchMedia')
   }
 }
@@ -28,20 +29,20 @@ export function checkAddresses (urls: readonly string[], { key, trust }: Pick<Pr
  * Returns the JSON copy of a match, which can be stored. The copy is validated, as in the SDK's test kit, because JSON
  * drops undefined properties, such as an unknown id among `ids`.
  *
- * @throws Error with the problem of the match
+ * @throws PluginAnswerError with the problem of the match
  */
 export function checkMatch (answer: unknown, provider: Provider): ProviderMatch {
   const { key, definition } = provider
   const match: unknown = typeof answer === 'object' ? toStorable(answer) : null
   if (!matches.Check(match)) {
     const [problem] = [...matches.Errors(match)]
-    throw new Error(`Provider '${key}' returned a match whose ${problem?.path.slice(1) || 'shape'} is wrong: ` +
+    throw new PluginAnswerError(`Provider '${key}' returned a match whose ${problem?.path.slice(1) || 'shape'} is wrong: ` +
       `${problem?.message ?? 'it is no object'}; it is ${JSON.stringify(problem?.value)?.slice(0, VALUE_LENGTH)}`)
   }
   if (definition.kind === 'ids') return readLinks(match, key)
   const isRightId = definition.id === 'integer' ? typeof match.id === 'number' : typeof match.id === 'string'
   if (!isRightId) {
-    throw new Error(`Provider '${key}' returned the id ${JSON.stringify(match.id)}, ` +
+    throw new PluginAnswerError(`Provider '${key}' returned the id ${JSON.stringify(match.id)}, ` +
       `which is not the ${definition.id} it declares`)
   }
   checkAddresses((match.media ?? []).map(({ url }) => url), provider)
@@ -63,7 +64,7 @@ function cut (text: string, length: number): string {
 /** Returns the links of a provider that only gives ids of other providers; all other fields are ignored. */
 function readLinks ({ id, ids, score }: Static<typeof MatchSchema>, key: string): LinkMatch {
   if (ids === undefined || id !== undefined) {
-    throw new Error(`Provider '${key}' returned a match ${ids === undefined ? "without 'ids'" : "with an 'id' of its own"}, ` +
+    throw new PluginAnswerError(`Provider '${key}' returned a match ${ids === undefined ? "without 'ids'" : "with an 'id' of its own"}, ` +
       "but is of the kind 'ids'")
   }
   return score === undefined ? { ids } : { ids, score }

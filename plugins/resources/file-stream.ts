@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
+import { conflict } from '../../core/errors.ts'
 
 const CHUNK_BYTES = 256 * 1024
 
@@ -15,7 +16,7 @@ export function createFileStream (handle: FileHandle, start: number, length: num
     if (position >= end) return null
     const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, end - position))
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, position)
-    if (bytesRead === 0) throw new Error(`The file ends ${end - position} bytes early; it was changed while it was sent`)
+    if (bytesRead === 0) throw conflict(`The file ends ${end - position} bytes early; it was changed while it was sent`)
     position += bytesRead
     return buffer.subarray(0, bytesRead)
   }

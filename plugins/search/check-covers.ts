@@ -2,6 +2,7 @@ import type { CoverGroup, ProviderDefinition } from '@svc/plugin-sdk'
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { toStorable } from '../../core/database/json.ts'
+import { PluginAnswerError } from '../../core/loader/answer-error.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
 import { checkAddresses } from '../matching/check-match.ts'
 
@@ -31,12 +32,12 @@ const groups = TypeCompiler.Compile(Type.Array(Type.Object({
 /**
  * Returns a copy of the covers that can be stored.
  *
- * @throws Error with the problem of a provider's covers
+ * @throws PluginAnswerError with the problem of a provider's covers
  */
 export function checkCovers (given: unknown, provider: Loaded<ProviderDefinition>): CoverGroup[] {
   if (!groups.Check(given)) {
     const [problem] = [...groups.Errors(given)]
-    throw new Error(`Provider '${provider.key}' returned covers whose ${problem?.path.slice(1) || 'shape'} is wrong: ` +
+    throw new PluginAnswerError(`Provider '${provider.key}' returned covers whose ${problem?.path.slice(1) || 'shape'} is wrong: ` +
       (problem?.message ?? 'it is no list'))
   }
   checkAddresses(given.flatMap(({ covers }) => covers.flatMap(({ url, thumb }) => [url, thumb])), provider)

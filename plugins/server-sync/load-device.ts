@@ -1,18 +1,19 @@
 import type { FastifyInstance } from 'fastify'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Caller } from '../../core/access/auth.ts'
+import { conflict, forbidden } from '../../core/errors.ts'
 import { Device } from '../devices/entities.ts'
 
 /** A device, and its owner as a caller who uses the device's token. */
 export interface Owned { device: Device, caller: Caller }
 
-/** Loads a device and its owner. @throws Error with a message for the owner, if the device may not be synced */
+/** Loads a device and its owner. @throws ApiError CONFLICT or FORBIDDEN if the device may not be synced */
 export async function loadOwned (app: FastifyInstance, em: EntityManager, deviceId: number): Promise<Owned> {
   const device = await em.findOne(Device, { id: deviceId }, { populate: ['user'] })
-  if (device === null) throw new Error('The device was deleted meanwhile')
+  if (device === null) throw conflict('The device was deleted meanwhile')
   app.devices.requireSync(device)
-  if (!device.user.enabled) throw new Error("The account of the device's owner is disabled")
+  if (!device.user.enabled) throw forbidden("The account of the device's owner is disabled")
   const caller = await app.permissions.toCaller(device.user, { credential: 'token', device_id: device.id })
   if (caller.scopes.has('assets.write') && caller.scopes.has('devices.write')) return { device, caller }
-  throw new Error('The owner of the device may not write saves')
+  throw forbidden('The owner of the device may not write saves')
 }

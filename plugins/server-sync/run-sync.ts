@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
+import { conflict } from '../../core/errors.ts'
 import { untagged } from '../assets/base-rows.ts'
 import type { StagedFile } from '../assets/asset-files.ts'
 import type { Device } from '../devices/entities.ts'
@@ -130,11 +131,11 @@ export function createRunner (app: FastifyInstance) {
     const em = app.orm.em.fork()
     const staged = await app.assets.stage(em, caller.id, save.file_name, await transport.open(save))
     try {
-      if (!await transport.isSame(save)) throw new Error('it changed while it was read; the next sync takes it')
+      if (!await transport.isSame(save)) throw conflict('it changed while it was read; the next sync takes it')
       const listing = toListing([{ matched, hash: staged.sha1 }], [candidate.rom_id])
       const pairs = await decidePairs(em, listing, scopeOf(run, [candidate.rom_id]), 'both')
       const pair = pairs.find(({ file }) => file !== null)
-      if (pair === undefined) throw new Error('the server has no such save any more')
+      if (pair === undefined) throw conflict('the server has no such save any more')
       return { hash: staged.sha1, outcome: await carryOut(em, run, pair, matched, staged) }
     } finally {
       await staged.discard()

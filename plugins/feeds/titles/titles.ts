@@ -1,5 +1,5 @@
 import { JSONParser } from '@streamparser/json'
-import type { IndexEntry } from '@svc/plugin-sdk'
+import { type IndexEntry, ServiceDownError } from '@svc/plugin-sdk'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
@@ -34,7 +34,7 @@ async function * readEntries (chunks: AsyncIterable<Uint8Array>): AsyncGenerator
     yield entries
     entries = []
   }
-  if (!parser.isEnded) throw new Error('The Switch title database ended in the middle')
+  if (!parser.isEnded) throw new ServiceDownError('The Switch title database ended in the middle; try again later')
 }
 
 /** The last downloaded titles of the Switch. */
@@ -70,7 +70,7 @@ export function createTitles (app: FastifyInstance, config: Config) {
     async run ({ signal, report }) {
       await report({ update_stats: { processed: 0, total: 1 } })
       const count = await index.rebuild(scopeOf(signal))
-      if (count === 0) throw new Error('The Switch title database names no title; the former one stays')
+      if (count === 0) throw new ServiceDownError('The Switch title database names no title; the former one stays')
       await report({ update_stats: { processed: count, total: count } })
     }
   }

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import proxyAddr from '@fastify/proxy-addr'
 import type { SFTPWrapper } from 'ssh2'
 import { AddressRefusedError, createLookup, isGlobalAddress } from '../../../core/http/addresses.ts'
-import { badRequest } from '../../../core/errors.ts'
+import { ApiError, badRequest } from '../../../core/errors.ts'
 import type { SshSettings } from './settings.ts'
 
 const READY_MS = 20_000
@@ -114,6 +114,7 @@ export async function connectSsh (
     sock.destroy()
     signal.throwIfAborted()
     if (shown !== null && !isKnown(settings, rules, shown)) throw otherKey(host, fingerprintOf(shown))
-    throw new Error(`Connecting to '${host}' failed: ${err instanceof Error ? err.message : String(err)}`, { cause: err })
+    throw new ApiError('UNAVAILABLE', `Connecting to '${host}' failed: ${err instanceof Error ? err.message : String(err)}`,
+      { cause: err })
   }
 }

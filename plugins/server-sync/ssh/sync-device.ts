@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
+import { conflict } from '../../../core/errors.ts'
 import { syncConfig } from '../config.ts'
 import type { Device } from '../../devices/entities.ts'
 import { loadOwned } from '../load-device.ts'
@@ -23,7 +24,7 @@ export function createSshSync (app: FastifyInstance, config: Config, run: Runner
   ): Promise<void> {
     if (pinned !== null) return
     const kept = await app.devices.pinHostKey(app.orm.em.fork(), id, host, fingerprint)
-    if (kept !== fingerprint) throw new Error(`The device was changed while '${host}' was connected to`)
+    if (kept !== fingerprint) throw conflict(`The device was changed while '${host}' was connected to`)
   }
 
   async function connect (device: Device, isAdmin: boolean, signal: AbortSignal) {

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { FileEntryWithStats, SFTPWrapper, Stats } from 'ssh2'
+import { ApiError, conflict } from '../../../core/errors.ts'
 import type { FoundSave, Transport } from '../transport.ts'
 import type { SshConnection } from './connect.ts'
 import type { SaveDirectory } from './settings.ts'
@@ -55,7 +56,7 @@ export function createSshTransport (
   async function listDirectory ({ platform, path, extension }: SaveDirectory): Promise<FoundSave[]> {
     const entries = await call<FileEntryWithStats[]>((done) => { sftp.readdir(path, done) }).catch((cause: unknown) => {
       const reason = cause instanceof Error ? cause.message : String(cause)
-      throw new Error(`The folder '${path}' cannot be listed: ${reason}`, { cause })
+      throw new ApiError('UNAVAILABLE', `The folder '${path}' cannot be listed: ${reason}`, { cause })
     })
     return entries.flatMap(({ filename: name, attrs }) => {
       const isWanted = attrs.isFile() && !name.startsWith('.') && !name.includes('/') && name.endsWith(extension)
@@ -107,7 +108,7 @@ export function createSshTransport (
     async give ({ platforms, file_name: name, replaces }, content) {
       if (replaces !== null) {
         await write(replaces.path, content, async () => {
-          if (!await isSame(replaces)) throw new Error('it changed on the device meanwhile; the next sync takes it')
+          if (!await isSame(replaces)) throw conflict('it changed on the device meanwhile; the next sync takes it')
         })
         return true
       }
@@ -117,7 +118,7 @@ export function createSshTransport (
       const path = `${directory.path}/${name}`
       if (await stat(path) !== null) return false
       await write(path, content, async () => {
-        if (await stat(path) !== null) throw new Error('it appeared on the device meanwhile; the next sync takes it')
+        if (await stat(path) !== null) throw conflict('it appeared on the device meanwhile; the next sync takes it')
       })
       return true
     }

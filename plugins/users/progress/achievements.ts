@@ -7,6 +7,7 @@ import type { Caller } from '../../../core/access/auth.ts'
 import type { Config } from '../../../core/config/config.ts'
 import { toStorable } from '../../../core/database/json.ts'
 import { ApiError, notFound } from '../../../core/errors.ts'
+import { PluginAnswerError } from '../../../core/loader/answer-error.ts'
 import { callProvider } from '../../../core/loader/call-provider.ts'
 import { readPreferences } from '../../../core/loader/context.ts'
 import { createMemo } from '../../../core/loader/memo.ts'
@@ -45,7 +46,7 @@ export function createAchievements (app: FastifyInstance, config: Config) {
     const schema = Type.Array(Type.Intersect([definition.progress ?? Type.Object({}), GameSchema]))
     const [problem] = [...Value.Errors(schema, progress)]
     if (problem === undefined) return toStorable(progress) as StoredProgress
-    throw new Error(`Provider '${key}' returned progress whose ${problem.path.slice(1) || 'shape'} is wrong: ${problem.message}`)
+    throw new PluginAnswerError(`Provider '${key}' returned progress whose ${problem.path.slice(1) || 'shape'} is wrong: ${problem.message}`)
   }
 
   /** @throws any error of the provider */
