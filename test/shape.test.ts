@@ -58,12 +58,29 @@ const PACKAGES = [...Object.keys(KINDS), 'examples'].flatMap((parent) => readdir
 
 interface PackageJson {
   name: string
+  exports?: object
   keywords?: string[]
   svc?: { kind: string, key: string, sdk: string }
   dependencies?: Record<string, string>
   peerDependencies?: Record<string, string>
   scripts?: Record<string, string>
 }
+
+const SDK = '@svc/plugin-sdk'
+/** The entry points of the SDK, as imports name them. Only tests import the test kit. */
+const SDK_ENTRIES = Object.keys((JSON.parse(read('sdk/package.json')) as PackageJson).exports ?? {})
+  .filter((entry) => entry !== './package.json').map((entry) => entry.replace(/^\./, SDK))
+const SDK_IN_SOURCES = SDK_ENTRIES.filter((entry) => entry !== `${SDK}/testing`)
+
+t.test('core, features and plugins import the SDK by its entry points only', async (t) => {
+  t.ok(SDK_IN_SOURCES.includes(`${SDK}/titles`), 'there are some')
+  for (const path of SOURCES.filter((path) => /^(core|plugins|providers|channels|exporters|examples)\//.test(path))) {
+    const entries = isTest(path) ? SDK_ENTRIES : SDK_IN_SOURCES
+    const strays = listImports(path).filter((target) => target.startsWith('sdk/') || target.startsWith(SDK))
+      .filter((target) => !entries.includes(target))
+    t.same(strays, [], path)
+  }
+})
 
 t.test('core imports no feature, except in core/composition, which nothing imports', async (t) => {
   for (const path of SOURCES.filter((path) => path.startsWith('core/') && !isTest(path))) {
@@ -183,7 +200,8 @@ function listLoaded (path: string): string[] {
 
 t.test('a process loads rarely used packages only at first use', async (t) => {
   const loaded = new Set([
-    'core/composition/child.ts', 'core/server.ts', 'core/cli/start.ts', 'sdk/src/index.ts',
+    'core/composition/child.ts', 'core/server.ts', 'core/cli/start.ts',
+    ...['', 'readers/', 'titles/', 'xml/'].map((part) => `sdk/src/${part}index.ts`),
     ...SOURCES.filter((path) => /^plugins\/[\w-]+\/plugin\.ts$/.test(path))
   ])
   // A loop over a set includes elements that are added during the loop.
@@ -205,7 +223,7 @@ t.test('the SDK imports nothing of this repository but itself', async (t) => {
 
 t.test('a plugin package imports itself, the SDK and its own dependencies', async (t) => {
   for (const { folder, json } of PACKAGES) {
-    const allowed = Object.keys({ ...json.dependencies, '@svc/plugin-sdk': '' })
+    const allowed = [...Object.keys(json.dependencies ?? {}), ...SDK_IN_SOURCES]
     for (const path of SOURCES.filter((path) => path.startsWith(`${folder}/src/`))) {
       const isOwn = (target: string) =>
         target.startsWith(`${folder}/src/`) || (target.startsWith(`${folder}/data/`) && target.endsWith('.json'))
@@ -229,7 +247,7 @@ t.test('every plugin package has the same shape', async (t) => {
     else t.equal(json.svc?.key, name, `${folder}: key is the folder's name`)
     t.match(json.name, new RegExp(`svc[-/]${kind}-${json.svc?.key}$`), `${folder}: name says kind and key`)
     t.ok(json.keywords?.includes('svc-plugin'), `${folder}: keyword`)
-    t.ok(json.peerDependencies?.['@svc/plugin-sdk'], `${folder}: the SDK is a peer`)
+    t.ok(json.peerDependencies?.[SDK], `${folder}: the SDK is a peer`)
     t.same(Object.keys(json.scripts ?? {}).filter((script) => /^(pre|post)?install$/.test(script)), [], `${folder}: no install script`)
     t.match(json.scripts?.prepack, /tsc --build|npm run build/, `${folder}: is built when it is packed`)
     for (const file of ['README.md', 'CHANGELOG.md', 'tsconfig.build.json', 'src/index.ts', 'test/index.test.ts']) {

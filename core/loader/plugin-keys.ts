@@ -1,4 +1,4 @@
-import { findBestTitle } from '@svc/plugin-sdk'
+import { findBestTitle } from '@svc/plugin-sdk/titles'
 import type { TSchema } from '@sinclair/typebox'
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'

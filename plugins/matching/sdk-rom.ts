@@ -1,7 +1,8 @@
 import {
   type Hashes, type PlatformFacts, type Preferences, type ProviderDefinition, type Rom as SdkRom, type RomFile,
-  type RomPlatform, listPlatformIds, splitTitles
+  type RomPlatform, listPlatformIds
 } from '@svc/plugin-sdk'
+import { splitTitles } from '@svc/plugin-sdk/titles'
 import type { Config } from '../../core/config/config.ts'
 import { parseName, regionCodes } from '../library/names.ts'
 import { readPreferences } from '../../core/loader/context.ts'

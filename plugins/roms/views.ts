@@ -1,5 +1,5 @@
 import { sortComparator } from '../library/names.ts'
-import { toFieldsList } from '@svc/plugin-sdk'
+import { toFieldsList } from '@svc/plugin-sdk/readers'
 import { formatDate } from '../../core/typebox.ts'
 import type { FileRow, Game, MarksRow, MatchRow, ProgressRow, RomRow, SeenRomRow, SiblingRow } from './rows.ts'
 import type { BuiltRom, RomFileView, RomUserView, RomView, SharedRomView, SiblingView, ViewerRomView } from './schemas.ts'

@@ -1,4 +1,5 @@
-import { type CoverGroup, type ProviderId, normalizeTitle } from '@svc/plugin-sdk'
+import type { CoverGroup, ProviderId } from '@svc/plugin-sdk'
+import { normalizeTitle } from '@svc/plugin-sdk/titles'
 import type { LeftOut } from './schemas.ts'
 
 /** A request of a web worker to the scan worker, which runs the providers. */

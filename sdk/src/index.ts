@@ -29,21 +29,5 @@ export {
   type ExportResult
 } from './exporter.ts'
 export { PLATFORMS, listPlatformIds, platformIds, type PlatformFacts } from './platforms.ts'
-export {
-  compareTitles, findBestCandidate, findBestTitle, lastPart, normalizeTitle, rankCandidates, splitTitles, toQuery,
-  toSearchTerm, type BestTitle, type BestTitleOptions, type RankedCandidate, type TitleOptions
-} from './titles.ts'
-export { createXmlElement, parseXml, parseXmlFragment, readXmlRecords, renderXml, xmlChildren, XmlError, xmlText }
-  from './xml.ts'
-export type { XmlComment, XmlElement, XmlInstruction, XmlNode, XmlOptions, XmlText } from './xml.ts'
-export {
-  isFields, parseJson, readDate, readFields, readHtml, readId, readInteger, readNames, readNumber, readNumeric,
-  readRating, readText, readTexts, readUrl, toFieldsList, unique, withoutEmpty, type Fields
-} from './payload.ts'
-export { parseDate, type PartialDate } from './dates.ts'
-export { toPlainText } from './text.ts'
 export { minimumAge, strictestAge } from './ages.ts'
 export { languageName, regionCode, regionName } from './regions.ts'
-export { listMedia } from './media.ts'
-export { completeDescription, describeProduction, type SceneProduction } from './scene.ts'
-export { youtubeVideoId } from './videos.ts'

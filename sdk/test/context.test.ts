@@ -1,6 +1,6 @@
 import t from 'tap'
 import { HttpStatusError, RateLimitedError, ServiceDownError, Type, defineProvider } from '../src/index.ts'
-import { createContext, createExportGame, createPluginContext, createRom, loadResponses } from '../testing/index.ts'
+import { createContext, createExportGame, createPluginContext, createRom, loadResponses } from '../src/testing/index.ts'
 
 const BASE = 'https://games.example'
 

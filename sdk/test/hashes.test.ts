@@ -1,6 +1,6 @@
 import t from 'tap'
 import { contentHashes } from '../src/hashes.ts'
-import { createRom } from '../testing/samples.ts'
+import { createRom } from '../src/testing/samples.ts'
 
 t.test('contentHashes returns the hashes of the contents', async (t) => {
   const own = { crc_hash: '0000000f', md5_hash: 'f'.repeat(32), sha1_hash: 'f'.repeat(40) }

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { defineProvider } from '../src/index.ts'
-import { testProvider } from '../testing/index.ts'
+import { testProvider } from '../src/testing/index.ts'
 import { runSuite } from './support.ts'
 
 const provider = defineProvider({ key: 'demo', name: 'Demo', id: 'integer', identify: async () => undefined })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { PLATFORMS, Type, defineChannel, defineExporter, defineProvider, platformIds } from '../src/index.ts'
-import { createContext } from '../testing/index.ts'
+import { createContext } from '../src/testing/index.ts'
 
 t.test('a definition becomes a plugin of its kind that the host can register', async (t) => {
   const steps: string[] = []

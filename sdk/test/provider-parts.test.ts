@@ -2,10 +2,10 @@ import { Buffer } from 'node:buffer'
 import t from 'tap'
 import { ZipFile } from 'yazl'
 import {
-  HttpStatusError, InvalidSettingsError, type LinkMatch, type Provider, ServiceDownError, Type, defineProvider,
-  isFields, readText
+  HttpStatusError, InvalidSettingsError, type LinkMatch, type Provider, ServiceDownError, Type, defineProvider
 } from '../src/index.ts'
-import { type ProviderSuite, createPluginContext, createRom, testProvider } from '../testing/index.ts'
+import { isFields, readText } from '../src/readers/index.ts'
+import { type ProviderSuite, createPluginContext, createRom, testProvider } from '../src/testing/index.ts'
 import { runSuite } from './support.ts'
 
 const BASE = 'https://games.example'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { completeDescription, describeProduction } from '../src/scene.ts'
+import { completeDescription, describeProduction } from '../src/scene/index.ts'
 
 const PAGE = 'https://scene.example/1'
 

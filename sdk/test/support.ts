@@ -1,4 +1,4 @@
-import type { TestRunner } from '../testing/index.ts'
+import type { TestRunner } from '../src/testing/index.ts'
 
 /** Runs a suite and returns the names of passed tests and the errors of failed ones. */
 export async function runSuite (suite: (runner: TestRunner) => Promise<void>) {

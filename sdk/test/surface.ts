@@ -3,7 +3,14 @@ import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
 const REPORT = new URL('surface.d.ts.txt', import.meta.url)
-const ENTRIES = ['../src/index.ts', '../testing/index.ts'].map((file) => fileURLToPath(new URL(file, import.meta.url)))
+const { exports: targets } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  exports: Record<string, string | { 'svc:source': string }>
+}
+/** The source of each entry point that package.json exports, by its name in an import. */
+export const ENTRY_SOURCES = new Map(Object.entries(targets).flatMap(([name, target]) => typeof target === 'string'
+  ? []
+  : [[name.replace(/^\./, '@svc/plugin-sdk'), new URL(`../${target['svc:source']}`, import.meta.url)] as const]))
+const ENTRIES = [...ENTRY_SOURCES.values()].map((url) => fileURLToPath(url))
 const OPTIONS: ts.CompilerOptions = {
   target: ts.ScriptTarget.ES2024,
   lib: ['lib.esnext.d.ts'],
@@ -19,8 +26,7 @@ const OPTIONS: ts.CompilerOptions = {
 }
 
 /**
- * Renders the declarations of all exports of the two entry points, and of all names in those declarations, sorted by
- * name.
+ * Renders the declarations of all exports of all entry points, and of all names in those declarations, sorted by name.
  */
 export function renderSurface (): string {
   const program = createDeclarations()
@@ -79,7 +85,7 @@ function toDeclarationName (name: string): string {
 }
 
 function isDeclarationOfSdk (name: string): boolean {
-  return /[\\/]sdk[\\/](?:src|testing)[\\/]/.test(name)
+  return /[\\/]sdk[\\/]src[\\/]/.test(name)
 }
 
 function compare (a: string, b: string): number {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { type Channel, type ChannelDefinition, Type, defineChannel } from '../src/index.ts'
-import { type ChannelSuite, testChannel } from '../testing/index.ts'
+import { type ChannelSuite, testChannel } from '../src/testing/index.ts'
 import { runSuite } from './support.ts'
 
 const URL_TEXT = 'https://inbox.example/hook/not-a-real-secret'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { type ExportGame, type Exporter, type ExporterDefinition, defineExporter } from '../src/index.ts'
-import { type ExporterSuite, testExporter } from '../testing/index.ts'
+import { type ExporterSuite, testExporter } from '../src/testing/index.ts'
 import { runSuite } from './support.ts'
 
 const HEADER = '# demo'

@@ -3,7 +3,7 @@ import {
   CredentialsRefusedError, type Match, type Provider, type ProviderDefinition, ServiceDownError, Type,
   defineProvider
 } from '../src/index.ts'
-import { type PlannedResponse, type ProviderSuite, testProvider } from '../testing/index.ts'
+import { type PlannedResponse, type ProviderSuite, testProvider } from '../src/testing/index.ts'
 import { runSuite } from './support.ts'
 
 const BASE = 'https://games.example'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { toPlainText } from '../src/index.ts'
+import { toPlainText } from '../src/readers/index.ts'
 
 t.test('paragraphs, line breaks and lists keep their lines; tags and entities go', async (t) => {
   t.equal(toPlainText('<h2>Harbor</h2><p>One &amp; two<br>three</p><p>four&nbsp;<b>bold</b></p>'),

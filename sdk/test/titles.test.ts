@@ -3,7 +3,7 @@ import t from 'tap'
 import {
   compareTitles, findBestCandidate, findBestTitle, lastPart, normalizeTitle, rankCandidates, splitTitles, toQuery,
   toSearchTerm
-} from '../src/titles.ts'
+} from '../src/titles/index.ts'
 
 const UNITS = ['', 'i', 'ii', 'iii', 'iv', 'v', 'vi', 'vii', 'viii', 'ix']
 

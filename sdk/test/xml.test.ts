@@ -3,7 +3,7 @@ import t from 'tap'
 import {
   type XmlElement, type XmlNode, XmlError, createXmlElement, parseXml, parseXmlFragment, readXmlRecords, renderXml,
   xmlChildren, xmlText
-} from '../src/xml.ts'
+} from '../src/xml/index.ts'
 
 async function * chunksOf (text: string, size: number): AsyncGenerator<string> {
   for (let i = 0; i < text.length; i += size) yield text.slice(i, i + size)

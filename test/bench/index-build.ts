@@ -1,4 +1,5 @@
-import { type IndexEntry, type Logger, readXmlRecords, xmlChildren, xmlText } from '@svc/plugin-sdk'
+import type { IndexEntry, Logger } from '@svc/plugin-sdk'
+import { readXmlRecords, xmlChildren, xmlText } from '@svc/plugin-sdk/xml'
 import pg from 'pg'
 import { createHttpClient } from '../../core/http/client.ts'
 import { createMemo } from '../../core/loader/memo.ts'

@@ -1,6 +1,5 @@
-import {
-  DeliveryRefusedError, HttpStatusError, RateLimitedError, ServiceDownError, isFields, readText, type Fields as Answer
-} from '@svc/plugin-sdk'
+import { DeliveryRefusedError, HttpStatusError, RateLimitedError, ServiceDownError } from '@svc/plugin-sdk'
+import { isFields, readText, type Fields as Answer } from '@svc/plugin-sdk/readers'
 import type { Fields, Form } from './form.ts'
 import type { Reply } from './service.ts'
 import { fit, toLine } from './text.ts'

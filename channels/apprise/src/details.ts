@@ -1,4 +1,6 @@
-import { isFields, readFields, readNumber, readText, toFieldsList, type Fields as Answer } from '@svc/plugin-sdk'
+import {
+  isFields, readFields, readNumber, readText, toFieldsList, type Fields as Answer
+} from '@svc/plugin-sdk/readers'
 import { type Field, type Form, tokensOf } from './form.ts'
 import { FILE_OPTION, SERVER_OPTIONS } from './url.ts'
 

@@ -1,4 +1,5 @@
-import type { Fields as Answer, RequestOptions } from '@svc/plugin-sdk'
+import type { RequestOptions } from '@svc/plugin-sdk'
+import type { Fields as Answer } from '@svc/plugin-sdk/readers'
 import { expandTemplate, type Field, type Fields, type Form } from './form.ts'
 import type { Message, Rendering } from './render.ts'
 import type { Values } from './values.ts'

@@ -1,6 +1,5 @@
-import {
-  type ContextOf, CredentialsRefusedError, type ProviderId, Type, defineProvider, findBestTitle
-} from '@svc/plugin-sdk'
+import { type ContextOf, CredentialsRefusedError, type ProviderId, Type, defineProvider } from '@svc/plugin-sdk'
+import { findBestTitle } from '@svc/plugin-sdk/titles'
 import { MetadataSchema, readGame, readGames } from './map.ts'
 
 // Below this score, two titles are more often two games than two spellings of one.

@@ -1,5 +1,5 @@
-import { type Fields, ServiceDownError, Type, isFields, readDate, readId, readText, readTexts, toFieldsList }
-  from '@svc/plugin-sdk'
+import { ServiceDownError, Type } from '@svc/plugin-sdk'
+import { type Fields, isFields, readDate, readId, readText, readTexts, toFieldsList } from '@svc/plugin-sdk/readers'
 
 /** The record as stored and shown as `minimal_metadata`. */
 export const MetadataSchema = Type.Object({ released: Type.Optional(Type.String({ description: 'YYYY-MM-DD' })) })

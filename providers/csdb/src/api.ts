@@ -1,4 +1,5 @@
-import { ServiceDownError, type XmlElement, XmlError, parseXml, xmlChildren } from '@svc/plugin-sdk'
+import { ServiceDownError } from '@svc/plugin-sdk'
+import { type XmlElement, XmlError, parseXml, xmlChildren } from '@svc/plugin-sdk/xml'
 import type { CsdbContext } from './config.ts'
 import { textOf } from './text.ts'
 

@@ -1,7 +1,7 @@
-import {
-  type LinkMatch, type Match, type Media, type XmlElement, completeDescription, describeProduction, listMedia,
-  parseDate, unique
-} from '@svc/plugin-sdk'
+import type { LinkMatch, Match, Media } from '@svc/plugin-sdk'
+import { listMedia, parseDate, unique } from '@svc/plugin-sdk/readers'
+import { completeDescription, describeProduction } from '@svc/plugin-sdk/scene'
+import type { XmlElement } from '@svc/plugin-sdk/xml'
 import type { Metadata } from './metadata.ts'
 import { listCredits, listReleasers } from './people.ts'
 import { listElements, textOf, urlOf } from './text.ts'

@@ -1,4 +1,5 @@
-import { type XmlElement, unique, xmlChildren } from '@svc/plugin-sdk'
+import { unique } from '@svc/plugin-sdk/readers'
+import { type XmlElement, xmlChildren } from '@svc/plugin-sdk/xml'
 import type { Metadata } from './metadata.ts'
 import { listElements, textOf } from './text.ts'
 

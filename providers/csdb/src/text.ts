@@ -1,4 +1,5 @@
-import { type XmlElement, readUrl, toPlainText, xmlChildren, xmlText } from '@svc/plugin-sdk'
+import { readUrl, toPlainText } from '@svc/plugin-sdk/readers'
+import { type XmlElement, xmlChildren, xmlText } from '@svc/plugin-sdk/xml'
 
 const ENTITY = /&(?:[a-z][a-z\d]*|#\d+|#x[\da-f]+);/i
 

@@ -1,6 +1,5 @@
-import {
-  type Fields, type ProviderId, type RequestOptions, ServiceDownError, isFields, readId, readText, toFieldsList
-} from '@svc/plugin-sdk'
+import { type ProviderId, type RequestOptions, ServiceDownError } from '@svc/plugin-sdk'
+import { type Fields, isFields, readId, readText, toFieldsList } from '@svc/plugin-sdk/readers'
 import type { DemozooContext } from './config.ts'
 
 const PRODUCTIONS_URL = 'https://demozoo.org/api/v1/productions/'

@@ -1,4 +1,6 @@
-import { type Rom, findBestCandidate, unique } from '@svc/plugin-sdk'
+import type { Rom } from '@svc/plugin-sdk'
+import { unique } from '@svc/plugin-sdk/readers'
+import { findBestCandidate } from '@svc/plugin-sdk/titles'
 import { type Production, listProductions, readProduction } from './api.ts'
 import type { DemozooContext } from './config.ts'
 import { listAuthors, toMatch } from './map.ts'

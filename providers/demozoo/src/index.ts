@@ -1,4 +1,5 @@
-import { defineProvider, rankCandidates } from '@svc/plugin-sdk'
+import { defineProvider } from '@svc/plugin-sdk'
+import { rankCandidates } from '@svc/plugin-sdk/titles'
 import { listProductions, readProduction } from './api.ts'
 import { ConfigSchema } from './config.ts'
 import { findProduction, toTitle } from './find.ts'

@@ -1,4 +1,4 @@
-import { type Fields, readText, readUrl, toFieldsList, unique, youtubeVideoId } from '@svc/plugin-sdk'
+import { type Fields, readText, readUrl, toFieldsList, unique, youtubeVideoId } from '@svc/plugin-sdk/readers'
 import type { Production } from './api.ts'
 
 const POUET_ID = /pouet\.net\/prod\.php\?(?:[^#\s]*&)?which=(\d{1,15})/i

@@ -1,7 +1,9 @@
+import type { Match } from '@svc/plugin-sdk'
 import {
-  type Fields, type Match, describeProduction, listMedia, readDate, readFields, readId, readInteger, readNames,
-  readText, readTexts, readUrl, toFieldsList, unique
-} from '@svc/plugin-sdk'
+  type Fields, listMedia, readDate, readFields, readId, readInteger, readNames, readText, readTexts, readUrl,
+  toFieldsList, unique
+} from '@svc/plugin-sdk/readers'
+import { describeProduction } from '@svc/plugin-sdk/scene'
 import type { Production } from './api.ts'
 import { readLinks } from './links.ts'
 import type { Metadata } from './metadata.ts'

@@ -1,4 +1,5 @@
-import { type Fields, ServiceDownError, readText, toFieldsList } from '@svc/plugin-sdk'
+import { ServiceDownError } from '@svc/plugin-sdk'
+import { type Fields, readText, toFieldsList } from '@svc/plugin-sdk/readers'
 import type { FlashpointContext } from './config.ts'
 
 const API_URL = 'https://db-api.unstable.life'

@@ -1,4 +1,5 @@
-import { defineProvider, findBestCandidate, platformIds, rankCandidates, toQuery } from '@svc/plugin-sdk'
+import { defineProvider, platformIds } from '@svc/plugin-sdk'
+import { findBestCandidate, rankCandidates, toQuery } from '@svc/plugin-sdk/titles'
 import { checkHealth, findId, listGames, readGame } from './api.ts'
 import { ConfigSchema } from './config.ts'
 import { listTitles, toMatch } from './map.ts'

@@ -1,4 +1,5 @@
-import { type Match, readDate, readText, readTexts, unique } from '@svc/plugin-sdk'
+import type { Match } from '@svc/plugin-sdk'
+import { readDate, readText, readTexts, unique } from '@svc/plugin-sdk/readers'
 import type { Game } from './api.ts'
 import type { Metadata } from './metadata.ts'
 

@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
-import { type XmlElement, parseXml, readId, readText, xmlChildren, xmlText } from '@svc/plugin-sdk'
+import { readId, readText } from '@svc/plugin-sdk/readers'
+import { type XmlElement, parseXml, xmlChildren, xmlText } from '@svc/plugin-sdk/xml'
 import { normalizeEntryPath } from './paths.ts'
 
 const EMULATOR_END = '</alternativeEmulator>'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import t from 'tap'
-import { createXmlElement, renderXml } from '@svc/plugin-sdk'
+import { createXmlElement, renderXml } from '@svc/plugin-sdk/xml'
 import { createPluginContext, createRom, testProvider, type RomOverrides } from '@svc/plugin-sdk/testing'
 import provider from '../src/index.ts'
 import { parseGamelist } from '../src/entries.ts'

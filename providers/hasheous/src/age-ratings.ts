@@ -1,4 +1,5 @@
-import { type Fields, type GameFields, readFields, readInteger, readText, strictestAge, toFieldsList, unique } from '@svc/plugin-sdk'
+import { type GameFields, strictestAge } from '@svc/plugin-sdk'
+import { type Fields, readFields, readInteger, readText, toFieldsList, unique } from '@svc/plugin-sdk/readers'
 
 /**
  * IGDB's organisations and rating categories. Both count from 1, and the ratings of all organisations form one

@@ -1,6 +1,5 @@
-import {
-  CredentialsRefusedError, type HttpResponse, HttpStatusError, ServiceDownError, type Fields, isFields, readId
-} from '@svc/plugin-sdk'
+import { CredentialsRefusedError, type HttpResponse, HttpStatusError, ServiceDownError } from '@svc/plugin-sdk'
+import { type Fields, isFields, readId } from '@svc/plugin-sdk/readers'
 import type { HasheousContext } from './config.ts'
 import type { LookupItem } from './hashes.ts'
 

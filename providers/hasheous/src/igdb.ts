@@ -1,8 +1,9 @@
 // A game's record at IGDB in the form of Hasheous: relations are objects keyed by id, dates are text.
+import type { GameFields, Media } from '@svc/plugin-sdk'
 import {
-  type Fields, type GameFields, type Media, isFields, listMedia, readDate, readFields, readNames, readRating, readText,
-  readUrl, toFieldsList, unique
-} from '@svc/plugin-sdk'
+  type Fields, isFields, listMedia, readDate, readFields, readNames, readRating, readText, readUrl, toFieldsList,
+  unique
+} from '@svc/plugin-sdk/readers'
 import { toAgeRatings } from './age-ratings.ts'
 
 /** Earlier than any game on a home console. An earlier date is the zero of a date type, not a date. */

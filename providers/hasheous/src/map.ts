@@ -1,4 +1,5 @@
-import { type Match, type Media, type Fields, readFields, readId, readText, toFieldsList } from '@svc/plugin-sdk'
+import type { Match, Media } from '@svc/plugin-sdk'
+import { type Fields, readFields, readId, readText, toFieldsList } from '@svc/plugin-sdk/readers'
 import type { Game } from './api.ts'
 import { toIgdbFields, toIgdbMedia } from './igdb.ts'
 import type { Metadata } from './metadata.ts'

@@ -1,4 +1,5 @@
-import { type Fields, HttpStatusError, ServiceDownError, isFields, parseJson, readFields, toFieldsList } from '@svc/plugin-sdk'
+import { HttpStatusError, ServiceDownError } from '@svc/plugin-sdk'
+import { type Fields, isFields, parseJson, readFields, toFieldsList } from '@svc/plugin-sdk/readers'
 import SEARCH from '../data/search.json' with { type: 'json' }
 import type { HltbContext } from './config.ts'
 import { SITE_URL, type Search, getToken, moveSearch, openSearch } from './session.ts'

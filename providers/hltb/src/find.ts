@@ -1,6 +1,5 @@
-import {
-  type Rom, type RomPlatform, type SearchQuery, findBestCandidate, lastPart, rankCandidates, toQuery
-} from '@svc/plugin-sdk'
+import type { Rom, RomPlatform, SearchQuery } from '@svc/plugin-sdk'
+import { findBestCandidate, lastPart, rankCandidates, toQuery } from '@svc/plugin-sdk/titles'
 import names from '../data/platforms.json' with { type: 'json' }
 import { searchGames } from './api.ts'
 import type { HltbContext } from './config.ts'

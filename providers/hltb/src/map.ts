@@ -1,4 +1,5 @@
-import { type Fields, type Match, listMedia, readDate, readId, readNumeric, readText, readTexts } from '@svc/plugin-sdk'
+import type { Match } from '@svc/plugin-sdk'
+import { type Fields, listMedia, readDate, readId, readNumeric, readText, readTexts } from '@svc/plugin-sdk/readers'
 import { type Metadata, THEIR_NAMES } from './metadata.ts'
 import { SITE_URL } from './session.ts'
 

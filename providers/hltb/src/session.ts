@@ -1,4 +1,5 @@
-import { ServiceDownError, isFields, readNumber, readText } from '@svc/plugin-sdk'
+import { ServiceDownError } from '@svc/plugin-sdk'
+import { isFields, readNumber, readText } from '@svc/plugin-sdk/readers'
 import type { HltbContext } from './config.ts'
 
 export const SITE_URL = 'https://howlongtobeat.com'

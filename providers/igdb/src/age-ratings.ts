@@ -1,4 +1,4 @@
-import { type Fields, isFields, readFields, readInteger, readText, toFieldsList } from '@svc/plugin-sdk'
+import { type Fields, isFields, readFields, readInteger, readText, toFieldsList } from '@svc/plugin-sdk/readers'
 
 /**
  * IGDB's numbers of rating categories and organisations. Both count from 1, and the ratings of all organisations form

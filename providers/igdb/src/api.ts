@@ -1,6 +1,5 @@
-import {
-  CredentialsRefusedError, type HttpResponse, ServiceDownError, type Fields, readInteger, readText, toFieldsList
-} from '@svc/plugin-sdk'
+import { CredentialsRefusedError, type HttpResponse, ServiceDownError } from '@svc/plugin-sdk'
+import { type Fields, readInteger, readText, toFieldsList } from '@svc/plugin-sdk/readers'
 import type { IgdbContext } from './config.ts'
 import { type Token, getToken, renewToken } from './token.ts'
 

@@ -1,4 +1,4 @@
-import { isFields, readUrl } from '@svc/plugin-sdk'
+import { isFields, readUrl } from '@svc/plugin-sdk/readers'
 
 /** Sizes by name: https://api-docs.igdb.com/#images */
 export type ImageSize = '720p' | '1080p'

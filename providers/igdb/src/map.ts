@@ -1,7 +1,7 @@
+import { type GameFields, type Match, type Media, type ProviderId, strictestAge } from '@svc/plugin-sdk'
 import {
-  type Fields, type GameFields, type Match, type Media, type ProviderId, listMedia, readFields, readInteger, readNames,
-  readRating, readText, strictestAge, toFieldsList, unique
-} from '@svc/plugin-sdk'
+  type Fields, listMedia, readFields, readInteger, readNames, readRating, readText, toFieldsList, unique
+} from '@svc/plugin-sdk/readers'
 import { toAgeRatings } from './age-ratings.ts'
 import type { Game } from './api.ts'
 import { imageUrl } from './image.ts'

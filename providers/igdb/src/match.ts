@@ -1,4 +1,5 @@
-import { findBestTitle, normalizeTitle, readNames } from '@svc/plugin-sdk'
+import { readNames } from '@svc/plugin-sdk/readers'
+import { findBestTitle, normalizeTitle } from '@svc/plugin-sdk/titles'
 import type { Game } from './api.ts'
 
 const THRESHOLD = 0.75

@@ -1,4 +1,5 @@
-import { type Fields, type ProviderId, readFields, readInteger, readText, toFieldsList } from '@svc/plugin-sdk'
+import type { ProviderId } from '@svc/plugin-sdk'
+import { type Fields, readFields, readInteger, readText, toFieldsList } from '@svc/plugin-sdk/readers'
 import type { MultiplayerMode } from './metadata.ts'
 
 export function toMultiplayerModes (value: unknown): MultiplayerMode[] {

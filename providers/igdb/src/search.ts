@@ -1,6 +1,6 @@
-import {
-  type ProviderId, type Rom, type SearchQuery, compareTitles, readFields, readInteger, toQuery
-} from '@svc/plugin-sdk'
+import type { ProviderId, Rom, SearchQuery } from '@svc/plugin-sdk'
+import { readFields, readInteger } from '@svc/plugin-sdk/readers'
+import { compareTitles, toQuery } from '@svc/plugin-sdk/titles'
 import { type Game, listGames, sendQuery } from './api.ts'
 import type { IgdbContext } from './config.ts'
 import { type Candidate, findGame, listTitles } from './match.ts'

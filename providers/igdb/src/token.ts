@@ -1,7 +1,6 @@
 // Client credentials flow: https://dev.twitch.tv/docs/authentication/getting-tokens-oauth/
-import {
-  CredentialsRefusedError, HttpStatusError, ServiceDownError, isFields, readInteger, readText
-} from '@svc/plugin-sdk'
+import { CredentialsRefusedError, HttpStatusError, ServiceDownError } from '@svc/plugin-sdk'
+import { isFields, readInteger, readText } from '@svc/plugin-sdk/readers'
 import type { IgdbContext } from './config.ts'
 
 const TOKEN_URL = 'https://id.twitch.tv/oauth2/token'

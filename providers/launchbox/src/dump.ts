@@ -1,6 +1,5 @@
-import {
-  type IndexEntry, ServiceDownError, type XmlElement, XmlError, type ZipMember, readXmlRecords
-} from '@svc/plugin-sdk'
+import { type IndexEntry, ServiceDownError, type ZipMember } from '@svc/plugin-sdk'
+import { type XmlElement, XmlError, readXmlRecords } from '@svc/plugin-sdk/xml'
 import type { LaunchBoxContext } from './config.ts'
 import { foldTitle } from './names.ts'
 import { type Texts, readRecord, toGameFields } from './records.ts'

@@ -1,4 +1,5 @@
-import { type Fields, type XmlElement, readId, readText, readXmlRecords, xmlChildren } from '@svc/plugin-sdk'
+import { type Fields, readId, readText } from '@svc/plugin-sdk/readers'
+import { type XmlElement, readXmlRecords, xmlChildren } from '@svc/plugin-sdk/xml'
 import { createHash } from 'node:crypto'
 import type { LaunchBoxContext } from './config.ts'
 import { listForms, toFileName } from './names.ts'

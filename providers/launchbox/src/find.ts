@@ -1,6 +1,5 @@
-import {
-  HttpStatusError, type Match, type Rom, type SearchQuery, ServiceDownError, readText, regionCode
-} from '@svc/plugin-sdk'
+import { HttpStatusError, type Match, type Rom, type SearchQuery, ServiceDownError, regionCode } from '@svc/plugin-sdk'
+import { readText } from '@svc/plugin-sdk/readers'
 import { type LaunchBoxContext, usesDump } from './config.ts'
 import { type LocalEntry, findEntry, ownId } from './entries.ts'
 import { findFiles } from './files.ts'

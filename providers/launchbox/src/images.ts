@@ -1,4 +1,5 @@
-import { MEDIA_KINDS, type Media, type MediaKind, listMedia } from '@svc/plugin-sdk'
+import { MEDIA_KINDS, type Media, type MediaKind } from '@svc/plugin-sdk'
+import { listMedia } from '@svc/plugin-sdk/readers'
 import categories from '../data/categories.json' with { type: 'json' }
 import type { RegionRank } from './regions.ts'
 

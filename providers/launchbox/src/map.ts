@@ -1,7 +1,7 @@
+import { type Match, type Media, minimumAge } from '@svc/plugin-sdk'
 import {
-  type Fields, type Match, type Media, listMedia, minimumAge, readDate, readNumeric, readRating, readText, unique,
-  youtubeVideoId
-} from '@svc/plugin-sdk'
+  type Fields, listMedia, readDate, readNumeric, readRating, readText, unique, youtubeVideoId
+} from '@svc/plugin-sdk/readers'
 import type { LocalFiles } from './files.ts'
 import { type Image, toImageMedia } from './images.ts'
 import type { Metadata } from './metadata.ts'

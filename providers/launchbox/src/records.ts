@@ -1,4 +1,5 @@
-import { type Fields, type XmlElement, xmlChildren, xmlText } from '@svc/plugin-sdk'
+import type { Fields } from '@svc/plugin-sdk/readers'
+import { type XmlElement, xmlChildren, xmlText } from '@svc/plugin-sdk/xml'
 
 /** The fields of a game that are used, by their names in the dump. */
 const GAME_FIELDS: ReadonlySet<string> = new Set([

@@ -1,4 +1,4 @@
-import { type Fields, isFields, readText, unique } from '@svc/plugin-sdk'
+import { type Fields, isFields, readText, unique } from '@svc/plugin-sdk/readers'
 import type { LaunchBoxContext } from './config.ts'
 import { keyOf } from './dump.ts'
 import type { Image } from './images.ts'

@@ -1,4 +1,5 @@
-import { findBestTitle, normalizeTitle, regionCode } from '@svc/plugin-sdk'
+import { regionCode } from '@svc/plugin-sdk'
+import { findBestTitle, normalizeTitle } from '@svc/plugin-sdk/titles'
 
 /** The pictures of a listing, indexed for search. */
 export interface ListingIndex {

@@ -1,7 +1,5 @@
-import {
-  CredentialsRefusedError, type Fields, type ProviderId, type RequestOptions, ServiceDownError, isFields, readId,
-  readText, toFieldsList
-} from '@svc/plugin-sdk'
+import { CredentialsRefusedError, type ProviderId, type RequestOptions, ServiceDownError } from '@svc/plugin-sdk'
+import { type Fields, isFields, readId, readText, toFieldsList } from '@svc/plugin-sdk/readers'
 import { API_HOST, type MobyContext } from './config.ts'
 import { noteLimits } from './limits.ts'
 

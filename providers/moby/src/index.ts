@@ -1,4 +1,5 @@
-import { defineProvider, platformIds, rankCandidates } from '@svc/plugin-sdk'
+import { defineProvider, platformIds } from '@svc/plugin-sdk'
+import { rankCandidates } from '@svc/plugin-sdk/titles'
 import { checkHealth, listGames } from './api.ts'
 import { API_HOST, ConfigSchema } from './config.ts'
 import { listTitles, toMatch } from './map.ts'

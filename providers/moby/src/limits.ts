@@ -1,5 +1,6 @@
 // Matches the rates in `Ratelimit-Policy: "1;w=1, 720;w=3600"`: draft-ietf-httpapi-ratelimit-headers-06.
-import { type HttpClient, type Rate, readId, readNumeric } from '@svc/plugin-sdk'
+import type { HttpClient, Rate } from '@svc/plugin-sdk'
+import { readId, readNumeric } from '@svc/plugin-sdk/readers'
 import { API_HOST } from './config.ts'
 
 const POLICY = /(\d+)\s*;\s*w=(\d+)/g

@@ -1,7 +1,8 @@
+import type { Match, ProviderId } from '@svc/plugin-sdk'
 import {
-  type Fields, type Match, type ProviderId, listMedia, readDate, readFields, readHtml, readId, readNumeric, readRating,
-  readText, readUrl, toFieldsList, unique
-} from '@svc/plugin-sdk'
+  type Fields, listMedia, readDate, readFields, readHtml, readId, readNumeric, readRating, readText, readUrl,
+  toFieldsList, unique
+} from '@svc/plugin-sdk/readers'
 import type { Game } from './api.ts'
 import type { Metadata } from './metadata.ts'
 

@@ -1,4 +1,5 @@
-import { type ProviderId, type RankedCandidate, type Rom, findBestCandidate, lastPart, toQuery } from '@svc/plugin-sdk'
+import type { ProviderId, Rom } from '@svc/plugin-sdk'
+import { type RankedCandidate, findBestCandidate, lastPart, toQuery } from '@svc/plugin-sdk/titles'
 import { type Game, listGames } from './api.ts'
 import type { MobyContext } from './config.ts'
 import { listTitles } from './map.ts'

@@ -1,4 +1,5 @@
-import { ServiceDownError, defineProvider, isFields, readText } from '@svc/plugin-sdk'
+import { ServiceDownError, defineProvider } from '@svc/plugin-sdk'
+import { isFields, readText } from '@svc/plugin-sdk/readers'
 import { ConfigSchema, type PlaymatchContext } from './config.ts'
 import { toFileQuery } from './file.ts'
 import { LINKS, readIds, toMappings } from './sources.ts'

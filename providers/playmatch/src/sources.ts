@@ -1,4 +1,5 @@
-import { type Fields, type LinkedIds, readId, readText, toFieldsList } from '@svc/plugin-sdk'
+import type { LinkedIds } from '@svc/plugin-sdk'
+import { type Fields, readId, readText, toFieldsList } from '@svc/plugin-sdk/readers'
 
 /** Provider keys by Playmatch's names in lower case, for providers whose ids Playmatch knows. */
 const SOURCES: ReadonlyMap<string, string> = new Map([

@@ -1,6 +1,5 @@
-import {
-  type Fields, type RequestOptions, ServiceDownError, isFields, readFields, readId, readText, toFieldsList
-} from '@svc/plugin-sdk'
+import { type RequestOptions, ServiceDownError } from '@svc/plugin-sdk'
+import { type Fields, isFields, readFields, readId, readText, toFieldsList } from '@svc/plugin-sdk/readers'
 import type { PouetContext } from './config.ts'
 
 const API_URL = 'https://api.pouet.net/v1'

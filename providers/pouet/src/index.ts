@@ -1,4 +1,5 @@
-import { defineProvider, findBestTitle, rankCandidates } from '@svc/plugin-sdk'
+import { defineProvider } from '@svc/plugin-sdk'
+import { findBestTitle, rankCandidates } from '@svc/plugin-sdk/titles'
 import { findId, readProduction, searchProductions } from './api.ts'
 import { ConfigSchema } from './config.ts'
 import { toMatch } from './map.ts'

@@ -1,7 +1,9 @@
+import type { LinkMatch, Match } from '@svc/plugin-sdk'
 import {
-  type Fields, type LinkMatch, type Match, completeDescription, describeProduction, listMedia, readDate,
-  readFields, readId, readNames, readNumeric, readText, readTexts, readUrl, toFieldsList, unique, youtubeVideoId
-} from '@svc/plugin-sdk'
+  type Fields, listMedia, readDate, readFields, readId, readNames, readNumeric, readText, readTexts, readUrl,
+  toFieldsList, unique, youtubeVideoId
+} from '@svc/plugin-sdk/readers'
+import { completeDescription, describeProduction } from '@svc/plugin-sdk/scene'
 import type { Production } from './api.ts'
 import type { Metadata } from './metadata.ts'
 import { listPartyLines } from './party.ts'

@@ -1,4 +1,4 @@
-import { type Fields, readFields, readId, readText, toFieldsList, unique } from '@svc/plugin-sdk'
+import { type Fields, readFields, readId, readText, toFieldsList, unique } from '@svc/plugin-sdk/readers'
 
 /** Pouët's ranks for disqualified, unranked and hidden results. */
 const NO_RANKS = new Set([97, 98, 99])

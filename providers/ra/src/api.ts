@@ -1,7 +1,6 @@
 // API reference: https://api-docs.retroachievements.org
-import {
-  CredentialsRefusedError, type Fields, type HttpResponse, type RequestOptions, ServiceDownError, isFields, readId
-} from '@svc/plugin-sdk'
+import { CredentialsRefusedError, type HttpResponse, type RequestOptions, ServiceDownError } from '@svc/plugin-sdk'
+import { type Fields, isFields, readId } from '@svc/plugin-sdk/readers'
 import type { RaContext } from './config.ts'
 
 const API_URL = 'https://retroachievements.org/API'

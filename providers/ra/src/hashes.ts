@@ -1,4 +1,5 @@
-import { type Fields, type Rom, isFields, readId, readTexts } from '@svc/plugin-sdk'
+import type { Rom } from '@svc/plugin-sdk'
+import { type Fields, isFields, readId, readTexts } from '@svc/plugin-sdk/readers'
 import { listGames } from './api.ts'
 import type { RaContext } from './config.ts'
 

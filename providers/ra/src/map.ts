@@ -1,6 +1,7 @@
+import type { Match, Media } from '@svc/plugin-sdk'
 import {
-  type Fields, type Match, type Media, listMedia, readDate, readId, readNumeric, readText, toFieldsList, unique
-} from '@svc/plugin-sdk'
+  type Fields, listMedia, readDate, readId, readNumeric, readText, toFieldsList, unique
+} from '@svc/plugin-sdk/readers'
 import type { Game } from './api.ts'
 import type { Achievement, Metadata } from './metadata.ts'
 

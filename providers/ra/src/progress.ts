@@ -1,7 +1,5 @@
-import {
-  type Fields, type GameProgress, InvalidSettingsError, ServiceDownError, type Static, Type, isFields, readId,
-  readText, toFieldsList
-} from '@svc/plugin-sdk'
+import { type GameProgress, InvalidSettingsError, ServiceDownError, type Static, Type } from '@svc/plugin-sdk'
+import { type Fields, isFields, readId, readText, toFieldsList } from '@svc/plugin-sdk/readers'
 import { call } from './api.ts'
 import type { RaContext } from './config.ts'
 import { readBadgeName, readCount } from './map.ts'

@@ -1,7 +1,5 @@
-import {
-  CredentialsRefusedError, type Fields, type RequestOptions, ServiceDownError, isFields, readId, readNumber, readText,
-  readUrl, toFieldsList
-} from '@svc/plugin-sdk'
+import { CredentialsRefusedError, type RequestOptions, ServiceDownError } from '@svc/plugin-sdk'
+import { type Fields, isFields, readId, readNumber, readText, readUrl, toFieldsList } from '@svc/plugin-sdk/readers'
 import type { SgdbContext } from './config.ts'
 
 // Calls without `www` are redirected to another host, which must not receive the key.

@@ -1,4 +1,5 @@
-import { type CoverChoice, type CoverGroup, type Fields, readFields, readInteger, readNumber, readText } from '@svc/plugin-sdk'
+import type { CoverChoice, CoverGroup } from '@svc/plugin-sdk'
+import { type Fields, readFields, readInteger, readNumber, readText } from '@svc/plugin-sdk/readers'
 import { listAllGrids, searchGames } from './api.ts'
 import type { SgdbContext } from './config.ts'
 

@@ -1,4 +1,6 @@
-import { type Fields, type Match, findBestTitle, normalizeTitle, readText, toQuery, unique } from '@svc/plugin-sdk'
+import type { Match } from '@svc/plugin-sdk'
+import { type Fields, readText, unique } from '@svc/plugin-sdk/readers'
+import { findBestTitle, normalizeTitle, toQuery } from '@svc/plugin-sdk/titles'
 import { type Game, getGame, listScanGrids, searchGames } from './api.ts'
 import type { SgdbContext, SgdbScanContext } from './config.ts'
 

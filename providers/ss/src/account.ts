@@ -1,4 +1,4 @@
-import { type Fields, readNumeric } from '@svc/plugin-sdk'
+import { type Fields, readNumeric } from '@svc/plugin-sdk/readers'
 import type { SsContext } from './config.ts'
 
 const MINUTE_MS = 60_000

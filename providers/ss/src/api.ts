@@ -1,7 +1,7 @@
 import {
-  CredentialsRefusedError, type Fields, type HttpResponse, RateLimitedError, type RequestOptions, ServiceDownError,
-  isFields, parseJson, readFields, readId, toFieldsList
+  CredentialsRefusedError, type HttpResponse, RateLimitedError, type RequestOptions, ServiceDownError
 } from '@svc/plugin-sdk'
+import { type Fields, isFields, parseJson, readFields, readId, toFieldsList } from '@svc/plugin-sdk/readers'
 import { storeSpeed, learnAccount, noteSpent } from './account.ts'
 import { type SsContext, credentials } from './config.ts'
 

@@ -1,4 +1,6 @@
-import { type Fields, isFields, readFields, readId, readTexts, toFieldsList, withoutEmpty } from '@svc/plugin-sdk'
+import {
+  type Fields, isFields, readFields, readId, readTexts, toFieldsList, withoutEmpty
+} from '@svc/plugin-sdk/readers'
 
 /** The service's marks of a dump; it writes `1` for each mark that applies. */
 const MARKS = ['beta', 'demo', 'proto', 'trad', 'hack', 'unl', 'alt']

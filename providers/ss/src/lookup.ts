@@ -1,7 +1,8 @@
 import {
-  type Fields, type Hashes, type RequestOptions, type Rom, type RomFile, type SearchQuery, contentHashes,
-  findBestCandidate, lastPart, rankCandidates, readFields, readId, toQuery
+  type Hashes, type RequestOptions, type Rom, type RomFile, type SearchQuery, contentHashes
 } from '@svc/plugin-sdk'
+import { type Fields, readFields, readId } from '@svc/plugin-sdk/readers'
+import { findBestCandidate, lastPart, rankCandidates, toQuery } from '@svc/plugin-sdk/titles'
 import { type Game, findGame, searchGames } from './api.ts'
 import type { SsContext } from './config.ts'
 import { hasOwnName, isNoGame, listNames } from './map.ts'

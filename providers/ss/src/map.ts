@@ -1,6 +1,7 @@
+import { type Match, strictestAge } from '@svc/plugin-sdk'
 import {
-  type Fields, type Match, parseDate, readFields, readNumeric, readRating, readText, strictestAge, toFieldsList, unique
-} from '@svc/plugin-sdk'
+  type Fields, parseDate, readFields, readNumeric, readRating, readText, toFieldsList, unique
+} from '@svc/plugin-sdk/readers'
 import type { Game } from './api.ts'
 import { readDump } from './dump.ts'
 import { MEDIA_NAMES, listMediaUrls, toMedia } from './media.ts'

@@ -1,4 +1,5 @@
-import { type FetchedMedia, type Fields, type Media, type MediaKind, readText, toFieldsList } from '@svc/plugin-sdk'
+import type { FetchedMedia, Media, MediaKind } from '@svc/plugin-sdk'
+import { type Fields, readText, toFieldsList } from '@svc/plugin-sdk/readers'
 import { downloadTimeout } from './account.ts'
 import { type SsContext, credentials } from './config.ts'
 import { ofRegion } from './regions.ts'

@@ -1,4 +1,5 @@
-import { type Fields, type Preferences, type Rom, readText, toFieldsList, toPlainText, unique } from '@svc/plugin-sdk'
+import type { Preferences, Rom } from '@svc/plugin-sdk'
+import { type Fields, readText, toFieldsList, toPlainText, unique } from '@svc/plugin-sdk/readers'
 
 /** Regions after the preferred ones: `ss` is the site's own, `cus` is made by fans. */
 const DEFAULTS = ['us', 'wor', 'ss', 'eu', 'jp', 'cus']

@@ -1,6 +1,5 @@
-import {
-  type Fields, RateLimitedError, ServiceDownError, isFields, readFields, readId, readText, toFieldsList
-} from '@svc/plugin-sdk'
+import { RateLimitedError, ServiceDownError } from '@svc/plugin-sdk'
+import { type Fields, isFields, readFields, readId, readText, toFieldsList } from '@svc/plugin-sdk/readers'
 import type { SteamContext } from './config.ts'
 
 const STORE_URL = 'https://store.steampowered.com/api'

@@ -1,4 +1,5 @@
-import { findBestCandidate, rankCandidates, readFields, toQuery } from '@svc/plugin-sdk'
+import { readFields } from '@svc/plugin-sdk/readers'
+import { findBestCandidate, rankCandidates, toQuery } from '@svc/plugin-sdk/titles'
 import { type Hit, readApp, searchStore } from './api.ts'
 import type { SteamContext } from './config.ts'
 

@@ -1,4 +1,5 @@
-import { defineProvider, listMedia, readUrl } from '@svc/plugin-sdk'
+import { defineProvider } from '@svc/plugin-sdk'
+import { listMedia, readUrl } from '@svc/plugin-sdk/readers'
 import { checkStore, findCapsule, readApp } from './api.ts'
 import { ConfigSchema } from './config.ts'
 import { findGame, listHits } from './find.ts'

@@ -1,7 +1,8 @@
+import { type Match, minimumAge } from '@svc/plugin-sdk'
 import {
-  type Fields, type Match, listMedia, minimumAge, readDate, readFields, readHtml, readId, readNumeric, readRating,
-  readText, readTexts, readUrl, toFieldsList, unique, withoutEmpty
-} from '@svc/plugin-sdk'
+  type Fields, listMedia, readDate, readFields, readHtml, readId, readNumeric, readRating, readText, readTexts,
+  readUrl, toFieldsList, unique, withoutEmpty
+} from '@svc/plugin-sdk/readers'
 import type { Metadata } from './metadata.ts'
 
 const AGE_MAX = 21

@@ -1,7 +1,7 @@
 import {
-  CredentialsRefusedError, type Fields, type HttpClient, HttpStatusError, RateLimitedError, ServiceDownError, isFields,
-  readFields, readNumeric
+  CredentialsRefusedError, type HttpClient, HttpStatusError, RateLimitedError, ServiceDownError
 } from '@svc/plugin-sdk'
+import { type Fields, isFields, readFields, readNumeric } from '@svc/plugin-sdk/readers'
 import type { TgdbContext } from './config.ts'
 
 const API_URL = 'https://api.thegamesdb.net'

@@ -1,4 +1,5 @@
-import { type Fields, type Media, type MediaKind, isFields, readFields, readText, toFieldsList } from '@svc/plugin-sdk'
+import type { Media, MediaKind } from '@svc/plugin-sdk'
+import { type Fields, isFields, readFields, readText, toFieldsList } from '@svc/plugin-sdk/readers'
 import { askBesides } from './api.ts'
 import type { TgdbContext } from './config.ts'
 

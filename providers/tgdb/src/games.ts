@@ -1,6 +1,6 @@
-import {
-  type Fields, type ProviderId, readHtml, readId, readTexts, toFieldsList, toPlainText, toQuery, unique
-} from '@svc/plugin-sdk'
+import type { ProviderId } from '@svc/plugin-sdk'
+import { type Fields, readHtml, readId, readTexts, toFieldsList, toPlainText, unique } from '@svc/plugin-sdk/readers'
+import { toQuery } from '@svc/plugin-sdk/titles'
 import { ask } from './api.ts'
 import type { TgdbContext } from './config.ts'
 

@@ -1,4 +1,5 @@
-import { defineProvider, findBestCandidate, platformIds, rankCandidates } from '@svc/plugin-sdk'
+import { defineProvider, platformIds } from '@svc/plugin-sdk'
+import { findBestCandidate, rankCandidates } from '@svc/plugin-sdk/titles'
 import { checkHealth } from './api.ts'
 import { listMedia, readBoxes } from './artwork.ts'
 import { ConfigSchema } from './config.ts'

@@ -1,6 +1,5 @@
-import {
-  type GameFields, type Media, minimumAge, readDate, readHtml, readId, readText, toFieldsList, unique
-} from '@svc/plugin-sdk'
+import { type GameFields, type Media, minimumAge } from '@svc/plugin-sdk'
+import { readDate, readHtml, readId, readText, toFieldsList, unique } from '@svc/plugin-sdk/readers'
 import { askBesides } from './api.ts'
 import type { TgdbContext } from './config.ts'
 import { type Game, listAlternates } from './games.ts'

@@ -1,7 +1,7 @@
 import { link, mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseXml, xmlChildren, xmlText } from '@svc/plugin-sdk'
+import { parseXml, xmlChildren, xmlText } from '@svc/plugin-sdk/xml'
 import t from 'tap'
 import { readPreferences } from '../../../core/loader/context.ts'
 import { createMemo } from '../../../core/loader/memo.ts'

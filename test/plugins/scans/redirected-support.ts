@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { PluginPackage } from '../../../core/loader/packages.ts'
-import { type PlannedResponse, fitsRequest, loadResponses } from '../../../sdk/testing/responses.ts'
+import { type PlannedResponse, fitsRequest, loadResponses } from '../../../sdk/src/testing/responses.ts'
 import { type LocalServer, readRequest, startServer } from '../../core/http/server.ts'
 
 const urlOf = (path: string) => new URL(path, import.meta.url).href

@@ -5,7 +5,7 @@ import type { Provider } from '@svc/plugin-sdk'
 import sharp from 'sharp'
 import type { Test } from 'tap'
 import { ZipFile } from 'yazl'
-import type { PlannedResponse } from '../../../sdk/testing/responses.ts'
+import type { PlannedResponse } from '../../../sdk/src/testing/responses.ts'
 import { type Source, redirectedPackage, startSource } from './redirected-support.ts'
 import { type ScanTest, buildScanTest } from './support.ts'
 

@@ -1,4 +1,5 @@
-import { HttpStatusError, ServiceDownError, readFields, readText } from '@svc/plugin-sdk'
+import { HttpStatusError, ServiceDownError } from '@svc/plugin-sdk'
+import { readFields, readText } from '@svc/plugin-sdk/readers'
 import { wrong } from '../fields.ts'
 import { toHexColor } from '../levels.ts'
 import type { Message } from '../render.ts'

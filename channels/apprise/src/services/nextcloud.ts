@@ -1,4 +1,5 @@
-import { ServiceDownError, isFields, readFields } from '@svc/plugin-sdk'
+import { ServiceDownError } from '@svc/plugin-sdk'
+import { isFields, readFields } from '@svc/plugin-sdk/readers'
 import { defineService, HEADER_PAIR, HOST_FIELDS, HOST_PORT, LOGIN_FIELDS, type Ask } from '../service.ts'
 import { toPairs, type Values } from '../values.ts'
 

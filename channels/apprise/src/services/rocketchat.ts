@@ -1,4 +1,5 @@
-import { ServiceDownError, isFields, readText } from '@svc/plugin-sdk'
+import { ServiceDownError } from '@svc/plugin-sdk'
+import { isFields, readText } from '@svc/plugin-sdk/readers'
 import { defineService, HEADER_TEXT, HOST_FIELDS, HOST_PORT, readOrigin } from '../service.ts'
 import { invisible } from '../text.ts'
 import type { Values } from '../values.ts'

@@ -1,5 +1,6 @@
 import { toHexColor } from '../levels.ts'
-import { DeliveryRefusedError, isFields, readText } from '@svc/plugin-sdk'
+import { DeliveryRefusedError } from '@svc/plugin-sdk'
+import { isFields, readText } from '@svc/plugin-sdk/readers'
 import { wrong } from '../fields.ts'
 import { type Ask, defineService } from '../service.ts'
 import { entities } from '../text.ts'

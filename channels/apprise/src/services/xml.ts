@@ -1,4 +1,4 @@
-import { createXmlElement, renderXml } from '@svc/plugin-sdk'
+import { createXmlElement, renderXml } from '@svc/plugin-sdk/xml'
 import { wrong } from '../fields.ts'
 import { defineService } from '../service.ts'
 import { CUSTOM_FIELDS, CUSTOM_TEMPLATES, toCustomRequest, toPayload } from './custom.ts'

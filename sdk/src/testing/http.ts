@@ -1,6 +1,6 @@
-import type { HttpClient, HttpResponse, RequestOptions, ZipMember } from '../src/context.ts'
-import { HttpStatusError, RateLimitedError, ServiceDownError } from '../src/errors.ts'
-import type { Allowance, Limits } from '../src/limits.ts'
+import type { HttpClient, HttpResponse, RequestOptions, ZipMember } from '../context.ts'
+import { HttpStatusError, RateLimitedError, ServiceDownError } from '../errors.ts'
+import type { Allowance, Limits } from '../limits.ts'
 import { type PlannedResponse, type RecordedRequest, fitsRequest } from './responses.ts'
 import { readZip } from './zip.ts'
 

@@ -1,5 +1,5 @@
-import type { Media, MediaKind } from './metadata.ts'
-import { unique } from './payload.ts'
+import type { Media, MediaKind } from '../metadata.ts'
+import { unique } from './fields.ts'
 
 /**
  * Builds media of one kind from URLs, best first; skips missing and repeated URLs.

@@ -1,6 +1,6 @@
 import { inflateRawSync } from 'node:zlib'
-import type { ZipMember } from '../src/context.ts'
-import { ServiceDownError } from '../src/errors.ts'
+import type { ZipMember } from '../context.ts'
+import { ServiceDownError } from '../errors.ts'
 
 // Offsets from https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, 4.3.7, 4.3.12 and 4.3.16.
 const END_SIGNATURE = 0x06054b50

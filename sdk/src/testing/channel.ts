@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Channel, ChannelDefinition, OutgoingNotification } from '../src/channel.ts'
+import type { Channel, ChannelDefinition, OutgoingNotification } from '../channel.ts'
 import { type Call, type Caller, checkAbort, createCaller } from './calls.ts'
 import type { SuiteContext } from './context.ts'
 import { checkDefinition, checkNoSecrets, checkSettings, secretValues } from './definition.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { ExportGame, ExportPlatform, ExportResult, Exporter, ExporterDefinition } from '../src/exporter.ts'
-import { MEDIA_KINDS } from '../src/metadata.ts'
+import type { ExportGame, ExportPlatform, ExportResult, Exporter, ExporterDefinition } from '../exporter.ts'
+import { MEDIA_KINDS } from '../metadata.ts'
 import { type Call, type Caller, createCaller } from './calls.ts'
 import { checkDefinition } from './definition.ts'
 import { checkIsolation } from './isolation.ts'

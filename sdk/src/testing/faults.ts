@@ -1,4 +1,4 @@
-import { CredentialsRefusedError, HttpStatusError, RateLimitedError, ServiceDownError } from '../src/errors.ts'
+import { CredentialsRefusedError, HttpStatusError, RateLimitedError, ServiceDownError } from '../errors.ts'
 import type { PlannedResponse } from './responses.ts'
 
 /** Responses that any service can send; a plugin must treat each of them as an outage and never crash. */

@@ -3,7 +3,7 @@ import t from 'tap'
 import {
   isFields, parseJson, readDate, readFields, readHtml, readId, readInteger, readNames, readNumber, readNumeric,
   readRating, readText, readTexts, readUrl, toFieldsList, unique, withoutEmpty, youtubeVideoId
-} from '../src/index.ts'
+} from '../src/readers/index.ts'
 
 t.test('a value is read only if it has the requested type', async (t) => {
   const fields = { text: '  a ', empty: ' ', number: 1.5, whole: 7, id: '42', bad: '4x', zero: 0, object: { a: 1 }, list: [1] }

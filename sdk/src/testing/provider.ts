@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { Type } from '@sinclair/typebox'
 import {
   GameFieldsSchema, type LinkMatch, type Match, MatchSchema, type ProviderId, type Rom
-} from '../src/metadata.ts'
-import { listPlatformIds } from '../src/platforms.ts'
-import type { Preferences } from '../src/context.ts'
-import { InvalidSettingsError } from '../src/errors.ts'
-import { type CoverGroup, PLAY_STATUSES, type Provider, type ProviderDefinition } from '../src/provider.ts'
+} from '../metadata.ts'
+import { listPlatformIds } from '../platforms.ts'
+import type { Preferences } from '../context.ts'
+import { InvalidSettingsError } from '../errors.ts'
+import { type CoverGroup, PLAY_STATUSES, type Provider, type ProviderDefinition } from '../provider.ts'
 import {
   type Call, type Caller, checkAbort, checkBrokenFiles, checkFaults, checkRefusedKey, checkWrongShapes, createCaller
 } from './calls.ts'

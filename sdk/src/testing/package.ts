@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { satisfies, validRange } from 'semver'
-import { ManifestSchema } from '../src/manifest.ts'
-import { SDK_VERSION } from '../src/plugin.ts'
+import { ManifestSchema } from '../manifest.ts'
+import { SDK_VERSION } from '../plugin.ts'
 import type { AnyPlugin } from './definition.ts'
 import { checkSchema } from './schema.ts'
 

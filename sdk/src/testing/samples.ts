@@ -1,7 +1,7 @@
-import type { OutgoingNotification } from '../src/channel.ts'
-import type { ExportGame } from '../src/exporter.ts'
-import type { Rom, RomFile, RomPlatform } from '../src/metadata.ts'
-import { splitTitles, toSearchTerm } from '../src/titles.ts'
+import type { OutgoingNotification } from '../channel.ts'
+import type { ExportGame } from '../exporter.ts'
+import type { Rom, RomFile, RomPlatform } from '../metadata.ts'
+import { splitTitles, toSearchTerm } from '../titles/index.ts'
 
 export interface RomOverrides extends Partial<Omit<Rom, 'platform' | 'files'>> {
   platform?: Partial<RomPlatform>

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { TObject } from '@sinclair/typebox'
-import type { Limits } from '../src/limits.ts'
-import { PLATFORMS, listPlatformIds } from '../src/platforms.ts'
-import type { Plugin, PluginDefinition, PluginKind } from '../src/plugin.ts'
-import type { ProviderDefinition } from '../src/provider.ts'
+import type { Limits } from '../limits.ts'
+import { PLATFORMS, listPlatformIds } from '../platforms.ts'
+import type { Plugin, PluginDefinition, PluginKind } from '../plugin.ts'
+import type { ProviderDefinition } from '../provider.ts'
 
 export type AnyPlugin = Plugin<PluginKind, PluginDefinition>
 
