@@ -2,6 +2,7 @@ import type { Static, TObject, TProperties } from '@sinclair/typebox'
 import type { Context } from './context.ts'
 import { type Plugin, type PluginDefinition, createPlugin } from './plugin.ts'
 
+/** How much a notification matters; destinations use it for colours and icons. */
 export type NotificationLevel = 'info' | 'success' | 'warning' | 'error'
 
 /** A notification as the server sends it; text is rendered English. */
@@ -76,6 +77,7 @@ export interface ChannelDefinition<
   secretKeys?(settings: Static<TObject<Settings>>): string[] | Promise<string[]>
 }
 
+/** A channel of any type, as a package exports it. */
 export type Channel = Plugin<'channel', ChannelDefinition>
 
 /** Declares a channel type. */

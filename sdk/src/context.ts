@@ -66,6 +66,10 @@ export interface Preferences {
   readonly media: readonly string[]
 }
 
+/**
+ * The log of the server, with the key of the plugin in each line. Fields come first, then a message without values:
+ * `log.warn({ id }, 'no cover')`. Secrets of the configuration are masked.
+ */
 export interface Logger {
   debug (fields: object, message: string): void
   info (fields: object, message: string): void
@@ -73,7 +77,9 @@ export interface Logger {
   error (fields: object, message: string): void
 }
 
+/** Options of one request. Times are in milliseconds, sizes in bytes. */
 export interface RequestOptions {
+  /** Default `GET`. */
   method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Appended to the URL. `undefined` and `null` are skipped; arrays repeat the name. */
   query?: Record<string, string | number | boolean | undefined | null | readonly (string | number)[]>
@@ -97,12 +103,15 @@ export interface RequestOptions {
   redirects?: number
 }
 
+/** A complete response. Header names are in lower case; repeated headers are joined by `, `. */
 export interface HttpResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
+  /** The body, decompressed. */
   readonly bytes: Uint8Array
   /** True if the response comes from the cache (`cacheMs`). Rate-limit values in it date from the original request. */
   readonly isReused: boolean
+  /** Decodes the body by the charset of its `content-type`; default UTF-8. */
   text (): string
   /** @throws ServiceDownError when the body is not JSON. */
   json (): unknown
@@ -116,9 +125,11 @@ export interface HttpResponse {
  * other status outside 2xx that is not in `accept`.
  */
 export interface HttpClient {
+  /** Returns a response with a status of 2xx or of `accept`. */
   request (url: string, options?: RequestOptions): Promise<HttpResponse>
   /** Returns the parsed JSON body. Its shape is unknown: check before use. */
   json (url: string, options?: RequestOptions): Promise<unknown>
+  /** Returns the body as text. */
   text (url: string, options?: RequestOptions): Promise<string>
   /**
    * Yields the body in chunks as they arrive, for files of hundreds of megabytes. No size limit unless `maxBytes` is
@@ -133,6 +144,7 @@ export interface HttpClient {
   setAllowance (allowance: Allowance): void
 }
 
+/** A file of a zip that {@link HttpClient.unzip} downloads. */
 export interface ZipMember {
   readonly name: string
   /** Unpacked size in bytes. */
@@ -142,12 +154,15 @@ export interface ZipMember {
 
 /** A store of JSON values that survives restarts, separate for every plugin. */
 export interface Cache {
+  /** Returns the value, or undefined if it is missing or has expired. */
   get (key: string): Promise<unknown>
   /** @param ttlMs lifetime of the value in milliseconds; without it the value stays until the plugin deletes it */
   set (key: string, value: unknown, ttlMs?: number): Promise<void>
+  /** Deletes the value, if there is one. */
   delete (key: string): Promise<void>
 }
 
+/** A file or folder in a listing of {@link Files}. */
 export interface FileEntry {
   readonly name: string
   readonly kind: 'file' | 'folder'
@@ -172,5 +187,6 @@ export interface Files {
   stream (path: string): AsyncIterable<Uint8Array>
   /** Returns the entries of a folder in name order; an empty list if the folder does not exist. */
   list (path: string): Promise<readonly FileEntry[]>
+  /** True for a file and for a folder. */
   exists (path: string): Promise<boolean>
 }

@@ -3,6 +3,7 @@ import type { Context } from './context.ts'
 import type { GameFields, MediaKind } from './metadata.ts'
 import { type Plugin, type PluginDefinition, createPlugin } from './plugin.ts'
 
+/** The platform whose file is written. */
 export interface ExportPlatform {
   readonly slug: string
   readonly fs_slug: string
@@ -32,6 +33,7 @@ export interface ExportGame extends Required<Pick<GameFields, 'genres' | 'franch
   readonly media: Readonly<Partial<Record<MediaKind, string>>>
 }
 
+/** The result of an export. */
 export interface ExportResult {
   /** The whole new file. Equal to the existing text if nothing changed. */
   text: string
@@ -56,6 +58,7 @@ export interface ExporterDefinition<Config extends TProperties = TProperties>
     ctx: Context<Static<TObject<Config>>>): Promise<ExportResult>
 }
 
+/** An exporter of any type, as a package exports it. */
 export type Exporter = Plugin<'exporter', ExporterDefinition>
 
 /** Declares a frontend format. */

@@ -9,4 +9,5 @@ export const ManifestSchema = Type.Object({
     description: 'The hosts that a provider may reach, `*.` for all subdomains; hosts in its configuration are always allowed'
   }))
 }, { additionalProperties: false })
+/** The content of {@link ManifestSchema}. */
 export type Manifest = Static<typeof ManifestSchema>

@@ -8,8 +8,10 @@ export const MEDIA_KINDS = [
   'cover', 'bezel', 'box2d', 'box2d_back', 'box2d_side', 'box3d', 'miximage', 'miximage_v2', 'physical', 'screenshot',
   'title_screen', 'marquee', 'logo', 'fanart', 'video', 'video_normalized', 'manual', 'badge'
 ] as const
+/** One of {@link MEDIA_KINDS}. */
 export type MediaKind = typeof MEDIA_KINDS[number]
 
+/** The schema of {@link Media}. */
 export const MediaSchema = Type.Object({
   kind: Type.Union(MEDIA_KINDS.map((kind) => Type.Literal(kind))),
   url: Type.String({
@@ -54,6 +56,7 @@ export const GameFieldsSchema = Type.Partial(Type.Object({
   average_rating: Type.Number({ minimum: 0, maximum: 100 }),
   youtube_video_id: Type.String()
 }))
+/** The fields of {@link GameFieldsSchema}. */
 export type GameFields = Static<typeof GameFieldsSchema>
 
 /** Ids of one game at other providers, by their key. */
@@ -83,6 +86,7 @@ export interface Match<Metadata = Record<string, unknown>, Id extends ProviderId
   metadata?: Metadata
 }
 
+/** The hashes of a file; those that are not known are absent. */
 export interface Hashes {
   /** Lower-case hex, 8 digits. */
   readonly crc_hash?: string | undefined
@@ -92,12 +96,14 @@ export interface Hashes {
   readonly sha1_hash?: string | undefined
 }
 
+/** A file in an archive, with the hashes of its unpacked content. */
 export interface ArchiveMember extends Hashes {
   readonly name: string
   /** Bytes. */
   readonly size: number
 }
 
+/** One file of a ROM. A ROM that is a folder has several. */
 export interface RomFile extends Hashes {
   readonly file_name: string
   /** The folder, relative to the library. */
@@ -110,6 +116,7 @@ export interface RomFile extends Hashes {
   readonly category?: string | undefined
 }
 
+/** The platform of a ROM, as a provider receives it. */
 export interface RomPlatform {
   /** Canonical slug, such as `snes`. */
   readonly slug: string
@@ -124,16 +131,21 @@ export interface RomPlatform {
 
 /** A ROM as a provider receives it. */
 export interface Rom extends Hashes {
+  /** The name of its file or folder, with extension and tags. */
   readonly fs_name: string
   readonly fs_name_no_ext: string
   readonly fs_name_no_tags: string
   readonly fs_extension: string
   /** The folder of the ROM, relative to the library. */
   readonly fs_path: string
+  /** Names of regions in the file name, such as `USA`. */
   readonly regions: readonly string[]
+  /** English names of languages in the file name, such as `French`. */
   readonly languages: readonly string[]
   readonly revision?: string | undefined
+  /** Tags of the file name with another meaning than region, language, revision and version. */
   readonly tags: readonly string[]
+  /** Lower-case hex, 32 digits; RetroAchievements computes it by platform. */
   readonly ra_hash?: string | undefined
   /** A serial in the file name, such as `SLUS-00594`. */
   readonly serial?: string | undefined

@@ -4,6 +4,7 @@ import type { Context } from './context.ts'
 /** The version of this contract. The package.json of a plugin names the range of versions that the plugin supports. */
 export const SDK_VERSION = '1.0.0'
 
+/** The kinds of plugin; the manifest and the definition state the same one. */
 export type PluginKind = 'provider' | 'channel' | 'exporter'
 
 /** The properties that all three kinds of plugin share. */

@@ -4,6 +4,7 @@ import type { Limits } from './limits.ts'
 import type { LinkMatch, LinkedIds, Match, Media, ProviderId, Rom, RomPlatform } from './metadata.ts'
 import { type Plugin, type PluginDefinition, createPlugin } from './plugin.ts'
 
+/** A search that a person started for one ROM. */
 export interface SearchQuery {
   /** The text that the user typed. */
   readonly term: string
@@ -15,10 +16,12 @@ export interface CoverChoice {
   readonly url: string
   /** The URL of a small version of the picture. */
   readonly thumb: string
+  /** Pixels, as is the height. */
   readonly width?: number | undefined
   readonly height?: number | undefined
   readonly style?: string | undefined
   readonly author?: string | undefined
+  /** The service's own rating of the picture; any scale. */
   readonly score?: number | undefined
   readonly is_animated?: boolean | undefined
   readonly nsfw?: boolean | undefined
@@ -56,6 +59,7 @@ export interface FetchedMedia {
 
 /** The progress of a user in a game, as one of the marks that users set. */
 export const PLAY_STATUSES = ['incomplete', 'finished', 'completed_100'] as const
+/** One of {@link PLAY_STATUSES}. */
 export type PlayStatus = typeof PLAY_STATUSES[number]
 
 /** The progress of one user in one game. A `status` becomes the user's mark of all ROMs of this game. */
@@ -67,6 +71,7 @@ type LimitsOf<Config> = { from(config: Config): Limits }['from']
 interface IdTypes { integer: number, string: string }
 /** Not `keyof IdTypes`, because the type declarations of packages would then have to name that type. */
 export type ProviderIdType = 'integer' | 'string'
+/** What a provider knows: games, only their artwork, or only ids of other providers. */
 export type ProviderKind = 'games' | 'artwork' | 'ids'
 
 /**
@@ -177,6 +182,7 @@ export interface ProviderDefinition<
   heartbeat?(ctx: Ctx): Promise<boolean>
 }
 
+/** A provider of any type, as a package exports it. */
 export type Provider = Plugin<'provider', ProviderDefinition>
 
 /**

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { SDK_VERSION } from '../src/index.ts'
-import { ENTRY_SOURCES, readReport, renderSurface } from './surface.ts'
+import { ENTRY_SOURCES, listUndocumented, readReport, renderSurface } from './surface.ts'
 
 /**
  * The names that each entry point exports. Removing or renaming one is a new major version of the SDK. A new name needs
@@ -100,6 +100,10 @@ t.test('each entry point exports the recorded names', async (t) => {
 t.test('the shape of all exports equals the recorded one', async (t) => {
   t.equal(renderSurface(), readReport(), 'a shape of the SDK changed. Taking something away or making it narrower needs a new ' +
     'major version, adding to it a line in CHANGELOG.md; accept the change with "npm run surface"')
+})
+
+t.test('every export has a doc comment', async (t) => {
+  t.same(listUndocumented(), [])
 })
 
 t.test('the contract version equals the package version and is in the changelog', async (t) => {

@@ -59,6 +59,22 @@ export function renderSurface (): string {
   return sorted.map(([text]) => `${text}\n`).join('\n')
 }
 
+/** Returns the exports without a doc comment. */
+export function listUndocumented (): string[] {
+  const program = ts.createProgram(ENTRIES, OPTIONS)
+  const checker = program.getTypeChecker()
+  const isOwn = ({ declarations = [] }: ts.Symbol) =>
+    declarations.some((declaration) => isDeclarationOfSdk(declaration.getSourceFile().fileName))
+  return ENTRIES.flatMap((entry) => {
+    const file = program.getSourceFile(entry)
+    const exports = file && checker.getSymbolAtLocation(file)
+    return exports === undefined ? [] : checker.getExportsOfModule(exports)
+  })
+    .map((symbol) => symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol)
+    .filter((symbol) => isOwn(symbol) && symbol.getDocumentationComment(checker).length === 0)
+    .map(({ name }) => name)
+}
+
 export function readReport (): string {
   return readFileSync(REPORT, 'utf8')
 }

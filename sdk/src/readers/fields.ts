@@ -4,6 +4,7 @@ import { toPlainText } from './text.ts'
 /** An object from an external response, with values of unknown type. */
 export type Fields = Readonly<Record<string, unknown>>
 
+/** True for an object that is no list and not null. */
 export function isFields (value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -12,9 +12,11 @@ import { createNotification } from './samples.ts'
 import { checkSchema, fillDefaults } from './schema.ts'
 import { deepFreeze, errorText } from './values.ts'
 
+/** The inputs of {@link testChannel}. Only `settings` is required. */
 export interface ChannelSuite {
   /** The package's folder or package.json. If set, the suite also checks README, CHANGELOG and manifest. */
   packageUrl?: URL | string
+  /** The configuration; the suite fills in defaults. */
   config?: unknown
   /** Settings of a channel that works with the planned responses, secrets included. */
   settings: Readonly<Record<string, unknown>>

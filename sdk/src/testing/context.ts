@@ -13,6 +13,7 @@ const FILE_TIME = Date.UTC(2026, 0, 2)
 // One schema for all contexts, because each schema is compiled once.
 const NO_OPTIONS = Type.Object({})
 
+/** The content of a test context. Everything has a default. */
 export interface ContextOptions<Config = unknown> {
   config?: Config
   /** The only available responses; a request that matches none of them fails. */
@@ -34,6 +35,7 @@ export interface ContextOptions<Config = unknown> {
   intercept?: (request: RecordedRequest, index: number) => PlannedResponse | undefined
 }
 
+/** One call of `ctx.log`. */
 export interface LogLine {
   readonly level: keyof Logger
   readonly fields: object

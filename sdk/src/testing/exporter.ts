@@ -9,10 +9,13 @@ import type { TestRunner } from './runner.ts'
 import { createExportGame } from './samples.ts'
 import { deepFreeze } from './values.ts'
 
+/** The inputs of {@link testExporter}. Only `read` and `unparsable` are required. */
 export interface ExporterSuite {
   /** The package's folder or package.json. If set, the suite also checks README, CHANGELOG and manifest. */
   packageUrl?: URL | string
+  /** The configuration; the suite fills in defaults. */
   config?: unknown
+  /** Default: the Super Nintendo in the folder `snes`. */
   platform?: ExportPlatform
   /** Default: two games, one with every field and one with only a name. */
   games?: readonly ExportGame[]

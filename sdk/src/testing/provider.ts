@@ -20,6 +20,7 @@ import { type RomOverrides, createRom } from './samples.ts'
 import { checkSchema } from './schema.ts'
 import { deepFreeze, withoutUndefined } from './values.ts'
 
+/** The ROM that the suite looks up, with the expected match. */
 export interface KnownRom {
   /** A ROM that the planned responses know. The platform's `ids` come from the provider's table. */
   rom: RomOverrides
@@ -29,6 +30,7 @@ export interface KnownRom {
   name?: string
 }
 
+/** The inputs of {@link testProvider}. Only `known` is required. */
 export interface ProviderSuite {
   /** The package's folder or package.json. If set, the suite also checks README, CHANGELOG and manifest. */
   packageUrl?: URL | string

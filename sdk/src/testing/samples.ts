@@ -3,6 +3,7 @@ import type { ExportGame } from '../exporter.ts'
 import type { Rom, RomFile, RomPlatform } from '../metadata.ts'
 import { splitTitles, toSearchTerm } from '../titles/index.ts'
 
+/** The parts of a ROM that a test sets; `createRom` completes them. */
 export interface RomOverrides extends Partial<Omit<Rom, 'platform' | 'files'>> {
   platform?: Partial<RomPlatform>
   files?: readonly Partial<RomFile>[]

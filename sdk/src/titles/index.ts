@@ -6,6 +6,7 @@ export interface TitleOptions {
   keepPunctuation?: boolean
 }
 
+/** Options of {@link findBestTitle} and {@link findBestCandidate}. */
 export interface BestTitleOptions {
   /** The lowest score that counts, 0 to 1. */
   threshold: number
@@ -13,6 +14,7 @@ export interface BestTitleOptions {
   split?: boolean
 }
 
+/** The most similar title of a list. */
 export interface BestTitle {
   title: string
   /** The index of the title in the given list. */

@@ -5,6 +5,7 @@ const require = createRequire(import.meta.url)
 
 // Syntax and allowed characters: Extensible Markup Language (XML) 1.0, fifth edition, https://www.w3.org/TR/xml/.
 
+/** An element with its attributes and children; names are as written, prefix included. */
 export interface XmlElement {
   readonly type: 'element'
   name: string
@@ -13,11 +14,16 @@ export interface XmlElement {
   /** Children in document order. White space between elements is dropped; beside other text it is kept. */
   children: XmlNode[]
 }
+/** The text between tags, unescaped. `cdata` is true for a CDATA section, which `renderXml` writes as one. */
 export interface XmlText { readonly type: 'text', text: string, cdata?: boolean }
+/** A comment, without `<!--` and `-->`. */
 export interface XmlComment { readonly type: 'comment', text: string }
+/** A processing instruction: `<?name text?>`. */
 export interface XmlInstruction { readonly type: 'instruction', name: string, text: string }
+/** Everything that an element can contain. */
 export type XmlNode = XmlElement | XmlText | XmlComment | XmlInstruction
 
+/** Options of the parsers. A text over a limit is an {@link XmlError}. */
 export interface XmlOptions {
   /** The name of the text in error messages, such as a path. */
   source?: string
