@@ -1,19 +1,16 @@
 import { pathToFileURL } from 'node:url'
-import { type HostOptions, type Manifest, ManifestSchema, type PluginKind, SDK_VERSION } from '@svc/plugin-sdk'
+import { type Manifest, ManifestSchema, type PluginKind, SDK_VERSION } from '@svc/plugin-sdk'
 import { Value } from '@sinclair/typebox/value'
 import satisfies from 'semver/functions/satisfies.js'
 import validRange from 'semver/ranges/valid.js'
 import { ownCalls, runAs } from './fault.ts'
 import { LoadError, limitLoading } from './load-error.ts'
 import type { PluginPackage } from './packages.ts'
-import { type Descriptor, rebuildDefinition } from './process/descriptor.ts'
+import { type Descriptor, type UncheckedPlugin, readExport, rebuildDefinition } from './process/descriptor.ts'
 import type { PluginProcess } from './process/plugin-process.ts'
 import type { Definition } from './registry.ts'
 
 export interface Exported { kind: PluginKind, definition: Definition }
-/** The part of the host that the plugin uses: a hook for the end. */
-export interface PluginHost { addHook (name: 'onClose', hook: () => Promise<void>): unknown }
-export type ImportedPlugin = Exported & ((host: PluginHost, options: HostOptions) => Promise<void>)
 
 /** Members that each kind must have; the rest of its definition is optional. */
 const REQUIRED: Record<PluginKind, Record<string, 'function' | 'object' | 'string'>> = {
@@ -21,7 +18,8 @@ const REQUIRED: Record<PluginKind, Record<string, 'function' | 'object' | 'strin
   channel: { settings: 'object', deliver: 'function', describe: 'function' },
   exporter: { fileName: 'string', media: 'object', render: 'function' }
 }
-const HOME_OF_DEFINES = 'its default export is not what defineProvider, defineChannel or defineExporter returns'
+const NO_PLUGIN = 'its default export is not what defineProvider, defineChannel or defineExporter of SDK ' +
+  `${SDK_VERSION} returns; export that, and do not bundle @svc/plugin-sdk`
 
 /** Returns the text of any thrown value. */
 export const messageOf = (thrown: unknown) => thrown instanceof Error ? thrown.message : String(thrown)
@@ -38,7 +36,7 @@ export function readManifest (pack: PluginPackage): Manifest {
   const manifest = pack.manifest as Manifest
   if (validRange(manifest.sdk) === null || !satisfies(SDK_VERSION, manifest.sdk)) {
     throw new LoadError('unsupported', `it needs SDK ${manifest.sdk}, this server has ${SDK_VERSION}; ` +
-      'install a release of the plugin made for it')
+      `install a release of the plugin for SDK ${SDK_VERSION}, or change it as the CHANGELOG.md of the SDK says`)
   }
   return manifest
 }
@@ -50,17 +48,17 @@ export function readManifest (pack: PluginPackage): Manifest {
  */
 export async function importPlugin (
   pack: PluginPackage & { entry: string }, manifest: Manifest, timeoutMs: number
-): Promise<ImportedPlugin> {
+): Promise<Exported> {
   try {
     const { href } = pathToFileURL(pack.entry)
     const imported = runAs(pack.name, () => import(href) as Promise<{ default?: unknown }>)
     const { default: exported } = await limitLoading('loading it', timeoutMs, () => imported)
     const plugin = readExport(exported)
-    checkPlugin(plugin, manifest)
-    const register = (host: PluginHost, options: HostOptions) => runAs(pack.name, () => plugin(host, options))
-    return Object.assign(register, { kind: plugin.kind, definition: ownCalls(pack.name, plugin.definition) })
+    if (plugin === null) throw new LoadError('failed', NO_PLUGIN)
+    const { kind, definition } = checkPlugin(plugin, manifest)
+    return { kind, definition: ownCalls(pack.name, definition) }
   } catch (err) {
-    throw err instanceof LoadError ? err : new LoadError('failed', describeImportError(err, pack))
+    throw err instanceof LoadError ? err : new LoadError('failed', await describeImportError(err, pack))
   }
 }
 
@@ -72,10 +70,10 @@ export async function importPlugin (
 export async function importApart (pack: PluginPackage, manifest: Manifest, process: PluginProcess): Promise<Exported> {
   try {
     const descriptor = await process.load()
-    if (descriptor === null) throw new LoadError('failed', HOME_OF_DEFINES)
+    if (descriptor === null) throw new LoadError('failed', NO_PLUGIN)
     return readDescriptor(descriptor, manifest, process.call)
   } catch (err) {
-    throw err instanceof LoadError ? err : new LoadError('failed', describeImportError(err, pack))
+    throw err instanceof LoadError ? err : new LoadError('failed', await describeImportError(err, pack))
   }
 }
 
@@ -87,13 +85,13 @@ export async function importApart (pack: PluginPackage, manifest: Manifest, proc
 export function readDescriptor (
   descriptor: Descriptor, manifest: Manifest, callOf: (method: string) => (...args: unknown[]) => unknown
 ): Exported {
-  if (!Object.hasOwn(REQUIRED, descriptor.kind)) throw new LoadError('failed', HOME_OF_DEFINES)
-  const plugin = { kind: descriptor.kind, definition: rebuildDefinition(descriptor, callOf) as unknown }
-  checkPlugin(plugin as Exported, manifest)
-  return plugin as Exported
+  return checkPlugin({ kind: descriptor.kind, definition: rebuildDefinition(descriptor, callOf) }, manifest)
 }
 
-function checkPlugin (plugin: Exported, manifest: Manifest): void {
+/** @throws LoadError if the plugin is not the one of its manifest, or lacks a required member. */
+function checkPlugin (exported: UncheckedPlugin, manifest: Manifest): Exported {
+  if (!Object.hasOwn(REQUIRED, exported.kind)) throw new LoadError('failed', NO_PLUGIN)
+  const plugin = exported as Exported
   if (plugin.kind !== manifest.kind) {
     throw new LoadError('failed', `its package.json says ${manifest.kind}, its code is a ${plugin.kind}`)
   }
@@ -106,6 +104,7 @@ function checkPlugin (plugin: Exported, manifest: Manifest): void {
     throw new LoadError('failed', `its definition lacks the ${lacking[1]} '${lacking[0]}', which every ${plugin.kind} has`)
   }
   if (plugin.kind === 'provider') checkProvider(parts)
+  return plugin
 }
 
 /** @throws LoadError for a provider without lookups, or whose matches could not be stored. */
@@ -121,15 +120,22 @@ function checkProvider (parts: ReadonlyMap<string, unknown>): void {
 
 const kindOfValue = (value: unknown) => value === null ? 'null' : typeof value
 
-function readExport (exported: unknown): ImportedPlugin {
-  if (typeof exported !== 'function') throw new LoadError('failed', HOME_OF_DEFINES)
-  const { kind, definition } = exported as { kind?: unknown, definition?: unknown }
-  const isKnown = typeof kind === 'string' && kind in REQUIRED
-  if (!isKnown || typeof definition !== 'object' || definition === null) throw new LoadError('failed', HOME_OF_DEFINES)
-  return exported as ImportedPlugin
+/** The parts of the SDK that plugins import when they run. */
+const SDK_PARTS = ['', '/readers', '/titles', '/xml', '/scene'].map((part) => `@svc/plugin-sdk${part}`)
+
+/** Explains an import of a name that a part of the SDK does not export; null for any other error. */
+async function describeSdkImport (message: string): Promise<string | null> {
+  const [, part, name = ''] = /'(@svc\/plugin-sdk[^']*)' does not provide an export named '(\w+)'/.exec(message) ?? []
+  if (part === undefined) return null
+  const modules = await Promise.all(SDK_PARTS.map((home) => import(home) as Promise<object>))
+  const home = SDK_PARTS[modules.findIndex((module) => name in module)]
+  const remedy = home === undefined
+    ? 'see the CHANGELOG.md of the SDK for what replaces it'
+    : `import it from '${home}'`
+  return `it imports '${name}' from '${part}', which does not export it in SDK ${SDK_VERSION}; ${remedy}`
 }
 
-function describeImportError (err: unknown, pack: PluginPackage): string {
+async function describeImportError (err: unknown, pack: PluginPackage): Promise<string> {
   const message = messageOf(err)
   const code = err instanceof Error && 'code' in err ? err.code : undefined
   if (code === 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING') {
@@ -141,5 +147,5 @@ function describeImportError (err: unknown, pack: PluginPackage): string {
       ? `it is installed, but its own dependency '${missing[2]}' is missing; reinstall ${pack.name}`
       : `it is installed, but its file '${missing[2]}' is missing; reinstall ${pack.name} or build it again`
   }
-  return `it throws while loading: ${message}`
+  return await describeSdkImport(message) ?? `it throws while loading: ${message}`
 }

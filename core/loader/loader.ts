@@ -7,7 +7,7 @@ import { createMemo } from './memo.ts'
 import { followSettings, listVariables, readPluginConfig } from './plugin-config.ts'
 import { createVariableOwners } from './plugin-variables.ts'
 import {
-  type Exported, type ImportedPlugin, importApart, importPlugin, messageOf, readDescriptor, readManifest
+  type Exported, importApart, importPlugin, messageOf, readDescriptor, readManifest
 } from './import.ts'
 import { LoadError, limitLoading } from './load-error.ts'
 import { checkPluginKeys } from './plugin-keys.ts'
@@ -41,7 +41,7 @@ const START_TIMEOUT_MS = 5_000
 interface Candidate {
   pack: PluginPackage
   manifest: Manifest | null
-  plugin: Exported | ImportedPlugin | null
+  plugin: Exported | null
   /** The process that runs the plugin; null if it runs in this one. */
   process: PluginProcess | null
   services: PluginServices | null
@@ -225,6 +225,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
 
   async function setUp ({ pack, plugin, process, services }: Candidate): Promise<void> {
     if (plugin === null || services === null) return
+    const { definition } = plugin
     const closers: (() => Promise<void>)[] = []
     function open (): ProviderContext {
       const ending = new AbortController()
@@ -234,17 +235,17 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
         signal: ending.signal, memo: createMemo(), preferences: readPreferences(config)
       })
     }
-    const host = { addHook: (_name: 'onClose', hook: () => Promise<void>) => closers.push(hook) }
     // Registered before the set-up, because a set-up that exceeds its time may still finish, and the plugin must then
     // be closed.
     register(app, pack.name, closers, startTimeoutMs)
     async function start (): Promise<void> {
-      if (process === null) {
-        if (typeof plugin === 'function') await plugin(host, { context: open(), accept: () => {} })
+      if (process !== null) {
+        closers.push(process.close)
+        await process.setUp(open)
         return
       }
-      closers.push(process.close)
-      await process.setUp(open)
+      await definition.setup?.(open() as never)
+      closers.push(async () => { await definition.close?.() })
     }
     await limitLoading('its setup', startTimeoutMs, start).catch((err: unknown) => {
       throw err instanceof LoadError ? err : new LoadError('failed', `its setup throws: ${messageOf(err)}`)

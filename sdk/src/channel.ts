@@ -1,6 +1,6 @@
 import type { Static, TObject, TProperties } from '@sinclair/typebox'
 import type { Context } from './context.ts'
-import { type Plugin, type PluginDefinition, createPlugin } from './plugin.ts'
+import type { Plugin, PluginDefinition } from './plugin.ts'
 
 /** How much a notification matters; destinations use it for colours and icons. */
 export type NotificationLevel = 'info' | 'success' | 'warning' | 'error'
@@ -84,5 +84,5 @@ export type Channel = Plugin<'channel', ChannelDefinition>
 export function defineChannel<Settings extends TProperties = TProperties, Config extends TProperties = TProperties> (
   definition: ChannelDefinition<Settings, Config>
 ): Plugin<'channel', ChannelDefinition<Settings, Config>> {
-  return createPlugin('channel', definition)
+  return { kind: 'channel', definition }
 }

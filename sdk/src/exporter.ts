@@ -1,7 +1,7 @@
 import type { Static, TObject, TProperties } from '@sinclair/typebox'
 import type { Context } from './context.ts'
 import type { GameFields, MediaKind } from './metadata.ts'
-import { type Plugin, type PluginDefinition, createPlugin } from './plugin.ts'
+import type { Plugin, PluginDefinition } from './plugin.ts'
 
 /** The platform whose file is written. */
 export interface ExportPlatform {
@@ -65,5 +65,5 @@ export type Exporter = Plugin<'exporter', ExporterDefinition>
 export function defineExporter<Config extends TProperties = TProperties> (
   definition: ExporterDefinition<Config>
 ): Plugin<'exporter', ExporterDefinition<Config>> {
-  return createPlugin('exporter', definition)
+  return { kind: 'exporter', definition }
 }

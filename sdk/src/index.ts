@@ -15,7 +15,7 @@ export type {
 } from './metadata.ts'
 export { contentHashes } from './hashes.ts'
 export { ManifestSchema, type Manifest } from './manifest.ts'
-export { SDK_VERSION, type HostOptions, type Plugin, type PluginDefinition, type PluginKind } from './plugin.ts'
+export { SDK_VERSION, type Plugin, type PluginDefinition, type PluginKind } from './plugin.ts'
 export { PLAY_STATUSES, defineProvider } from './provider.ts'
 export type {
   CoverChoice, CoverGroup, FetchedMedia, GameProgress, PlatformEntry, PlatformRecord, PlayStatus, Provider,

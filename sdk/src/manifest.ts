@@ -4,7 +4,7 @@ import { type Static, Type } from '@sinclair/typebox'
 export const ManifestSchema = Type.Object({
   kind: Type.Union([Type.Literal('provider'), Type.Literal('channel'), Type.Literal('exporter')]),
   key: Type.String({ pattern: '^[a-z][a-z0-9-]{0,31}$' }),
-  sdk: Type.String({ minLength: 1, description: 'The range of SDK versions the plugin works with, such as `^1`' }),
+  sdk: Type.String({ minLength: 1, description: 'The range of SDK versions the plugin works with, such as `^2`' }),
   hosts: Type.Optional(Type.Array(Type.String({ pattern: '^(\\*\\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?$' }), {
     description: 'The hosts that a provider may reach, `*.` for all subdomains; hosts in its configuration are always allowed'
   }))

@@ -2,7 +2,7 @@ import type { Static, TObject, TProperties } from '@sinclair/typebox'
 import type { Context } from './context.ts'
 
 /** The version of this contract. The package.json of a plugin names the range of versions that the plugin supports. */
-export const SDK_VERSION = '1.0.0'
+export const SDK_VERSION = '2.0.0'
 
 /** The kinds of plugin; the manifest and the definition state the same one. */
 export type PluginKind = 'provider' | 'channel' | 'exporter'
@@ -30,35 +30,8 @@ export interface PluginDefinition<Config extends TProperties = TProperties> {
   close?(): Promise<void>
 }
 
-/** The options that the host passes when it registers a plugin. */
-export interface HostOptions {
-  context: Context
-  accept (kind: PluginKind, definition: unknown): void
-}
-
-interface HostInstance { addHook (name: 'onClose', hook: () => Promise<void>): unknown }
-
-/** A plugin as exported: its definition and, at the same time, a Fastify plugin that the host registers. */
+/** A plugin as a package exports it: data and methods. The host reads the definition and calls its methods. */
 export interface Plugin<Kind extends PluginKind, Definition> {
-  (instance: HostInstance, options: HostOptions): Promise<void>
   readonly kind: Kind
   readonly definition: Definition
-}
-
-/** The part of every definition that registration needs. */
-interface Lifecycle {
-  setup?(ctx: Context<never>): Promise<void>
-  close?(): Promise<void>
-}
-
-export function createPlugin<Kind extends PluginKind, Definition extends Lifecycle> (
-  kind: Kind, definition: Definition
-): Plugin<Kind, Definition> {
-  async function plugin (instance: HostInstance, options: HostOptions) {
-    await definition.setup?.(options.context as Context<never>)
-    const close = definition.close?.bind(definition)
-    if (close !== undefined) instance.addHook('onClose', close)
-    options.accept(kind, definition)
-  }
-  return Object.assign(plugin, { kind, definition })
 }

@@ -2,7 +2,7 @@ import type { Static, TObject, TProperties } from '@sinclair/typebox'
 import type { IndexEntry, ProviderContext, RequestOptions } from './context.ts'
 import type { Limits } from './limits.ts'
 import type { LinkMatch, LinkedIds, Match, Media, ProviderId, Rom, RomPlatform } from './metadata.ts'
-import { type Plugin, type PluginDefinition, createPlugin } from './plugin.ts'
+import type { Plugin, PluginDefinition } from './plugin.ts'
 
 /** A search that a person started for one ROM. */
 export interface SearchQuery {
@@ -201,5 +201,5 @@ export function defineProvider<
 > (
   definition: ProviderDefinition<Kind, Id, Config, Metadata, Options, Account, Progress>
 ): Plugin<'provider', ProviderDefinition<Kind, Id, Config, Metadata, Options, Account, Progress>> {
-  return createPlugin('provider', definition)
+  return { kind: 'provider', definition }
 }

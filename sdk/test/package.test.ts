@@ -10,8 +10,8 @@ const NAME = 'the package can be published'
 const packageJson = {
   name: 'svc-provider-demo',
   keywords: ['svc-plugin'],
-  svc: { kind: 'provider', key: 'demo', sdk: '^1' },
-  peerDependencies: { '@svc/plugin-sdk': '^1' }
+  svc: { kind: 'provider', key: 'demo', sdk: '^2' },
+  peerDependencies: { '@svc/plugin-sdk': '^2' }
 }
 const files: Record<string, string> = {
   'README.md': '# Demo\n## What it does\n## Configuration\n## Limits and attribution\n## Troubleshooting\n',
@@ -40,7 +40,7 @@ t.test('each defect of a package is reported', async (t) => {
     [{ svc: { ...svc, kind: 'channel' } }, /svc\.kind is "channel", but the package exports a provider/],
     [{ svc: { ...svc, key: 'other' } }, /svc\.key is "other", but the definition's key is "demo"/],
     [{ svc: { ...svc, sdk: 'latest' } }, /no version range/],
-    [{ svc: { ...svc, sdk: '^2' } }, /does not take in this SDK/],
+    [{ svc: { ...svc, sdk: '^1' } }, /does not take in this SDK/],
     [{ svc: { ...svc, more: 1 } }, /additional properties/],
     [{ name: 'demo-for-svc' }, /must be called svc-provider-<key>/],
     [{ keywords: [] }, /keywords must have "svc-plugin"/],
@@ -63,7 +63,7 @@ t.test('the examples are packages that can be copied', async (t) => {
   for (const kind of ['provider', 'channel', 'exporter']) {
     const folder = new URL(`../../examples/${kind}-minimal/`, import.meta.url)
     t.match(JSON.parse(readFileSync(new URL('package.json', folder), 'utf8')),
-      { svc: { kind }, peerDependencies: { '@svc/plugin-sdk': '^1' } })
+      { svc: { kind }, peerDependencies: { '@svc/plugin-sdk': '^2' } })
     const code = readdirSync(new URL('src/', folder))
       .flatMap((name) => readFileSync(new URL(`src/${name}`, folder), 'utf8').split('\n'))
       .filter((line) => !/^\s*(?:$|\/\/|\/?\*)/.test(line))

@@ -19,7 +19,7 @@ const SURFACE: Readonly<Record<string, { values: readonly string[], types: reado
     types: [
       'Allowance', 'ArchiveMember', 'Cache', 'Channel', 'ChannelDefinition', 'Context', 'ContextOf', 'CoverChoice',
       'CoverGroup', 'ExportGame', 'ExportPlatform', 'ExportResult', 'Exporter', 'ExporterDefinition', 'FetchedMedia',
-      'FileEntry', 'Files', 'GameFields', 'GameProgress', 'Hashes', 'HostOptions', 'HttpClient', 'HttpResponse',
+      'FileEntry', 'Files', 'GameFields', 'GameProgress', 'Hashes', 'HttpClient', 'HttpResponse',
       'Index', 'IndexEntry', 'Limits', 'LinkMatch', 'LinkedIds', 'Logger', 'Manifest', 'Match', 'Media', 'MediaKind',
       'NotificationLevel', 'OutgoingNotification', 'ParsedUrl', 'PlatformEntry', 'PlatformFacts', 'PlatformRecord',
       'PlayStatus', 'Plugin', 'PluginDefinition', 'PluginKind', 'Preferences', 'Provider', 'ProviderContext',

@@ -33,7 +33,7 @@ function writePackage (dataDir: string, key: string, concurrency: number): Plugi
   mkdirSync(folder, { recursive: true })
   writeFileSync(entry, sourceOf(key, SDK, concurrency))
   return {
-    folder, entry, name: `@svc/provider-${key}`, version: '1.0.0', manifest: { kind: 'provider', key, sdk: '^1' },
+    folder, entry, name: `@svc/provider-${key}`, version: '1.0.0', manifest: { kind: 'provider', key, sdk: '^2' },
     origin: 'built-in', problem: null
   }
 }

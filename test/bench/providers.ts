@@ -14,7 +14,7 @@ const packageJson = (key: string) => ({
   version: '1.0.0',
   type: 'module',
   keywords: ['svc-plugin'],
-  svc: { kind: 'provider', key, sdk: '^1' },
+  svc: { kind: 'provider', key, sdk: '^2' },
   exports: './index.js'
 })
 

@@ -61,7 +61,7 @@ t.test('a plugin is added from a folder, listed and removed', async (t) => {
     plugin: {
       'package.json': JSON.stringify({
         name: 'svc-exporter-note', version: '1.0.0', type: 'module', exports: './index.js',
-        svc: { kind: 'exporter', key: 'note', sdk: '^1' }
+        svc: { kind: 'exporter', key: 'note', sdk: '^2' }
       }),
       'index.js': `import { defineExporter } from '@svc/plugin-sdk'
         export default defineExporter({ key: 'note', name: 'Note', fileName: 'note.txt', media: {}, async render () { return '' } })`
@@ -84,7 +84,7 @@ t.test('a plugin that depends on a folder of this machine is not installed', asy
   })
   writeFileSync(join(folder, 'plugin', 'package.json'), JSON.stringify({
     name: 'svc-exporter-loot', version: '1.0.0', type: 'module', exports: './index.js',
-    svc: { kind: 'exporter', key: 'loot', sdk: '^1' }, dependencies: { kept: `file:${join(folder, 'kept')}` }
+    svc: { kind: 'exporter', key: 'loot', sdk: '^2' }, dependencies: { kept: `file:${join(folder, 'kept')}` }
   }))
   const { code, output } = await runSvc(t, ['plugins', 'add', join(folder, 'plugin')], settings(join(folder, 'data'))).ended
   t.match({ code, output }, { code: 1, output: /non-root packages of type "directory"/ })

@@ -175,13 +175,14 @@ t.test('a Node version that cannot confine the plugin skips it with a reason', a
 
 t.test('a broken package has the same error in its own process', async (t) => {
   const fixtures = ['no-default-export', 'wrong-kind', 'plain-schema', 'throws-in-setup', 'hangs-on-import',
-    'throws-on-import', 'throws-a-string', 'missing-dependency', 'good-channel', 'good-exporter']
+    'throws-on-import', 'throws-a-string', 'missing-dependency', 'moved-import', 'good-channel', 'good-exporter']
   const { dataDir, packages } = install(t, fixtures)
   const { records, channels, exporters } = await load(t, dataDir, packages)
   const reasons = [/default export is not what defineProvider/, /package\.json says channel, its code is a provider/,
     /config is no schema that Type\.Object/, /^its setup throws: no index at \/index\?key=\*+$/,
     /^loading it does not end within 8 s$/, /^it throws while loading: cannot start on this day of the week$/,
-    /^it throws while loading: a plain text$/, /own dependency 'a-package-nobody-installed' is missing/]
+    /^it throws while loading: a plain text$/, /own dependency 'a-package-nobody-installed' is missing/,
+    /import it from '@svc\/plugin-sdk\/titles'$/]
   for (const [place, reason] of reasons.entries()) t.match(records[place], { status: 'failed', reason })
   t.same([...channels.keys(), ...exporters.keys()], ['good-channel', 'good-exporter'])
 })

@@ -47,7 +47,7 @@ t.test('a web worker runs no code of a plugin, not even to describe it', async (
       export default defineProvider({ key: 'noted', name: 'Noted', id: 'string', async identify () { return undefined } })`
   })
   const pack: PluginPackage = {
-    folder, name: 'svc-provider-noted', version: '1.0.0', manifest: { kind: 'provider', key: 'noted', sdk: '^1' },
+    folder, name: 'svc-provider-noted', version: '1.0.0', manifest: { kind: 'provider', key: 'noted', sdk: '^2' },
     entry: join(folder, 'index.js'), origin: 'built-in', problem: null
   }
   const web = await buildApp({

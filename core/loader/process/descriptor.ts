@@ -9,6 +9,16 @@ export interface Descriptor {
   methods: string[]
 }
 
+/** A plugin as its package exports it, with a kind and a definition that nobody checked yet. */
+export interface UncheckedPlugin { kind: string, definition: object }
+
+/** Returns the plugin that is a module's default export; null if the export is something else. */
+export function readExport (exported: unknown): UncheckedPlugin | null {
+  if (typeof exported !== 'object' || exported === null || !('kind' in exported) || !('definition' in exported)) return null
+  const { kind, definition } = exported
+  return typeof kind === 'string' && typeof definition === 'object' && definition !== null ? { kind, definition } : null
+}
+
 /** The members of a definition that are functions, optional ones included. */
 type MethodOf<Definition> = {
   [Key in keyof Definition]-?: NonNullable<Definition[Key]> extends (...args: never[]) => unknown ? Key : never

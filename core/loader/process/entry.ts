@@ -3,7 +3,7 @@ import { createMemo } from '../memo.ts'
 import { CHANNEL_FD, createChannel } from './channel.ts'
 import { confine } from './confinement.ts'
 import { type CallFacts, createRemoteContext } from './context.ts'
-import { type Descriptor, METHODS, describePlugin, findMethod } from './descriptor.ts'
+import { type Descriptor, METHODS, describePlugin, findMethod, readExport } from './descriptor.ts'
 import type { Message } from './messages.ts'
 import { type Incoming, createPeer } from './peer.ts'
 
@@ -32,12 +32,11 @@ function memoOf (id: number): ReturnType<typeof createMemo> {
 
 /** Returns null if the module's default export is no plugin. */
 async function load (url: string): Promise<Descriptor | null> {
-  const { default: plugin } = await import(url) as { default?: unknown }
-  if (typeof plugin !== 'function' || !('kind' in plugin) || !('definition' in plugin)) return null
-  const { kind, definition: found } = plugin
-  if (typeof kind !== 'string' || typeof found !== 'object' || found === null) return null
-  definition = found
-  return describePlugin(kind as Descriptor['kind'], found)
+  const { default: exported } = await import(url) as { default?: unknown }
+  const plugin = readExport(exported)
+  if (plugin === null) return null
+  definition = plugin.definition
+  return describePlugin(plugin.kind as Descriptor['kind'], definition)
 }
 
 async function serve ({ method, args, id, signal }: Incoming): Promise<unknown> {

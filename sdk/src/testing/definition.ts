@@ -16,7 +16,7 @@ const SECRET_NAME = /(?:secret|password|passphrase|token|api_?key)$/i
 export function checkDefinition (plugin: AnyPlugin, kind: PluginKind) {
   const { definition } = plugin
   const factory = `define${kind.charAt(0).toUpperCase()}${kind.slice(1)}`
-  assert.equal(typeof plugin, 'function', `export default what ${factory} returns`)
+  assert.equal(typeof definition, 'object', `export default what ${factory} returns`)
   assert.equal(plugin.kind, kind, `this is a ${plugin.kind}; export what ${factory} returns`)
   assert.match(definition.key, KEY, `the key "${definition.key}" must fit ${KEY.source}`)
   assert.ok(definition.name.trim() !== '', 'give the plugin a display name')

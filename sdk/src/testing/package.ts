@@ -32,7 +32,7 @@ function checkPackageJson (content: Map<string, unknown>, { kind, definition }: 
   const { kind: givenKind, key, sdk } = manifest as { kind: string, key: string, sdk: string }
   assert.equal(givenKind, kind, `svc.kind is "${givenKind}", but the package exports a ${kind}`)
   assert.equal(key, definition.key, `svc.key is "${key}", but the definition's key is "${definition.key}"`)
-  assert.ok(validRange(sdk) !== null, `svc.sdk is "${sdk}", which is no version range; write "^1"`)
+  assert.ok(validRange(sdk) !== null, `svc.sdk is "${sdk}", which is no version range; write "^2"`)
   assert.ok(satisfies(SDK_VERSION, sdk), `svc.sdk is "${sdk}", which does not take in this SDK, ${SDK_VERSION}`)
 
   const name = String(content.get('name'))

@@ -18,7 +18,7 @@ export const packages = (): PluginPackage[] => [...listPluginPackages('/nowhere'
   folder: UNPACED,
   name: 'svc-channel-unpaced',
   version: '1.0.0',
-  manifest: { kind: 'channel', key: 'unpaced', sdk: '^1' },
+  manifest: { kind: 'channel', key: 'unpaced', sdk: '^2' },
   entry: `${UNPACED}index.js`,
   origin: 'community',
   problem: null

@@ -16,7 +16,7 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 /** Returns an exporter as a built-in plugin, so that it needs no build and no process of its own. */
 function exporterPackage (key: string, folder: string, entry: string): PluginPackage {
   return {
-    folder, name: `svc-exporter-${key}`, version: '1.0.0', manifest: { kind: 'exporter', key, sdk: '^1' },
+    folder, name: `svc-exporter-${key}`, version: '1.0.0', manifest: { kind: 'exporter', key, sdk: '^2' },
     entry: join(folder, entry), origin: 'built-in', problem: null
   }
 }

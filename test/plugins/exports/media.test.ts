@@ -213,7 +213,7 @@ function installCommunity (t: Test): PluginPackage[] {
     folder,
     name: `svc-exporter-${key}`,
     version: '1.0.0',
-    manifest: { kind: 'exporter', key, sdk: '^1' },
+    manifest: { kind: 'exporter', key, sdk: '^2' },
     entry: `${folder}/${key}.mjs`,
     origin: 'community',
     problem: null

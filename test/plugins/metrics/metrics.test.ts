@@ -19,7 +19,7 @@ const TELLER_PACKAGE: PluginPackage = {
   folder: TELLER,
   name: 'svc-provider-teller',
   version: '1.0.0',
-  manifest: { kind: 'provider', key: 'teller', sdk: '^1' },
+  manifest: { kind: 'provider', key: 'teller', sdk: '^2' },
   entry: `${TELLER}index.js`,
   origin: 'community',
   problem: null

@@ -9,7 +9,7 @@ import { buildScanTest } from '../scans/support.ts'
 function packageOf (key: string) {
   return {
     'package.json': JSON.stringify({
-      name: `svc-provider-${key}`, version: '1.0.0', type: 'module', exports: './index.js', svc: { kind: 'provider', key, sdk: '^1' }
+      name: `svc-provider-${key}`, version: '1.0.0', type: 'module', exports: './index.js', svc: { kind: 'provider', key, sdk: '^2' }
     }),
     'index.js': `
       import { Type, defineProvider } from '@svc/plugin-sdk'

@@ -22,7 +22,7 @@ export default redirectedProvider(provider)
     folder,
     name: `@svc/provider-${key}`,
     version: '1.0.0',
-    manifest: { kind: 'provider', key, sdk: '^1' },
+    manifest: { kind: 'provider', key, sdk: '^2' },
     entry,
     origin: 'built-in',
     problem: null

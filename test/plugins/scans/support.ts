@@ -27,7 +27,7 @@ export const packageOf = (key: FixtureKey): PluginPackage => ({
   folder: FIXTURES,
   name: `svc-provider-${key}`,
   version: '1.0.0',
-  manifest: { kind: 'provider', key, sdk: '^1' },
+  manifest: { kind: 'provider', key, sdk: '^2' },
   entry: join(FIXTURES, `${key}.ts`),
   origin: 'built-in',
   problem: null
