@@ -21,6 +21,24 @@ const REQUIRED: Record<PluginKind, Record<string, 'function' | 'object' | 'strin
 const NO_PLUGIN = 'its default export is not what defineProvider, defineChannel or defineExporter of SDK ' +
   `${SDK_VERSION} returns; export that, and do not bundle @svc/plugin-sdk`
 
+/** Members that each group of a provider's definition must have. */
+const GROUPS: Record<string, Record<string, 'function' | 'object'>> = {
+  media: { fetch: 'function' },
+  index: { build: 'function' },
+  progress: { account: 'object', schema: 'object', read: 'function' }
+}
+/** Members of a provider by their name in the contract of version 1, with their place since version 2. */
+const MOVED: Readonly<Record<string, string>> = {
+  links: 'order.links',
+  after: 'order.after',
+  when: 'order.when',
+  fetchMedia: 'media.fetch',
+  acceptMedia: 'media.accept',
+  titles: 'index.titles',
+  account: 'progress.account',
+  readProgress: 'progress.read'
+}
+
 /** Returns the text of any thrown value. */
 export const messageOf = (thrown: unknown) => thrown instanceof Error ? thrown.message : String(thrown)
 
@@ -99,16 +117,29 @@ function checkPlugin (exported: UncheckedPlugin, manifest: Manifest): Exported {
     throw new LoadError('failed', `its package.json says key '${manifest.key}', its code '${plugin.definition.key}'`)
   }
   const parts = new Map<string, unknown>(Object.entries(plugin.definition))
-  const lacking = Object.entries(REQUIRED[plugin.kind]).find(([name, type]) => kindOfValue(parts.get(name)) !== type)
-  if (lacking !== undefined) {
-    throw new LoadError('failed', `its definition lacks the ${lacking[1]} '${lacking[0]}', which every ${plugin.kind} has`)
-  }
+  const lacking = findLacking(parts, REQUIRED[plugin.kind])
+  if (lacking !== null) throw new LoadError('failed', `its definition lacks ${lacking}, which every ${plugin.kind} has`)
   if (plugin.kind === 'provider') checkProvider(parts)
   return plugin
 }
 
-/** @throws LoadError for a provider without lookups, or whose matches could not be stored. */
+/** Returns the first member that is missing or of another type, such as `the function 'render'`; null for none. */
+function findLacking (parts: ReadonlyMap<string, unknown>, required: Readonly<Record<string, string>>, group = ''): string | null {
+  const [name, type] = Object.entries(required).find(([name, type]) => kindOfValue(parts.get(name)) !== type) ?? []
+  return name === undefined || type === undefined ? null : `the ${type} '${group}${name}'`
+}
+
+/** @throws LoadError for a provider of an older contract, without lookups, or whose matches could not be stored. */
 function checkProvider (parts: ReadonlyMap<string, unknown>): void {
+  const [former, place] = Object.entries(MOVED).find(([name]) => parts.get(name) !== undefined) ?? []
+  if (former !== undefined) {
+    throw new LoadError('failed', `its definition has '${former}', which is '${place}' since SDK 2.0.0; move it there`)
+  }
+  for (const [group, required] of Object.entries(GROUPS)) {
+    const given = parts.get(group)
+    const lacking = given === undefined ? null : findLacking(new Map(Object.entries(given ?? {})), required, `${group}.`)
+    if (lacking !== null) throw new LoadError('failed', `its definition lacks ${lacking}, which '${group}' needs`)
+  }
   if (typeof parts.get('identify') !== 'function' && typeof parts.get('getById') !== 'function') {
     throw new LoadError('failed', "its definition lacks the function 'identify', and 'getById' as well; every provider has one of them")
   }

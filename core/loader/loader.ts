@@ -218,7 +218,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     const circle = findCircle(ordered, definition)
     if (circle !== null) {
       throw new LoadError('failed', `it waits for itself: ${circle.join(' → ')}, each asked before the next; ` +
-        "change its 'links', 'after' or 'when'")
+        "change its 'order'")
     }
     ordered.push(definition)
   }

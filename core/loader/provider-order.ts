@@ -1,14 +1,15 @@
 import type { ProviderDefinition } from '@svc/plugin-sdk'
 
 /** The parts of a provider that determine its order. */
-export type OrderedProvider = Pick<ProviderDefinition, 'key' | 'links' | 'after' | 'when'>
+export type OrderedProvider = Pick<ProviderDefinition, 'key' | 'order'>
 
 /** True if a provider is asked about every ROM, whatever the others found. */
-export const isAlwaysAsked = ({ when = 'always' }: OrderedProvider): boolean => when === 'always'
+export const isAlwaysAsked = ({ order: { when = 'always' } = {} }: OrderedProvider): boolean => when === 'always'
 
 /** True if `later` waits for the result of `earlier`. */
 function precedes (earlier: OrderedProvider, later: OrderedProvider): boolean {
-  if (earlier.links?.includes(later.key) === true || later.after?.includes(earlier.key) === true) return true
+  if (earlier.order?.links?.includes(later.key) === true) return true
+  if (later.order?.after?.includes(earlier.key) === true) return true
   return isAlwaysAsked(earlier) && !isAlwaysAsked(later)
 }
 

@@ -45,13 +45,13 @@ const FOLDER = /^folder:\/\/(?<property>[^/]+)\/(?<path>.+)$/s
 
 /**
  * Returns the provider of every address in these matches. If several name one address, a provider with its own
- * `fetchMedia` is chosen, because the others may be unable to download it.
+ * `media.fetch` is chosen, because the others may be unable to download it.
  */
 export function findOfferers (matches: ProviderMatches, providers: Providers): Map<string, string> {
   const keys = new Map<string, string>()
   for (const [key, found] of matches) {
     const media = 'id' in found ? found.media ?? [] : []
-    const isOwn = providers.get(key)?.definition.fetchMedia !== undefined
+    const isOwn = providers.get(key)?.definition.media !== undefined
     for (const { url } of media) if (isOwn || !keys.has(url)) keys.set(url, key)
   }
   return keys
@@ -120,7 +120,7 @@ export function createOrigins ({ http, dirOf, providers, breakerOf, scope }: Ser
   ): Promise<Download> {
     checkCircuit(provider, breakerOf(provider.key))
     const { url: wanted, query, headers, timeoutMs } = await callProvider(provider, scope, async (definition, ctx) =>
-      await definition.fetchMedia?.({ kind, url }, ctx) ?? { url })
+      await definition.media?.fetch({ kind, url }, ctx) ?? { url })
     return await provider.http.withSignal(signal).download(wanted, { query, headers, timeoutMs, toFile, acceptType })
   }
 
@@ -128,7 +128,7 @@ export function createOrigins ({ http, dirOf, providers, breakerOf, scope }: Ser
     piece: Piece, provider: Provider | undefined, toFile: string, acceptType: (type: string) => boolean
   ): Promise<Download> {
     try {
-      return provider?.definition.fetchMedia === undefined
+      return provider?.definition.media === undefined
         ? await http.download(piece.url, { toFile, acceptType, signal })
         : await downloadAs(provider, piece, toFile, acceptType)
     } catch (err) {
@@ -140,10 +140,10 @@ export function createOrigins ({ http, dirOf, providers, breakerOf, scope }: Ser
   async function checkAccepted (
     provider: Provider | undefined, { kind, url }: Piece, { path, contentType }: Download
   ): Promise<void> {
-    if (provider?.definition.acceptMedia === undefined) return
+    if (provider?.definition.media?.accept === undefined) return
     const file = await describeFile(path, contentType)
     const isAccepted = await callProvider(provider, scope, async (definition, ctx) =>
-      await definition.acceptMedia?.({ kind, url }, file, ctx))
+      await definition.media?.accept?.({ kind, url }, file, ctx))
     if (isAccepted !== false) return
     placeholders.add(url)
     throw placeholder(provider.key)
@@ -174,7 +174,7 @@ export function createOrigins ({ http, dirOf, providers, breakerOf, scope }: Ser
     /** Returns the providers that download their own files, and therefore with their own rate limit. */
     pacing: (keys: readonly (string | null)[]): string[] =>
       [...new Set(keys)].filter((key) => key !== null)
-        .filter((key) => providers.get(key)?.definition.fetchMedia !== undefined).sort()
+        .filter((key) => providers.get(key)?.definition.media !== undefined).sort()
   }
 }
 export type Origins = ReturnType<typeof createOrigins>

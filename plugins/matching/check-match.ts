@@ -21,7 +21,7 @@ export function checkAddresses (urls: readonly string[], { key, trust }: Pick<Pr
   const valuesOf = (url: string) => URL.canParse(url) ? [...new URL(url).searchParams.values()] : []
   if (urls.flatMap(valuesOf).some((value) => secrets.has(value))) {
     throw new PluginAnswerError(`Provider '${key}' returned the address of a picture with a secret of its configuration in it; ` +
-      'leave it out there, and add it in fetchMedia')
+      'leave it out there, and add it in media.fetch')
   }
 }
 

@@ -57,7 +57,7 @@ export function createRomLookup (
     queues.set(key, createProviderQueue(provider, breaker, scope.signal))
   }
 
-  const isPassedOver = ({ when = 'always' }: ProviderDefinition, founds: ProviderMatches) =>
+  const isPassedOver = ({ order: { when = 'always' } = {} }: ProviderDefinition, founds: ProviderMatches) =>
     when !== 'always' && (when === 'identified') !== isIdentified(founds, providers)
 
   function preferencesFor ({ region_codes: own }: Rom) {

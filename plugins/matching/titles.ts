@@ -33,7 +33,7 @@ const toTitle = (value: unknown) => typeof value === 'string' ? parseName(value,
 export function createTitles (
   providers: ReadonlyMap<string, Loaded<ProviderDefinition>>, scope: CallScope, log: Logger
 ): Titles {
-  const tables = [...providers.values()].flatMap((provider) => Object.entries(provider.definition.titles ?? {})
+  const tables = [...providers.values()].flatMap((provider) => Object.entries(provider.definition.index?.titles ?? {})
     .map(([table, prefix]) => ({ provider, table: table as TitleTable, prefix })))
 
   return async (roms, slug) => {

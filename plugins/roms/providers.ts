@@ -39,7 +39,7 @@ export function createRomProviders (registry: Registry): RomProviders {
   const byKey = new Map<string, RomProvider>(KNOWN_PROVIDERS.flatMap(({ key, id, hasMetadata = false }) =>
     id === null ? [] : [[key, { key, id, hasMetadata, metadata: null, progress: null }] as const]))
   for (const provider of providers) {
-    const { key, metadata = null, progress = null } = provider
+    const { key, metadata = null, progress: { schema: progress = null } = {} } = provider
     const id = idTypeOf(provider)
     const hasMetadata = metadata !== null || findKnownProvider(key)?.hasMetadata === true
     if (id !== null) byKey.set(key, { key, id, hasMetadata, metadata, progress })

@@ -19,7 +19,8 @@ export { SDK_VERSION, type Plugin, type PluginDefinition, type PluginKind } from
 export { PLAY_STATUSES, defineProvider } from './provider.ts'
 export type {
   CoverChoice, CoverGroup, FetchedMedia, GameProgress, PlatformEntry, PlatformRecord, PlayStatus, Provider,
-  ProviderDefinition, ProviderIdType, ProviderKind, SearchQuery, TitleTable
+  ProviderDefinition, ProviderIdType, ProviderIndex, ProviderKind, ProviderMedia, ProviderOrder, ProviderProgress,
+  SearchQuery, TitleTable
 } from './provider.ts'
 export {
   defineChannel, type Channel, type ChannelDefinition, type NotificationLevel, type OutgoingNotification, type ParsedUrl

@@ -80,6 +80,60 @@ export type ProviderKind = 'games' | 'artwork' | 'ids'
  */
 export type TitleTable = 'mame' | 'scummvm' | 'sony' | 'switch'
 
+/** The place of a provider among the others. Providers that do not wait for each other run at the same time. */
+export interface ProviderOrder {
+  /** Keys of other providers whose ids a match of this provider may carry; those providers run after this one. */
+  links?: readonly string[]
+  /** Keys of other providers that run before this one; `ctx.found` holds their matches. */
+  after?: readonly string[]
+  /**
+   * Limits the lookups to ROMs that the `always` providers did, or did not, identify; this provider then waits for
+   * all of them.
+   */
+  when?: 'always' | 'identified' | 'unidentified'
+}
+
+/** The download of a provider's media. Without this group the host fetches each URL as it is. */
+export interface ProviderMedia<Ctx = ProviderContext> {
+  /**
+   * Returns the request for one of the provider's media, with parts that must not be stored or shown. The provider's
+   * limits apply.
+   */
+  fetch(media: Media, ctx: Ctx): Promise<{ url: string } & Pick<RequestOptions, 'query' | 'headers' | 'timeoutMs'>>
+  /** Returns false for a placeholder file, which the host does not store. */
+  accept?(media: Media, file: FetchedMedia, ctx: Ctx): Promise<boolean>
+}
+
+/** A local index of a provider that serves one large file. */
+export interface ProviderIndex<Ctx = ProviderContext> {
+  /** Yields all entries, in batches of any size. The operator schedules rebuilds. */
+  build(ctx: Ctx): AsyncIterable<readonly IndexEntry[]>
+  /**
+   * Tables of titles in the index, by the prefix of their keys, such as `mame:` for the key `mame:sf2`. Values are
+   * texts. All providers see them in `rom.titles` once the index is built.
+   */
+  titles?: Readonly<Partial<Record<TitleTable, string>>>
+}
+
+/** The progress of users at the provider's service. */
+export interface ProviderProgress<
+  Account extends TProperties = TProperties, Progress extends TProperties = TProperties, Ctx = ProviderContext
+> {
+  /** Settings of each user for this provider, such as a user name at the service; property names as on the wire. */
+  account: TObject<Account>
+  /** The progress of one user in one game; shown as `<key>_progression` of users and `<key>_progress` of ROMs. */
+  schema: TObject<Progress>
+  /**
+   * Returns the progress of a user in all games. `before` is the previous result, for services that report only
+   * changes.
+   *
+   * @throws InvalidSettingsError when the account does not exist there
+   */
+  read(
+    account: Static<TObject<Account>>, before: readonly GameProgress<Static<TObject<Progress>>>[] | undefined, ctx: Ctx
+  ): Promise<GameProgress<Static<TObject<Progress>>>[]>
+}
+
 /** The result type of `identify` and `getById`. */
 type MatchResult<Kind extends ProviderKind, Id extends ProviderIdType, Metadata> =
   Kind extends 'ids' ? LinkMatch : Match<Metadata, IdTypes[Id]>
@@ -117,15 +171,6 @@ export interface ProviderDefinition<
   platforms?: Readonly<Record<string, PlatformEntry<IdTypes[ProviderIdType]>>>
   /** The word in a file-name tag that sets an id: `igdb` for `(igdb-1234)`. Needs `getById`. */
   tag?: string
-  /** Keys of other providers whose ids a match of this provider may carry; those providers run after this one. */
-  links?: readonly string[]
-  /** Keys of other providers that run before this one; `ctx.found` holds their matches. */
-  after?: readonly string[]
-  /**
-   * Limits the lookups to ROMs that the `always` providers did, or did not, identify; this provider then waits for
-   * all of them.
-   */
-  when?: 'always' | 'identified' | 'unidentified'
   /**
    * Fields in which a match of this provider overrides the operator's priorities. If several providers claim a field,
    * the one that runs last wins.
@@ -139,17 +184,6 @@ export interface ProviderDefinition<
   attribution?: string
   /** Options of one scan, each with a default; they become part of the scan's payload. */
   scanOptions?: TObject<Options>
-  /** Settings of each user for this provider, such as a user name at the service; property names as on the wire. */
-  account?: TObject<Account>
-  /** The progress of one user in one game; shown as `<key>_progression` of users and `<key>_progress` of ROMs. */
-  progress?: TObject<Progress>
-  /**
-   * Tables of titles in the local index, by the prefix of their keys, such as `mame:` for the key `mame:sf2`. Values
-   * are texts. All providers see them in `rom.titles` once the index is built.
-   */
-  titles?: Readonly<Partial<Record<TitleTable, string>>>
-  /** A local index: `build` yields all entries, in batches of any size. The operator schedules rebuilds. */
-  index?: { build(ctx: Ctx): AsyncIterable<readonly IndexEntry[]> }
 
   /** Returns the match of a ROM, or undefined when the provider does not know the ROM. */
   identify?(rom: Rom, ctx: Ctx): Promise<MatchResult<Kind, Id, Static<TObject<Metadata>>> | undefined>
@@ -162,24 +196,13 @@ export interface ProviderDefinition<
   searchCovers?(term: string, ctx: Ctx): Promise<CoverGroup[]>
   /** Sends the ids that a person chose for a ROM to the provider. */
   suggest?(rom: Rom, ids: LinkedIds, ctx: Ctx): Promise<void>
-  /**
-   * Returns the request for one of the provider's media, with parts that must not be stored or shown. The provider's
-   * limits apply.
-   */
-  fetchMedia?(media: Media, ctx: Ctx): Promise<{ url: string } & Pick<RequestOptions, 'query' | 'headers' | 'timeoutMs'>>
-  /** Returns false for a placeholder file, which the host does not store. */
-  acceptMedia?(media: Media, file: FetchedMedia, ctx: Ctx): Promise<boolean>
-  /**
-   * Returns the progress of a user in all games. `before` is the previous result, for services that report only
-   * changes.
-   *
-   * @throws InvalidSettingsError when the account does not exist there
-   */
-  readProgress?(
-    account: Static<TObject<Account>>, before: readonly GameProgress<Static<TObject<Progress>>>[] | undefined, ctx: Ctx
-  ): Promise<GameProgress<Static<TObject<Progress>>>[]>
   /** Returns true if the service answers. */
   heartbeat?(ctx: Ctx): Promise<boolean>
+
+  order?: ProviderOrder
+  media?: ProviderMedia<Ctx>
+  index?: ProviderIndex<Ctx>
+  progress?: ProviderProgress<Account, Progress, Ctx>
 }
 
 /** A provider of any type, as a package exports it. */

@@ -61,14 +61,16 @@ t.test('a platform may have one id, several, none, or a description', async (t) 
   t.match(await withPlatform([19, 0.5]), /holds what is no id/)
 })
 
-t.test('a method without the part that it needs is refused', async (t) => {
+t.test('a definition without a part that it needs is refused', async (t) => {
   const bad: [Provider, RegExp][] = [
     [defineProvider({ key: 'demo', name: 'Demo', id: 'integer', getById: undefined }), /needs identify .* or getById/],
     [defineProvider({ ...base }), /id must be 'integer' or 'string', not undefined/],
     [defineProvider({ ...base, kind: 'ids', id: 'integer' }), /has no id of its own; leave id out/],
-    [defineProvider({ ...base, id: 'integer', readProgress: async () => [] }), /readProgress needs account/],
-    [defineProvider({ ...base, id: 'integer', acceptMedia: async () => true }), /acceptMedia needs fetchMedia/],
-    [defineProvider({ ...base, id: 'integer', after: ['demo'] }), /name other providers, not this one/],
+    // @ts-expect-error a group has its required members
+    [defineProvider({ ...base, id: 'integer', progress: { read: async () => [] } }), /progress needs progress\.account/],
+    // @ts-expect-error a group has its required members
+    [defineProvider({ ...base, id: 'integer', media: { accept: async () => true } }), /media needs media\.fetch/],
+    [defineProvider({ ...base, id: 'integer', order: { after: ['demo'] } }), /name other providers, not this one/],
     [defineProvider({ ...base, id: 'integer', scanOptions: Type.Object({ remote: Type.Boolean() }) }),
       /scanOptions\.remote needs a default/]
   ]
@@ -99,7 +101,7 @@ t.test('a provider of kind ids returns only ids of its linked providers', async 
     key: 'demo',
     name: 'Demo',
     kind: 'ids',
-    links: ['igdb'],
+    order: { links: ['igdb'] },
     async identify (rom, { signal }) {
       signal.throwIfAborted()
       return rom.fs_name_no_tags === 'Chrono Harbor' ? match : undefined
@@ -115,7 +117,7 @@ t.test('a context holds scan options, matches of others and reported limits', as
   const provider = defineProvider({
     ...base,
     id: 'integer',
-    after: ['igdb'],
+    order: { after: ['igdb'] },
     scanOptions: Type.Object({ remote: Type.Boolean({ default: true }) }),
     async identify (_rom, { options, found, http }) {
       http.setLimits({ rates: [{ requests: 1, perMs: 1200 }] })
@@ -177,13 +179,11 @@ t.test('configured folders are read separately from the library', async (t) => {
   t.equal(await ctx.files.readText('a/b.txt'), undefined)
 })
 
-t.test('only readProgress may throw that the account does not exist', async (t) => {
+t.test('only progress.read may throw that the account does not exist', async (t) => {
   const create = (throwsInLookup: boolean): Provider => defineProvider({
     key: 'demo',
     name: 'Demo',
     id: 'integer',
-    account: Type.Object({ demo_username: Type.String() }),
-    progress: Type.Object({ earned: Type.Integer() }),
     async getById (id, _rom, { http }) {
       const answer = await http.json(`${BASE}/games/11`, { accept: [404] }).catch((err: unknown) => {
         if (throwsInLookup && err instanceof HttpStatusError) throw new InvalidSettingsError('no such account')
@@ -191,11 +191,15 @@ t.test('only readProgress may throw that the account does not exist', async (t) 
       })
       return isFields(answer) && readText(answer, 'name') === 'Tide' ? { id } : undefined
     },
-    async readProgress ({ demo_username: name }, _before, { http }) {
-      const response = await http.request(`${BASE}/users/${name}`, { accept: [401] })
-      const answer = response.status === 401 ? undefined : response.json()
-      if (isFields(answer) && readText(answer, 'name') === name) return [{ id: 11, earned: 3 }]
-      throw new InvalidSettingsError(`there is no ${name}; correct demo_username`)
+    progress: {
+      account: Type.Object({ demo_username: Type.String() }),
+      schema: Type.Object({ earned: Type.Integer() }),
+      async read ({ demo_username: name }, _before, { http }) {
+        const response = await http.request(`${BASE}/users/${name}`, { accept: [401] })
+        const answer = response.status === 401 ? undefined : response.json()
+        if (isFields(answer) && readText(answer, 'name') === name) return [{ id: 11, earned: 3 }]
+        throw new InvalidSettingsError(`there is no ${name}; correct demo_username`)
+      }
     }
   })
   const run = (provider: Provider) => runSuite((runner) => testProvider(runner, provider, {
@@ -213,15 +217,17 @@ t.test('progress must fit its schema, and covers must have URLs', async (t) => {
     key: 'demo',
     name: 'Demo',
     id: 'integer',
-    account: Type.Object({ demo_username: Type.String() }),
-    progress: Type.Object({ earned: Type.Integer() }),
     async getById (id, _rom, { signal }) {
       signal.throwIfAborted()
       return { id }
     },
-    async readProgress ({ demo_username: name }, _before, { http }) {
-      const answer = await http.json(`${BASE}/users/${name}`)
-      return isFields(answer) && readText(answer, 'name') === name ? [{ id: 11, earned: earned as number }] : []
+    progress: {
+      account: Type.Object({ demo_username: Type.String() }),
+      schema: Type.Object({ earned: Type.Integer() }),
+      async read ({ demo_username: name }, _before, { http }) {
+        const answer = await http.json(`${BASE}/users/${name}`)
+        return isFields(answer) && readText(answer, 'name') === name ? [{ id: 11, earned: earned as number }] : []
+      }
     },
     async searchCovers (term, { signal }) {
       signal.throwIfAborted()
@@ -233,6 +239,6 @@ t.test('progress must fit its schema, and covers must have URLs', async (t) => {
   }))
   t.same([...(await run(create(3, `${BASE}/1.png`))).failed], [])
   const { failed } = await run(create('three', '1.png'))
-  t.match(failed.get('readProgress returns a valid result'), /earned must be integer; it is "three"/)
+  t.match(failed.get('progress.read returns a valid result'), /earned must be integer; it is "three"/)
   t.match(failed.get('searchCovers returns a valid result'), /"1\.png" must be an absolute/)
 })

@@ -23,7 +23,8 @@ const SURFACE: Readonly<Record<string, { values: readonly string[], types: reado
       'Index', 'IndexEntry', 'Limits', 'LinkMatch', 'LinkedIds', 'Logger', 'Manifest', 'Match', 'Media', 'MediaKind',
       'NotificationLevel', 'OutgoingNotification', 'ParsedUrl', 'PlatformEntry', 'PlatformFacts', 'PlatformRecord',
       'PlayStatus', 'Plugin', 'PluginDefinition', 'PluginKind', 'Preferences', 'Provider', 'ProviderContext',
-      'ProviderContextOf', 'ProviderDefinition', 'ProviderId', 'ProviderIdType', 'ProviderKind', 'Rate',
+      'ProviderContextOf', 'ProviderDefinition', 'ProviderId', 'ProviderIdType', 'ProviderIndex', 'ProviderKind',
+      'ProviderMedia', 'ProviderOrder', 'ProviderProgress', 'Rate',
       'RequestOptions', 'Rom', 'RomFile', 'RomPlatform', 'SearchQuery', 'Static', 'TitleTable', 'ZipMember'
     ]
   },

@@ -152,14 +152,14 @@ t.test('an invalid match fails', async (t) => {
 
 t.test('a match with undefined fields and ids passes', async (t) => {
   const { failed } = await failuresOf({
-    links: ['igdb', 'ra'], ...changeMatch((match) => ({ ...match, summary: undefined, ids: { igdb: undefined, ra: 7 } }))
+    order: { links: ['igdb', 'ra'] }, ...changeMatch((match) => ({ ...match, summary: undefined, ids: { igdb: undefined, ra: 7 } }))
   })
   t.strictSame([...failed], [])
 })
 
 t.test('a match of kind ids needs ids and has no id of its own', async (t) => {
   const failureOf = async (match: object) => {
-    const { failed } = await failuresOf({ kind: 'ids', id: undefined, links: ['igdb'], ...changeMatch(() => match) }, { known: { rom: suite.known.rom } })
+    const { failed } = await failuresOf({ kind: 'ids', id: undefined, order: { links: ['igdb'] }, ...changeMatch(() => match) }, { known: { rom: suite.known.rom } })
     return failed.get('a known ROM returns a match that fits the schemas')
   }
   t.equal(await failureOf({ ids: { igdb: undefined } }), undefined)

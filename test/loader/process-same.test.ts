@@ -1,5 +1,5 @@
 import type {
-  ChannelDefinition, OutgoingNotification, PluginKind, ProviderContext, ProviderDefinition
+  ChannelDefinition, OutgoingNotification, PluginKind, ProviderContext, ProviderDefinition, ProviderMedia
 } from '@svc/plugin-sdk'
 import { createExportGame, createNotification, createRom } from '@svc/plugin-sdk/testing'
 import t, { type Test } from 'tap'
@@ -32,7 +32,9 @@ async function compare<Seen> (
   t.strictSame(await see('community'), here)
   return here
 }
-type Work = (definition: Required<ProviderDefinition>, ctx: never) => Promise<unknown>
+/** A definition that has every method. */
+type WholeProvider = Required<ProviderDefinition> & { media: Required<ProviderMedia> }
+type Work = (definition: WholeProvider, ctx: never) => Promise<unknown>
 
 /** Returns the result or error of each method, with the progress and lines meanwhile. */
 async function useProvider ({ app, registry, scopeOf }: Whole) {
@@ -41,7 +43,7 @@ async function useProvider ({ app, registry, scopeOf }: Whole) {
   const progress: unknown[] = []
   const ask = (work: Work, more?: Partial<CallScope>) =>
     outcomeOf(callProvider(loaded, scopeOf(more), (definition, ctx) =>
-      work(definition as Required<ProviderDefinition>, ctx)))
+      work(definition as WholeProvider, ctx)))
   const rom = createRom({ fs_name: 'Chrono Harbor (USA).sfc', sha1_hash: 'a'.repeat(40) })
   const found = new Map([['hasheous', { id: 7, name: 'Chrono Harbor' }]])
   const failures: Record<string, unknown> = {}
@@ -65,12 +67,12 @@ async function useProvider ({ app, registry, scopeOf }: Whole) {
     searched: await ask(({ search }, ctx) => search({ term: 'harbor', platform: rom.platform }, ctx)),
     covers: await ask(({ searchCovers }, ctx) => searchCovers('harbor', ctx)),
     suggested: await ask(({ suggest }, ctx) => suggest(rom, { igdb: 4 }, ctx)),
-    fetched: await ask(({ fetchMedia }, ctx) => fetchMedia(media, ctx)),
-    accepted: await ask(({ acceptMedia }, ctx) => acceptMedia(media, { ...file, pixels: new Uint8Array([1, 9]) }, ctx)),
-    refused: await ask(({ acceptMedia }, ctx) => acceptMedia(media, file, ctx)),
-    progress: await ask(({ readProgress }, ctx) => readProgress({ whole_username: 'tess' }, [{ id: 1 }] as never, ctx)),
-    first: await ask(({ readProgress }, ctx) => readProgress({ whole_username: 'tess' }, undefined, ctx)),
-    nobody: await ask(({ readProgress }, ctx) => readProgress({ whole_username: 'nobody' }, undefined, ctx))
+    fetched: await ask(({ media: { fetch } }, ctx) => fetch(media, ctx)),
+    accepted: await ask(({ media: { accept } }, ctx) => accept(media, { ...file, pixels: new Uint8Array([1, 9]) }, ctx)),
+    refused: await ask(({ media: { accept } }, ctx) => accept(media, file, ctx)),
+    progress: await ask(({ progress: { read } }, ctx) => read({ whole_username: 'tess' }, [{ id: 1 }] as never, ctx)),
+    first: await ask(({ progress: { read } }, ctx) => read({ whole_username: 'tess' }, undefined, ctx)),
+    nobody: await ask(({ progress: { read } }, ctx) => read({ whole_username: 'nobody' }, undefined, ctx))
   }
   const { rows: cached } = await app.pg.query("select value from plugin_cache where key in ('suggested', 'mine') order by key")
   return {

@@ -37,8 +37,8 @@ async function lookUp (t: Test, { scan, sql }: Together): Promise<Ids> {
 
 /** Lists the providers whose results may depend on this one. */
 function listDependents (key: string, { definitions }: Together): string[] {
-  const links = definitions.get(key)?.links ?? []
-  return [...definitions].flatMap(([later, { after = [] }]) =>
+  const links = definitions.get(key)?.order?.links ?? []
+  return [...definitions].flatMap(([later, { order: { after = [] } = {} }]) =>
     after.includes(key) || links.includes(later) ? [later] : [])
 }
 

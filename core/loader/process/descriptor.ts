@@ -24,9 +24,15 @@ type MethodOf<Definition> = {
   [Key in keyof Definition]-?: NonNullable<Definition[Key]> extends (...args: never[]) => unknown ? Key : never
 }[keyof Definition]
 
+/** The groups of a provider's definition that contain functions. */
+type Groups = Required<Pick<ProviderDefinition, 'media' | 'index' | 'progress'>>
+
+/** The paths of the functions in groups. */
+type GroupMethod = { [Name in keyof Groups]: `${Name}.${MethodOf<Groups[Name]> & string}` }[keyof Groups]
+
 /** All functions of the contract, including those that may also be plain data. */
 type Method = MethodOf<ProviderDefinition> | MethodOf<ChannelDefinition> | MethodOf<ExporterDefinition> |
-  'index.build' | 'limits'
+  GroupMethod | 'limits'
 
 const CONTEXT_PLACES: Record<Method, number | null> = {
   identify: 1,
@@ -34,9 +40,9 @@ const CONTEXT_PLACES: Record<Method, number | null> = {
   search: 1,
   searchCovers: 1,
   suggest: 2,
-  fetchMedia: 1,
-  acceptMedia: 2,
-  readProgress: 2,
+  'media.fetch': 1,
+  'media.accept': 2,
+  'progress.read': 2,
   heartbeat: 0,
   'index.build': 0,
   limits: null,

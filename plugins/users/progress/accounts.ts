@@ -8,19 +8,17 @@ import { Nullable } from '../../../core/typebox.ts'
 import { ProviderAccount } from '../entities.ts'
 import { upsertProviderAccount } from '../rows.ts'
 
-/** The settings that users may make for one provider, and the progress that is read from it. */
+/** The settings that users may make for one provider, from which their progress is read. */
 interface AccountKind {
   key: string
   /** Each setting has the same name here and on the wire. */
   settings: TObject
-  progress: TSchema | null
 }
 
 /** Every response has these fields, with or without the provider's plugin. */
 const KNOWN: readonly AccountKind[] = [{
   key: 'ra',
-  settings: Type.Object({ ra_username: Type.String({ maxLength: 255 }) }),
-  progress: Type.Object({}, { additionalProperties: true })
+  settings: Type.Object({ ra_username: Type.String({ maxLength: 255 }) })
 }]
 
 const Progression = Nullable(Type.Object({}, { additionalProperties: true }))
@@ -37,8 +35,8 @@ function toProgression (key: string, progress: StoredProgress) {
 export function createAccounts ({ definitions }: Pick<Registry, 'definitions'>) {
   const kinds = new Map(KNOWN.map((kind) => [kind.key, kind]))
   for (const { kind, definition } of definitions) {
-    const { key, account, progress = null } = definition as ProviderDefinition
-    if (kind === 'provider' && account !== undefined) kinds.set(key, { key, settings: account, progress })
+    const { key, progress } = definition as ProviderDefinition
+    if (kind === 'provider' && progress !== undefined) kinds.set(key, { key, settings: progress.account })
   }
   const all = [...kinds.values()]
 
@@ -55,9 +53,9 @@ export function createAccounts ({ definitions }: Pick<Registry, 'definitions'>) 
 
   return {
     /** Fields that accounts add to the wire form of a user. */
-    viewFields: Object.fromEntries(all.flatMap(({ key, settings, progress }): [string, TSchema][] => [
+    viewFields: Object.fromEntries(all.flatMap(({ key, settings }): [string, TSchema][] => [
       ...Object.entries(settings.properties).map(([name, schema]): [string, TSchema] => [name, Nullable(schema)]),
-      ...(progress === null ? [] : [[`${key}_progression`, Progression] satisfies [string, TSchema]])
+      [`${key}_progression`, Progression]
     ])),
 
     /** Fields that accounts add to an update. */
@@ -91,10 +89,9 @@ export function createAccounts ({ definitions }: Pick<Registry, 'definitions'>) 
       const byUser = Map.groupBy(rows, (row) => row.user.id)
       return new Map(userIds.map((id) => {
         const accounts = new Map(byUser.get(id)?.map((row) => [row.provider, row]))
-        const fields = all.flatMap(({ key, settings, progress }) => {
+        const fields = all.flatMap(({ key, settings }) => {
           const account = accounts.get(key)
           const set = Object.keys(settings.properties).map((name) => [name, account?.settings[name] ?? null] as const)
-          if (progress === null) return set
           const stored = account?.progress as StoredProgress | null | undefined
           return [...set, [`${key}_progression`, stored ? toProgression(key, stored) : null] as const]
         })
@@ -103,8 +100,8 @@ export function createAccounts ({ definitions }: Pick<Registry, 'definitions'>) 
     },
 
     /** Returns the account fields of a guest. */
-    noView: (): Record<string, null> => Object.fromEntries(all.flatMap(({ key, settings, progress }) =>
-      [...Object.keys(settings.properties), ...(progress === null ? [] : [`${key}_progression`])].map((name) => [name, null])))
+    noView: (): Record<string, null> => Object.fromEntries(all.flatMap(({ key, settings }) =>
+      [...Object.keys(settings.properties), `${key}_progression`].map((name) => [name, null])))
   }
 }
 export type Accounts = ReturnType<typeof createAccounts>

@@ -43,7 +43,7 @@ function describe (err: unknown, provider: string): string {
 /** Reads the progress of users at providers. Plugins run in the scan worker, which stores their results. */
 export function createAchievements (app: FastifyInstance, config: Config) {
   function check (progress: unknown, { key, definition }: Loaded<ProviderDefinition>): StoredProgress {
-    const schema = Type.Array(Type.Intersect([definition.progress ?? Type.Object({}), GameSchema]))
+    const schema = Type.Array(Type.Intersect([definition.progress?.schema ?? Type.Object({}), GameSchema]))
     const [problem] = [...Value.Errors(schema, progress)]
     if (problem === undefined) return toStorable(progress) as StoredProgress
     throw new PluginAnswerError(`Provider '${key}' returned progress whose ${problem.path.slice(1) || 'shape'} is wrong: ${problem.message}`)
@@ -53,13 +53,13 @@ export function createAchievements (app: FastifyInstance, config: Config) {
   async function read (call: Call, signal: AbortSignal): Promise<void> {
     const provider = app.registry.providers.get(call.provider)
     const account = await app.orm.em.fork().findOne(ProviderAccount, { user: call.user_id, provider: call.provider })
-    if (provider?.definition.readProgress === undefined || account === null) return
+    if (provider?.definition.progress === undefined || account === null) return
     checkCircuit(provider, app.circuits.of(provider.key))
     const before = call.incremental ? account.progress as StoredProgress | null ?? undefined : undefined
     const scope = { signal, memo: createMemo(), preferences: readPreferences(config) }
     const limited = { ...provider, limits: { ...provider.limits, timeoutMs: TIMEOUT_SECONDS * 1_000 } }
     const progress = check(await callProvider(limited, scope, async (definition, ctx) =>
-      await definition.readProgress?.(account.settings as never, before as never, ctx)), provider)
+      await definition.progress?.read(account.settings as never, before as never, ctx)), provider)
     await updateProgress(app.pg, call.user_id, call.provider, progress, account.settings)
   }
 
@@ -127,7 +127,7 @@ export function createAchievements (app: FastifyInstance, config: Config) {
         throw notFound(`User '${user.username}' has no name at '${key}'; set ${key}_username`)
       }
       const provider = app.registry.providers.get(key)
-      if (provider?.definition.readProgress === undefined) {
+      if (provider?.definition.progress === undefined) {
         throw new ApiError('UNAVAILABLE', provider === undefined
           ? `No provider '${key}' is active; install and configure one to read progress`
           : `The active provider '${key}' does not read users' progress; update it`)
@@ -144,7 +144,7 @@ export function createAchievements (app: FastifyInstance, config: Config) {
      * unless `progress_sync` says otherwise.
      */
     tasks: (): TaskDefinition[] => [...app.registry.providers.values()].flatMap(({ key, definition }) => {
-      if (definition.readProgress === undefined) return []
+      if (definition.progress === undefined) return []
       const { isOn, cron } = readSchedule(definition)
       return [{
         name: `sync_${key}_progress`,

@@ -14,7 +14,7 @@ export default defineProvider({
   tag: 'csdb',
   config: ConfigSchema,
   metadata: MetadataSchema,
-  after: ['demozoo', 'pouet'],
+  order: { after: ['demozoo', 'pouet'] },
   // A match of another provider by the same name is a different game.
   claims: ['name', 'summary', 'media'],
   limits: { concurrency: 1, timeoutMs: 120_000, rates: [{ requests: 3, perMs: 2_000 }] },

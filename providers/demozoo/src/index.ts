@@ -15,7 +15,7 @@ export default defineProvider({
   config: ConfigSchema,
   metadata: MetadataSchema,
   platforms: PLATFORM_IDS,
-  links: ['pouet', 'csdb'],
+  order: { links: ['pouet', 'csdb'] },
   // A match of another provider by the same name is a different game.
   claims: ['name', 'summary', 'media'],
   limits: { concurrency: 2, timeoutMs: 120_000, rates: [{ requests: 2, perMs: 1_000 }] },

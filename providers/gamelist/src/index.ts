@@ -9,7 +9,7 @@ export default defineProvider({
   name: 'gamelist.xml',
   id: 'string',
   heartbeatFlag: null,
-  links: ['ss'],
+  order: { links: ['ss'] },
   metadata: GamelistMetadataSchema,
   limits: { concurrency: 8 },
 

@@ -12,7 +12,7 @@ export default defineProvider({
   config: ConfigSchema,
   metadata: MetadataSchema,
   platforms: platformIds('hasheous_id'),
-  links: LINKS,
+  order: { links: LINKS },
   usesHashes: true,
   limits: { concurrency: 4, timeoutMs: 150_000 },
 

@@ -150,7 +150,7 @@ test('ids at known providers are passed on, others are dropped', async (t) => {
   const metadata = sources.map((source, index) => ({ objectType: 'Game', id: `${index + 1}`, immutableId: `${index + 1}`, status: 'Mapped', source }))
   const { ids } = toMatch({ id: 1, metadata }, undefined, BASE_URL)
   t.same(ids, { igdb: 1, tgdb: 2, ra: 3, ss: 4, launchbox: 5, moby: 6, sgdb: 7, steam: 8 })
-  t.same(Object.keys(ids ?? {}).filter((key) => !definition.links?.includes(key)), [])
+  t.same(Object.keys(ids ?? {}).filter((key) => !definition.order?.links?.includes(key)), [])
   const unmapped = sources.map((source) => ({ source, id: '', immutableId: '', status: 'NotMapped', matchMethod: 'NoMatch' }))
   t.same(toMatch({ id: 1, metadata: unmapped }, undefined, BASE_URL).ids, {})
 })

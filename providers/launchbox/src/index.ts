@@ -16,8 +16,7 @@ export default defineProvider({
   attribution: 'Data and images of the LaunchBox Games Database, https://gamesdb.launchbox-app.com',
   // The first lookup waits for the download of the dump.
   limits: { concurrency: 8, timeoutMs: DUMP_TIMEOUT_MS },
-  titles: { mame: 'mame:' },
-  index: { build: buildIndex },
+  index: { build: buildIndex, titles: { mame: 'mame:' } },
 
   missing: ({ remote, installation }) => remote || installation !== undefined
     ? undefined

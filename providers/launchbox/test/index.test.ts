@@ -148,7 +148,7 @@ t.test('an arcade game\'s short name is looked up in MAME\'s list, only there', 
   t.equal(await idOf({ fs_name: 'tf2.zip' }), undefined)
   const ctx = open()
   t.same((await ctx.index.getMany(['mame:tf2'])).get('mame:tf2'), ['Tide Fighter II: The World Sailor (World 910522)'])
-  t.equal(definition.titles?.mame, 'mame:')
+  t.equal(definition.index?.titles?.mame, 'mame:')
 })
 
 t.test('titles of other providers for the file are tried', async (t) => {

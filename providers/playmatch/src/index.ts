@@ -14,7 +14,7 @@ export default defineProvider({
   name: 'Playmatch',
   kind: 'ids',
   config: ConfigSchema,
-  links: LINKS,
+  order: { links: LINKS },
   usesHashes: true,
   limits: { concurrency: 4, timeoutMs: 120_000, rates: [{ requests: 4, perMs: 1000 }] },
 

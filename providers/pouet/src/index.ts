@@ -16,8 +16,7 @@ export default defineProvider({
   tag: 'pouet',
   config: ConfigSchema,
   metadata: MetadataSchema,
-  after: ['demozoo'],
-  links: ['csdb'],
+  order: { after: ['demozoo'], links: ['csdb'] },
   // A match of another provider by the same name is a different game.
   claims: ['name', 'summary', 'media'],
   // The service allows 15 requests a minute.

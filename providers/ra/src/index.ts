@@ -13,8 +13,7 @@ export default defineProvider({
   tag: 'ra',
   config: ConfigSchema,
   metadata: MetadataSchema,
-  account: AccountSchema,
-  progress: ProgressSchema,
+  progress: { account: AccountSchema, schema: ProgressSchema, read: readProgress },
   platforms: platformIds('ra_id'),
   usesHashes: true,
   attribution: 'Achievements from RetroAchievements.org',
@@ -32,6 +31,5 @@ export default defineProvider({
     return game && toMatch(game)
   },
 
-  readProgress,
   heartbeat: checkHealth
 })

@@ -155,7 +155,7 @@ test('numbers may be text, and other types are ignored', async (t) => {
   ])
   const Results = [{ GameID: '5001', MaxPossible: '2', NumAwarded: '0', HighestAwardKind: null }]
   const ctx = open({ url: '*/API_GetUserCompletionProgress.php', json: { Count: '1', Total: '1', Results } })
-  t.match(await definition.readProgress?.(ada, undefined, ctx), [{ id: 5001, max_possible: 2, num_awarded: 0, status: 'incomplete' }])
+  t.match(await definition.progress?.read(ada, undefined, ctx), [{ id: 5001, max_possible: 2, num_awarded: 0, status: 'incomplete' }])
 })
 
 test('the heartbeat succeeds also between two achievements of the week', async (t) => {
@@ -188,7 +188,7 @@ test('a wrong key, a rate limit and a page in place of JSON are errors', async (
 
 test('progress lists every game with its earned achievements', async (t) => {
   const ctx = open()
-  t.same(await definition.readProgress?.(ada, undefined, ctx), [
+  t.same(await definition.progress?.read(ada, undefined, ctx), [
     {
       id: 5001,
       max_possible: 2,
@@ -227,13 +227,13 @@ test('progress lists every game with its earned achievements', async (t) => {
 })
 
 test('an unchanged game causes no further request', async (t) => {
-  const before = await definition.readProgress?.(ada, undefined, open())
+  const before = await definition.progress?.read(ada, undefined, open())
   const ctx = open()
-  t.same(await definition.readProgress?.(ada, before, ctx), before)
+  t.same(await definition.progress?.read(ada, before, ctx), before)
   t.same(names(ctx), ['GetUserCompletionProgress'])
   const changed = open()
   const old = before?.map((game) => game.id === 5001 ? { ...game, num_awarded: 1, earned_achievements: [] } : game)
-  t.same(await definition.readProgress?.(ada, old, changed), before)
+  t.same(await definition.progress?.read(ada, old, changed), before)
   t.same(names(changed), ['GetUserCompletionProgress', 'GetGameInfoAndUserProgress'])
 })
 
@@ -247,13 +247,13 @@ test('long lists are read page by page', async (t) => {
       Results: Array.from({ length: count }, (_none, index) => ({ GameID: from + index + 1, NumAwarded: 0 }))
     }
   })
-  const progress = await definition.readProgress?.(ada, undefined, open(page(0, 500), page(500, 1)))
+  const progress = await definition.progress?.read(ada, undefined, open(page(0, 500), page(500, 1)))
   t.equal(progress?.length, 501)
   t.equal(progress?.at(-1)?.id, 501)
 })
 
 test('an unknown user has no progress, and an invalid name is an error', async (t) => {
-  t.same(await definition.readProgress?.({ ra_username: 'nobody' }, undefined, open()), [])
-  await t.rejects(async () => await definition.readProgress?.({ ra_username: 'x' }, undefined, open()), InvalidSettingsError)
-  await t.rejects(async () => await definition.readProgress?.(ada, undefined, openWith({ text: '<html>' })), ServiceDownError)
+  t.same(await definition.progress?.read({ ra_username: 'nobody' }, undefined, open()), [])
+  await t.rejects(async () => await definition.progress?.read({ ra_username: 'x' }, undefined, open()), InvalidSettingsError)
+  await t.rejects(async () => await definition.progress?.read(ada, undefined, openWith({ text: '<html>' })), ServiceDownError)
 })

@@ -171,7 +171,7 @@ t.test('values of another type are skipped', async (t) => {
 })
 
 t.test('it runs after others for identified games, and searches by name', async (t) => {
-  t.match(definition, { kind: 'artwork', when: 'identified', heartbeatFlag: 'STEAMGRIDDB_API_ENABLED' })
+  t.match(definition, { kind: 'artwork', order: { when: 'identified' }, heartbeatFlag: 'STEAMGRIDDB_API_ENABLED' })
   const { platform } = createRom({})
   t.match(await definition.search?.({ term: 'Chrono Harbor', platform }, open()), [{ id: 54321 }])
   t.same(await definition.search?.({ term: '!!!', platform }, open()), [])

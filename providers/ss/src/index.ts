@@ -37,7 +37,6 @@ export default defineProvider({
     return (await listChoices(query, ctx)).map(({ game, score }) => toMatch(game, viewpoint, score))
   },
 
-  fetchMedia: toDownload,
-  acceptMedia: async (_media, file) => !isPlaceholder(file),
+  media: { fetch: toDownload, accept: async (_media, file) => !isPlaceholder(file) },
   heartbeat: checkHealth
 })

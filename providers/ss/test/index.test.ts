@@ -109,11 +109,11 @@ test('artwork is fetched with credentials, only from the service itself', async 
   const ctx = open()
   const [cover] = (await identify(known, ctx))?.media ?? []
   if (cover === undefined) throw new Error('there is a cover')
-  t.match(await definition.fetchMedia?.(cover, ctx), {
+  t.match(await definition.media?.fetch(cover, ctx), {
     url: cover.url, query: { devid: 'dev-one', devpassword: 'dev-secret', softname: 'svc', ssid: 'member-one', sspassword: 'member-secret' }
   })
   for (const url of ['https://elsewhere.example/1.png', 'https://screenscraper.fr.example/1.png', 'https://x@screenscraper.fr/1.png']) {
-    t.same(await definition.fetchMedia?.({ kind: 'cover', url }, ctx), { url })
+    t.same(await definition.media?.fetch({ kind: 'cover', url }, ctx), { url })
     t.same(toMatch({ id: 1, fields: { medias: [{ type: 'ss', url }] } }, VIEWPOINT).media, [])
   }
 })
@@ -121,7 +121,7 @@ test('artwork is fetched with credentials, only from the service itself', async 
 test('a green square is a placeholder', async (t) => {
   const square = (green: number) => Uint8Array.from({ length: 32 * 32 * 3 }, (_none, index) =>
     index / 3 < green ? [10, 240, 20][index % 3] ?? 0 : 128)
-  const accepts = async (pixels: Uint8Array | undefined) => await definition.acceptMedia?.({ kind: 'cover', url: 'https://x' },
+  const accepts = async (pixels: Uint8Array | undefined) => await definition.media?.accept?.({ kind: 'cover', url: 'https://x' },
     { content_type: 'image/png', size: 1, sha1_hash: '', pixels }, open())
   t.equal(await accepts(square(1024)), false)
   t.equal(await accepts(square(922)), false)
@@ -211,7 +211,7 @@ test('the timeout of artwork depends on the account\'s speed', async (t) => {
   for (const [maxdownloadspeed, timeoutMs] of [[undefined, 600_000], ['unknown', 600_000], ['128', 524_288], ['64', 600_000], [4096, 120_000]] as const) {
     const ctx = open({ responses: [{ url: `${API}/ssuserInfos.php`, json: { response: { ssuser: { maxdownloadspeed } } } }] })
     await identify(known, ctx)
-    t.match(await definition.fetchMedia?.(cover, ctx), { timeoutMs }, String(maxdownloadspeed))
+    t.match(await definition.media?.fetch(cover, ctx), { timeoutMs }, String(maxdownloadspeed))
   }
 })
 

@@ -15,7 +15,7 @@ export default defineProvider({
   // A console with two names has its games under one of them.
   platforms: { ...platformIds('tgdb_id'), sfam: 6, famicom: 7 },
   // The allowance is about a thousand requests a month, so games that other providers identify cost none.
-  when: 'unidentified',
+  order: { when: 'unidentified' },
   limits: { concurrency: 2, timeoutMs: 180_000 },
 
   async identify (rom, ctx) {

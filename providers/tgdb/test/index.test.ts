@@ -150,7 +150,7 @@ test('an unknown platform and a name without a word cause no request', async (t)
 })
 
 test('it runs only for ROMs that no other provider identified', async (t) => {
-  t.equal(definition.when, 'unidentified')
+  t.equal(definition.order?.when, 'unidentified')
 })
 
 test('a game is read by its id', async (t) => {

@@ -43,11 +43,13 @@ function checkEnvironmentName (name: unknown, here: string, seen: Set<string>) {
   seen.add(name)
 }
 
-/** Methods that need another part of the definition. */
+/** The parts without which a group of the definition is of no use. */
 const NEEDS = [
-  ['readProgress', 'account', 'to know whose progress it reads'],
-  ['readProgress', 'progress', 'for the shape of what it reads'],
-  ['acceptMedia', 'fetchMedia', 'since other media are not fetched for the provider']
+  ['progress', 'account', 'to know whose progress it reads'],
+  ['progress', 'schema', 'for the shape of what it reads'],
+  ['progress', 'read', 'to read it'],
+  ['media', 'fetch', 'because other media are not fetched for the provider'],
+  ['index', 'build', 'to fill it']
 ] as const
 
 /** Checks the parts of a definition that only providers declare. */
@@ -57,14 +59,15 @@ export function checkProviderDefinition (definition: ProviderDefinition, config:
   else assert.ok(id === 'integer' || id === 'string', `id must be 'integer' or 'string', not ${id}`)
   const asks = [definition.identify, definition.getById].some((method) => typeof method === 'function')
   assert.ok(asks, 'a provider needs identify (rom, ctx) or getById (id, rom, ctx)')
-  for (const [method, part, why] of NEEDS) {
-    if (definition[method] !== undefined) assert.ok(definition[part] !== undefined, `${method} needs ${part}, ${why}`)
+  for (const [group, part, why] of NEEDS) {
+    const parts = new Map<string, unknown>(Object.entries(definition[group] ?? {}))
+    if (definition[group] !== undefined) assert.ok(parts.get(part) !== undefined, `${group} needs ${group}.${part}, ${why}`)
   }
   for (const [name, property] of Object.entries(definition.scanOptions?.properties ?? {})) {
     assert.ok('default' in property, `scanOptions.${name} needs a default, for scans that do not name it`)
   }
-  const before = [...definition.links ?? [], ...definition.after ?? []]
-  assert.ok(!before.includes(definition.key), 'links and after name other providers, not this one')
+  const { links = [], after = [] } = definition.order ?? {}
+  assert.ok(![...links, ...after].includes(definition.key), 'order.links and order.after name other providers, not this one')
   if (definition.metadata !== undefined) {
     assert.equal(definition.metadata.type, 'object', 'metadata must be an object schema: Type.Object({ … })')
   }

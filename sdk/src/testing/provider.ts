@@ -51,7 +51,7 @@ export interface ProviderSuite {
   unknown?: RomOverrides
   /** The search term; default the known ROM's name. */
   term?: string
-  /** The known user's account settings, for a provider with `readProgress`. */
+  /** The known user's account settings, for a provider with `progress`. */
   account?: unknown
   /** Prepares a fresh context for use, such as by building its index. */
   prepare?: (ctx: SuiteContext) => Promise<void>
@@ -200,10 +200,10 @@ function createOtherCalls (
       id: Type.Union([Type.Integer(), Type.String()]),
       status: Type.Optional(Type.Union(PLAY_STATUSES.map((status) => Type.Literal(status))))
     })
-    const schema = Type.Array(Type.Composite([progress, Game]))
+    const schema = Type.Array(Type.Composite([progress.schema, Game]))
     calls.push({
-      name: 'readProgress',
-      run: async (ctx) => definition.readProgress?.(account as never, undefined, ctx),
+      name: 'progress.read',
+      run: async (ctx) => progress.read(account as never, undefined, ctx),
       check: (result) => { checkSchema(schema, result, 'the progress') },
       // The response of a service may say that the account does not exist.
       mayThrow: InvalidSettingsError
@@ -240,7 +240,7 @@ function checkMatch (definition: ProviderDefinition, match: unknown, secrets: re
     assert.ok('ids' in match, "a match of the kind 'ids' needs 'ids'")
   } else assert.equal(typeof id === 'string' ? 'string' : 'integer', definition.id, `the id ${JSON.stringify(id)} is no ${definition.id}`)
   for (const key of Object.keys(ids)) {
-    assert.ok(definition.links?.includes(key), `ids.${key} is there, so links must have "${key}"`)
+    assert.ok(definition.order?.links?.includes(key), `ids.${key} is there, so order.links must have "${key}"`)
   }
   for (const { url } of media) checkMediaUrl(url)
   if (metadata === undefined) return

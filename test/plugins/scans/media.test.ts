@@ -68,7 +68,7 @@ t.test('the secrets a provider adds to media requests are not stored, shown or l
 t.test('a match with a secret of the provider in its addresses is refused', async (t) => {
   const { task, stored } = await scanOne(`${server.url}/blue.png?k=${encodeURIComponent(KEY)}`)
   t.equal(stored.url_cover, null)
-  t.match(problems(task).join(), /'vault' returned the address of a picture with a secret .* add it in fetchMedia/)
+  t.match(problems(task).join(), /'vault' returned the address of a picture with a secret .* add it in media\.fetch/)
   t.same(server.requests, [])
 })
 

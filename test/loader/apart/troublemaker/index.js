@@ -107,7 +107,6 @@ export default defineProvider({
   config: Type.Object({ password: Type.String({ default: 'hunter2-hunter2', writeOnly: true }) }),
   limits: ({ password }) => ({ concurrency: password.length }),
   index: {
-    everyMs: 1,
     async * build ({ report }) {
       for (let batch = 0; batch < 3; batch++) {
         report({ done: batch })

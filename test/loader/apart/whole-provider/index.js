@@ -60,9 +60,7 @@ export default defineProvider({
   name: 'Whole',
   id: 'integer',
   tag: 'whole',
-  links: ['igdb'],
-  after: ['hasheous'],
-  when: 'always',
+  order: { links: ['igdb'], after: ['hasheous'], when: 'always' },
   claims: ['name'],
   attribution: 'Whole, by nobody',
   config: Type.Object({
@@ -74,11 +72,8 @@ export default defineProvider({
   limits: ({ token }) => ({ concurrency: token.length, timeoutMs: 20_000 }),
   platforms: { snes: 2, nes: [1, 3], arcade: true, gb: { ids: [7], family_name: 'Nintendo' } },
   scanOptions: Type.Object({ whole_deep: Type.Boolean({ default: false }) }),
-  account: Type.Object({ whole_username: Type.String() }),
-  progress: Type.Object({ done: Type.Integer() }),
-  titles: { mame: 'mame:' },
   index: {
-    everyMs: 60_000,
+    titles: { mame: 'mame:' },
     async * build ({ config: { url }, http, report }) {
       for await (const { name, chunks } of http.unzip(`${url}/zip`, ['a.txt', 'b.txt'])) {
         report({ done: 1, total: 2, message: name })
@@ -135,15 +130,21 @@ export default defineProvider({
   async suggest (rom, ids, { cache }) {
     await cache.set('suggested', [rom.fs_name, ids])
   },
-  async fetchMedia ({ url }, { config }) {
-    return { url, query: { key: config.token }, headers: { 'x-key': config.token }, timeoutMs: 5 }
+  media: {
+    async fetch ({ url }, { config }) {
+      return { url, query: { key: config.token }, headers: { 'x-key': config.token }, timeoutMs: 5 }
+    },
+    async accept (media, { pixels, size }, _ctx) {
+      return pixels instanceof Uint8Array && pixels.at(-1) === size
+    }
   },
-  async acceptMedia (media, { pixels, size }, _ctx) {
-    return pixels instanceof Uint8Array && pixels.at(-1) === size
-  },
-  async readProgress ({ whole_username: name }, before = []) {
-    if (name === 'nobody') throw ERRORS.settings()
-    return [{ id: 1, done: before.length }]
+  progress: {
+    account: Type.Object({ whole_username: Type.String() }),
+    schema: Type.Object({ done: Type.Integer() }),
+    async read ({ whole_username: name }, before = []) {
+      if (name === 'nobody') throw ERRORS.settings()
+      return [{ id: 1, done: before.length }]
+    }
   },
   async heartbeat ({ cache, signal }) {
     const wanted = await cache.get('fail')
