@@ -16,4 +16,6 @@ export interface CallScope {
   options?: Readonly<Record<string, unknown>>
   found?: ReadonlyMap<string, Match | LinkMatch>
   report?: ProviderContext['report']
+  /** Receives the steps of a lookup; by default nobody does. */
+  explain?: ProviderContext['explain']
 }

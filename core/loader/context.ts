@@ -116,8 +116,8 @@ const NOTHING_FOUND: ReadonlyMap<string, Match> = new Map()
 
 export function createContext (services: PluginServices, scope: CallScope): ProviderContext {
   const { heedsLimits = false, hold, signal, memo, preferences } = scope
-  const { options = {}, found = NOTHING_FOUND, report = () => {}, files = services.files } = scope
+  const { options = {}, found = NOTHING_FOUND, report = () => {}, explain = () => {}, files = services.files } = scope
   const http = services.http.withSignal(signal, { tellsLimits: heedsLimits, onWait: hold })
   const { learnt: _learnt, ...shared } = services
-  return { ...shared, files, http, signal, memo, preferences, options, found, report }
+  return { ...shared, files, http, signal, memo, preferences, options, found, report, explain }
 }

@@ -1,5 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { Allowance, Limits } from './limits.ts'
+import type { LookupStep } from './lookup-step.ts'
 import type { LinkMatch, Match } from './metadata.ts'
 
 /** The host services that a plugin receives. A plugin never reads the environment, a database or a disk by itself. */
@@ -36,6 +37,11 @@ export interface ProviderContext<Config = unknown, Options = unknown> extends Co
   readonly folders: Readonly<Record<string, Files>>
   /** Reports the progress of long work. */
   report (progress: { done: number, total?: number, message?: string }): void
+  /**
+   * Records one step of `identify` or `getById`. The server stores the steps with the match, or with the lookup that
+   * gave none, and shows them to people who ask why.
+   */
+  readonly explain: (step: LookupStep) => void
 }
 
 /** The context of a provider with these schemas of its configuration and scan options. */

@@ -14,6 +14,10 @@ export type {
   RomPlatform
 } from './metadata.ts'
 export { contentHashes } from './hashes.ts'
+export {
+  HASH_KINDS, HashStepSchema, LookupCandidateSchema, LookupStepSchema, SearchStepSchema, SidecarStepSchema,
+  listHashKinds, type HashKind, type LookupCandidate, type LookupStep, type SearchStep
+} from './lookup-step.ts'
 export { ManifestSchema, type Manifest } from './manifest.ts'
 export { SDK_VERSION, type Plugin, type PluginDefinition, type PluginKind } from './plugin.ts'
 export { PLAY_STATUSES, defineProvider } from './provider.ts'

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { type LookupStep, listHashKinds } from '../src/lookup-step.ts'
 import {
   compareTitles, findBestCandidate, findBestTitle, lastPart, normalizeTitle, rankCandidates, splitTitles, toQuery,
   toSearchTerm
@@ -114,6 +115,25 @@ t.test('the best title above the threshold wins, the first one on a tie', async 
   t.equal(findBestTitle('Chrono Harbor', ['Tetris', 'Dr. Mario'], { threshold: 0.75 }), undefined)
   t.equal(findBestTitle('Chrono Harbor', [], { threshold: 0 }), undefined)
   t.match(findBestTitle('abcd', ['abcx', 'abcy'], { threshold: 0 }), { index: 0 })
+})
+
+t.test('explain receives the best candidates of a search', async (t) => {
+  const steps: LookupStep[] = []
+  const options = { threshold: 0.95, explain: (step: LookupStep) => { steps.push(step) } }
+  t.equal(findBestTitle('Chrono Harbor', ['Tetris', 'Chrono Harbor 2', 'Chrono Farm'], options), undefined)
+  t.match(steps, [{
+    by: 'search',
+    term: 'Chrono Harbor',
+    threshold: 0.95,
+    count: 3,
+    candidates: [{ name: 'Chrono Farm', score: Number }, { name: 'Tetris', score: Number }, { name: 'Chrono Harbor 2', score: null }]
+  }])
+  const games = Array.from({ length: 50 }, (_none, index) => [`Game ${'x'.repeat(index)}`, 'Another title'])
+  findBestCandidate('Gamex', games, (game) => game, options)
+  const [, last] = steps
+  t.match(last, { by: 'search', count: 50 }, 'candidates are counted, not titles')
+  t.equal(last?.by === 'search' ? last.candidates.length : 0, 10)
+  t.same(listHashKinds({ crc_hash: '', md5_hash: 'a', sha1_hash: undefined, ra_hash: 'b' }), ['md5', 'ra'])
 })
 
 t.test('split compares the last part of a candidate', async (t) => {

@@ -35,16 +35,17 @@ const CALLS: Readonly<Record<string, ContextCall>> = {
   log: ({ log }, level: keyof Logger, fields: object, message: string) => {
     if (LEVELS.includes(level)) log[level](fields, message)
   },
-  report: ({ report }, ...args: Parameters<typeof report>) => { report(...args) }
+  report: ({ report }, ...args: Parameters<typeof report>) => { report(...args) },
+  explain: ({ explain }, ...args: Parameters<typeof explain>) => { explain(...args) }
 }
 
-const TOLD = new Set(['http.setLimits', 'http.setAllowance', 'log', 'report'])
+const TOLD = new Set(['http.setLimits', 'http.setAllowance', 'log', 'report', 'explain'])
 
 /** Whether a plugin's process need not wait for the answer; what takes time counts among its calls. */
 export const isTold = (method: string) => TOLD.has(method)
 
 /** Whether something of a context may only be asked while its call is under way. */
-export const isOfOneCall = (method: string) => method.startsWith('http.') || method === 'report'
+export const isOfOneCall = (method: string) => method.startsWith('http.') || method === 'report' || method === 'explain'
 
 export function askContext (ctx: ProviderContext, method: string, args: readonly unknown[]): unknown {
   const call = Object.hasOwn(CALLS, method) ? CALLS[method] : undefined

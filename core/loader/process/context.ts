@@ -76,6 +76,7 @@ export function createRemoteContext (peer: Peer, { scope, signal, memo, facts }:
       getMany: async (keys) => await ask('index.getMany', keys) as ReadonlyMap<string, readonly unknown[]>,
       builtAt: async () => await ask('index.builtAt') as number | undefined
     },
-    report: (progress) => { tell('report', progress) }
+    report: (progress) => { tell('report', progress) },
+    explain: (step) => { tell('explain', step) }
   }
 }

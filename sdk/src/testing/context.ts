@@ -1,6 +1,7 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import type { Cache, Context, FileEntry, Files, Index, Logger, Preferences, ProviderContext } from '../context.ts'
 import type { Allowance, Limits } from '../limits.ts'
+import type { LookupStep } from '../lookup-step.ts'
 import type { LinkMatch, Match } from '../metadata.ts'
 import type { ProviderDefinition } from '../provider.ts'
 import { createHttp, type TestHttp } from './http.ts'
@@ -54,6 +55,8 @@ export interface TestContext<Config = unknown> extends ProviderContext<Config, n
   /** The limits and allowances that the plugin reported, in order. */
   readonly limits: readonly Pick<Limits, 'concurrency' | 'rates'>[]
   readonly allowances: readonly Allowance[]
+  /** The steps that the provider passed to `explain`, in order. */
+  readonly steps: readonly LookupStep[]
 }
 
 /** The type of a plugin's `config`. */
@@ -78,6 +81,7 @@ function createFullContext<Config> (
   const { t, config, signal = new AbortController().signal, files = {}, preferences } = options
   const http = createHttp({ responses: loadResponses(options.responses ?? []), signal, intercept: options.intercept })
   const logs: LogLine[] = []
+  const steps: LookupStep[] = []
   t?.after(() => { failOnUnplanned(http) })
   const folders = Object.entries(options.folders ?? {})
     .map(([name, texts]) => [name, createFiles(texts, signal)] as const)
@@ -106,7 +110,9 @@ function createFullContext<Config> (
     found: new Map(Object.entries(options.found ?? {})),
     index: createIndex(() => definition?.index?.build(ctx as never), signal),
     folders: Object.fromEntries(folders),
-    report: () => {}
+    report: () => {},
+    steps,
+    explain: (step) => { steps.push(step) }
   }
   return ctx
 }

@@ -1,3 +1,5 @@
+import { type SearchStep, createShortList } from './lookup-step.ts'
+
 /** Options of {@link normalizeTitle}. */
 export interface TitleOptions {
   /** True keeps `a`, `an` and `the`. */
@@ -12,6 +14,8 @@ export interface BestTitleOptions {
   threshold: number
   /** True compares only the last part of each candidate, see `lastPart`. */
   split?: boolean
+  /** Receives the term and the best candidates. A provider passes its `ctx.explain` in a lookup of a ROM. */
+  explain?: ((step: SearchStep) => void) | undefined
 }
 
 /** The most similar title of a list. */
@@ -147,17 +151,20 @@ export function compareTitles (a: string, b: string): number {
  * may omit its number, and so may a title with a subtitle.
  */
 export function findBestTitle (
-  term: string, titles: readonly string[], { threshold, split = false }: BestTitleOptions
+  term: string, titles: readonly string[], { threshold, split = false, explain }: BestTitleOptions
 ): BestTitle | undefined {
   const wanted = readNumbers(term)
+  const list = explain && createShortList()
   let best: BestTitle | undefined
   for (const [index, title] of titles.entries()) {
     const compared = split ? lastPart(title) : title
-    if (areOtherParts(wanted, readNumbers(compared))) continue
-    const score = compareTitles(term, compared)
-    if (score >= threshold && (best === undefined || score > best.score)) best = { title, index, score }
+    const score = areOtherParts(wanted, readNumbers(compared)) ? null : compareTitles(term, compared)
+    list?.add({ name: title, score })
+    if (score === null || score < threshold) continue
+    if (best === undefined || score > best.score) best = { title, index, score }
     if (score === 1) break
   }
+  if (list !== undefined) explain?.({ by: 'search', term, threshold, count: titles.length, candidates: list.best })
   return best
 }
 
@@ -167,12 +174,14 @@ export function findBestTitle (
  */
 export function findBestCandidate<Candidate> (
   term: string, candidates: readonly Candidate[], listTitles: (candidate: Candidate) => readonly string[],
-  options: BestTitleOptions
+  { explain, ...options }: BestTitleOptions
 ): RankedCandidate<Candidate> | undefined {
   const titled = candidates.flatMap((candidate) =>
     listTitles(candidate).map((title, place) => ({ candidate, title, isName: place === 0 })))
   const ordered = [...titled.filter(({ isName }) => isName), ...titled.filter(({ isName }) => !isName)]
-  const best = findBestTitle(term, ordered.map(({ title }) => title), options)
+  const best = findBestTitle(term, ordered.map(({ title }) => title), {
+    ...options, explain: explain && ((step) => { explain({ ...step, count: candidates.length }) })
+  })
   const found = best && ordered[best.index]
   return found && { candidate: found.candidate, score: best.score }
 }
