@@ -24,7 +24,8 @@ export default defineProvider({
 
   async identify (rom, ctx) {
     const games = await findGames(rom.fs_name_no_tags, rom.platform.ids, ctx)
-    const best = findBestTitle(rom.fs_name_no_tags, games.map(({ name }) => name), { threshold: THRESHOLD })
+    const titles = games.map(({ name }) => name)
+    const best = findBestTitle(rom.fs_name_no_tags, titles, { threshold: THRESHOLD, explain: ctx.explain })
     const game = best && games[best.index]
     return game && { ...game, score: best.score }
   },

@@ -16,7 +16,7 @@ export async function findProduction (rom: Rom, ctx: DemozooContext) {
   for (const title of listTitles(rom)) {
     const rows = (await listProductions(title, rom.platform.ids, ctx)).slice(0, 20)
     const sorted = rows.toSorted((a, b) => Number(isNamed(b)) - Number(isNamed(a)))
-    const best = findBestCandidate(title, sorted, (row) => [row.title], { threshold: THRESHOLD })
+    const best = findBestCandidate(title, sorted, (row) => [row.title], { threshold: THRESHOLD, explain: ctx.explain })
     const production = best && await readProduction(best.candidate.id, ctx)
     if (production !== undefined) return toMatch(production, best?.score)
   }

@@ -22,7 +22,7 @@ export default defineProvider({
     if (named !== undefined) return toMatch(named)
     const [title = ''] = rom.titles
     const games = await listGames(ctx, toQuery(title, { keepPunctuation: true }))
-    const found = findBestCandidate(title, games, listTitles, { threshold: THRESHOLD })
+    const found = findBestCandidate(title, games, listTitles, { threshold: THRESHOLD, explain: ctx.explain })
     return found && toMatch(found.candidate, found.score)
   },
 

@@ -7,9 +7,12 @@ import { resolveMediaPath } from './paths.ts'
 const MAX_BYTES = 64 * 1024 * 1024
 const NO_ENTRIES: Gamelist = { byPath: new Map(), byName: new Map(), byFolder: new Map() }
 
+/** Returns the path of a platform's gamelist.xml, relative to the library. */
+export const gamelistPath = ({ fs_path: folder }: RomPlatform): string => posix.join(folder, 'gamelist.xml')
+
 /** Loads the platform's gamelist.xml once per scan. A missing or unreadable file yields no entries. */
 export function loadGamelist (platform: RomPlatform, ctx: Context): Promise<Gamelist> {
-  const file = posix.join(platform.fs_path, 'gamelist.xml')
+  const file = gamelistPath(platform)
   return ctx.memo(`gamelist ${file}`, () => readGamelist(file, platform, ctx))
 }
 

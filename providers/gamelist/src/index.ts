@@ -1,5 +1,5 @@
 import { defineProvider } from '@svc/plugin-sdk'
-import { findEntry, loadGamelist } from './gamelist.ts'
+import { findEntry, gamelistPath, loadGamelist } from './gamelist.ts'
 import { toMatch } from './map.ts'
 import { findMedia } from './media.ts'
 import { GamelistMetadataSchema } from './metadata.ts'
@@ -14,6 +14,7 @@ export default defineProvider({
   limits: { concurrency: 8 },
 
   async identify (rom, ctx) {
+    ctx.explain({ by: 'sidecar', path: gamelistPath(rom.platform) })
     const entry = findEntry(rom, await loadGamelist(rom.platform, ctx))
     return entry && toMatch(entry, rom.platform, await findMedia(entry, rom, ctx))
   },

@@ -1,4 +1,4 @@
-import { type ContextOf, Type } from '@svc/plugin-sdk'
+import { type ProviderContextOf, Type } from '@svc/plugin-sdk'
 
 export const ConfigSchema = Type.Object({
   enabled: Type.Boolean({ default: false, env: 'HASHEOUS_API_ENABLED', description: 'Enables lookups at Hasheous' }),
@@ -15,4 +15,4 @@ export const ConfigSchema = Type.Object({
   }))
 })
 
-export type HasheousContext = ContextOf<typeof ConfigSchema>
+export type HasheousContext = ProviderContextOf<typeof ConfigSchema>

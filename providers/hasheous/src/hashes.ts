@@ -1,4 +1,4 @@
-import { type Rom, type RomFile, contentHashes } from '@svc/plugin-sdk'
+import { type HashKind, type Rom, type RomFile, contentHashes, listHashKinds } from '@svc/plugin-sdk'
 
 /** Hasheous answers a body with more items with 400. */
 const ITEM_LIMIT = 50
@@ -17,6 +17,15 @@ export function listLookupItems (rom: Rom): LookupItem[] {
     .map(toLookupItem)
     .filter((item) => Object.values(item).some((hash) => hash !== undefined))
     .slice(0, ITEM_LIMIT)
+}
+
+/** Returns the kinds of hash that a lookup sends. */
+export function listKinds (items: readonly LookupItem[]): HashKind[] {
+  return listHashKinds({
+    crc_hash: items.find(({ crc }) => crc !== undefined)?.crc,
+    md5_hash: items.find(({ mD5 }) => mD5 !== undefined)?.mD5,
+    sha1_hash: items.find(({ shA1 }) => shA1 !== undefined)?.shA1
+  })
 }
 
 function toLookupItem (file: RomFile): LookupItem {

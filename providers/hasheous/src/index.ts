@@ -1,7 +1,7 @@
 import { defineProvider, platformIds } from '@svc/plugin-sdk'
 import { checkHealth, lookUp, readIgdbGame } from './api.ts'
 import { ConfigSchema } from './config.ts'
-import { listLookupItems } from './hashes.ts'
+import { listKinds, listLookupItems } from './hashes.ts'
 import { LINKS, readIds, toMatch } from './map.ts'
 import { MetadataSchema } from './metadata.ts'
 
@@ -18,6 +18,7 @@ export default defineProvider({
 
   async identify (rom, ctx) {
     const items = listLookupItems(rom)
+    if (items.length > 0) ctx.explain({ by: 'hash', hashes: listKinds(items) })
     const game = items.length === 0 ? undefined : await lookUp(items, ctx)
     if (game === undefined) return undefined
     const { igdb } = readIds(game)

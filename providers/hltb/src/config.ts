@@ -1,4 +1,4 @@
-import { type ContextOf, Type } from '@svc/plugin-sdk'
+import { type ProviderContextOf, Type } from '@svc/plugin-sdk'
 
 export const ConfigSchema = Type.Object({
   enabled: Type.Boolean({ default: false, env: 'HLTB_API_ENABLED', description: 'Enables lookups at HowLongToBeat' }),
@@ -8,4 +8,4 @@ export const ConfigSchema = Type.Object({
   })
 })
 
-export type HltbContext = ContextOf<typeof ConfigSchema>
+export type HltbContext = ProviderContextOf<typeof ConfigSchema>

@@ -1,4 +1,4 @@
-import { type ContextOf, Type } from '@svc/plugin-sdk'
+import { type ProviderContextOf, Type } from '@svc/plugin-sdk'
 
 export const ConfigSchema = Type.Object({
   clientId: Type.String({
@@ -9,4 +9,4 @@ export const ConfigSchema = Type.Object({
   })
 })
 
-export type IgdbContext = ContextOf<typeof ConfigSchema>
+export type IgdbContext = ProviderContextOf<typeof ConfigSchema>

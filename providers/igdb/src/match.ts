@@ -1,3 +1,4 @@
+import type { LookupStep } from '@svc/plugin-sdk'
 import { readNames } from '@svc/plugin-sdk/readers'
 import { findBestTitle, normalizeTitle } from '@svc/plugin-sdk/titles'
 import type { Game } from './api.ts'
@@ -14,9 +15,11 @@ export interface Candidate {
  * Finds the game with the most similar title, or undefined. The result is not final when a wider search may find a
  * better one.
  */
-export function findGame (term: string, games: readonly Game[]): Candidate & { isFinal: boolean } | undefined {
+export function findGame (
+  term: string, games: readonly Game[], explain?: (step: LookupStep) => void
+): Candidate & { isFinal: boolean } | undefined {
   const gamesByTitle = indexTitles(games)
-  const best = findBestTitle(term, [...gamesByTitle.keys()], { threshold: THRESHOLD })
+  const best = findBestTitle(term, [...gamesByTitle.keys()], { threshold: THRESHOLD, explain })
   const game = best && gamesByTitle.get(best.title)
   if (best === undefined || game === undefined) return undefined
   return { game, score: best.score, isFinal: best.score === 1 || !isContinuation(term, best.title) }

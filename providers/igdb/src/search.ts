@@ -24,9 +24,9 @@ async function findByTerm (
 ): Promise<Candidate | undefined> {
   if (platformIds.length === 0 || term === '') return undefined
   const releases = await listGames(ctx, searchQuery(term, platformIds, true))
-  const best = findGame(term, releases)
+  const best = findGame(term, releases, ctx.explain)
   if (best?.isFinal === true) return best
-  return findGame(term, mergeGames(releases, await searchWidely(ctx, term, platformIds)))
+  return findGame(term, mergeGames(releases, await searchWidely(ctx, term, platformIds)), ctx.explain)
 }
 
 /** Returns all games that a person's search words find, the most similar first. */

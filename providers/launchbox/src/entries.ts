@@ -21,6 +21,9 @@ const DUMP_NAMES: Texts = {
   CommunityStarRating: 'CommunityRating', CommunityStarRatingTotalVotes: 'CommunityRatingCount'
 }
 
+/** Returns the path of a platform's games in the installation. */
+export const entriesPath = (platform: string): string => `Data/Platforms/${toFileName(platform)}.xml`
+
 /** Finds the installation's entry with this file name or title. */
 export async function findEntry (
   fileName: string, platform: string | undefined, ctx: LaunchBoxContext
@@ -41,7 +44,7 @@ export function ownId ({ fields }: LocalEntry): number {
 
 async function readEntries (platform: string, ctx: LaunchBoxContext): Promise<Entries> {
   const entries: Entries = { byFile: new Map(), byTitle: new Map() }
-  const file = `Data/Platforms/${toFileName(platform)}.xml`
+  const file = entriesPath(platform)
   const { installation } = ctx.folders
   try {
     if (installation === undefined || !await installation.exists(file)) return entries

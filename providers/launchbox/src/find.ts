@@ -1,7 +1,7 @@
 import { HttpStatusError, type Match, type Rom, type SearchQuery, ServiceDownError, regionCode } from '@svc/plugin-sdk'
 import { readText } from '@svc/plugin-sdk/readers'
 import { type LaunchBoxContext, usesDump } from './config.ts'
-import { type LocalEntry, findEntry, ownId } from './entries.ts'
+import { type LocalEntry, entriesPath, findEntry, ownId } from './entries.ts'
 import { findFiles } from './files.ts'
 import { toMatch } from './map.ts'
 import type { Metadata } from './metadata.ts'
@@ -34,7 +34,11 @@ export async function findByName (subject: Subject, ctx: LaunchBoxContext): Prom
   const { platform } = subject
   if (platform === undefined) return undefined
   const entry = await findEntry(subject.fileName, platform, ctx)
-  if (entry !== undefined) return await describe(subject, entry, await findGameOf(entry, platform, ctx), ctx)
+  if (entry !== undefined) {
+    const game = await findGameOf(entry, platform, ctx)
+    ctx.explain({ by: 'sidecar', path: entriesPath(platform) })
+    return await describe(subject, entry, game, ctx)
+  }
   return await describe(subject, undefined, usesDump(ctx) ? await findGame(subject, platform, ctx) : undefined, ctx)
 }
 

@@ -48,8 +48,13 @@ export async function findByTitles (
   const ids = readTextsOf(keys, found).slice(0, CANDIDATES_MAX)
   const games = await ctx.index.getMany(ids.map(keyOf.game))
   // Keys of alternative names do not contain the platform.
-  const id = ids.find((id) => games.get(keyOf.game(id))
-    ?.some((fields) => isFields(fields) && readText(fields, 'Platform') === platform))
+  const here = ids.flatMap((id) => {
+    const fields = games.get(keyOf.game(id))?.filter(isFields).find((one) => readText(one, 'Platform') === platform)
+    return fields === undefined ? [] : [{ id, name: readText(fields, 'Name') ?? '' }]
+  })
+  const candidates = here.map(({ name }) => ({ name, score: 1 }))
+  ctx.explain({ by: 'search', term: titles.at(-1) ?? '', threshold: 1, count: here.length, candidates })
+  const id = here[0]?.id
   return id === undefined ? undefined : await getGame(Number(id), ctx)
 }
 

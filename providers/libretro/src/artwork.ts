@@ -1,4 +1,4 @@
-import type { Context, Match, ProviderId } from '@svc/plugin-sdk'
+import type { Match, ProviderContext, ProviderId } from '@svc/plugin-sdk'
 import { type ListingIndex, createListingIndex, findFile } from './find.ts'
 import { type ArtFolder, BOX_ART, fetchListing, isUnavailable } from './listing.ts'
 import { type Artwork, toMatch } from './map.ts'
@@ -12,7 +12,7 @@ const NO_PICTURES = createListingIndex([])
  * @param system the platform's folder at the server; without one there are no pictures.
  */
 export async function findArtwork (
-  name: string, system: ProviderId | undefined, extraFolders: readonly ArtFolder[], ctx: Context
+  name: string, system: ProviderId | undefined, extraFolders: readonly ArtFolder[], ctx: ProviderContext
 ): Promise<Match<never, string> | undefined> {
   if (typeof system !== 'string') return undefined
   const [cover, ...extras] = await Promise.all([
@@ -22,12 +22,16 @@ export async function findArtwork (
   return cover && toMatch(system, cover, extras.filter((extra) => extra !== undefined))
 }
 
-async function findPicture (name: string, system: string, art: ArtFolder, ctx: Context): Promise<Artwork | undefined> {
-  const found = findFile(name, await loadListing(system, art.folder, ctx), ctx.preferences.regions)
+async function findPicture (
+  name: string, system: string, art: ArtFolder, ctx: ProviderContext
+): Promise<Artwork | undefined> {
+  const listing = await loadListing(system, art.folder, ctx)
+  // The box art alone decides whether there is a match.
+  const found = findFile(name, listing, ctx.preferences.regions, art === BOX_ART ? ctx.explain : undefined)
   return found && { ...art, ...found }
 }
 
-async function loadListing (system: string, folder: string, ctx: Context): Promise<ListingIndex> {
+async function loadListing (system: string, folder: string, ctx: ProviderContext): Promise<ListingIndex> {
   try {
     return await ctx.memo(`listing ${system}/${folder}`,
       async () => createListingIndex(await fetchListing(system, folder, ctx)))

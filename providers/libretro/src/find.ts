@@ -1,4 +1,4 @@
-import { regionCode } from '@svc/plugin-sdk'
+import { type LookupStep, regionCode } from '@svc/plugin-sdk'
 import { findBestTitle, normalizeTitle } from '@svc/plugin-sdk/titles'
 
 /** The pictures of a listing, indexed for search. */
@@ -46,16 +46,21 @@ export function createListingIndex (files: readonly string[]): ListingIndex {
  * and the fewest tags.
  *
  * @param regions codes of the wanted regions, most wanted first
+ * @param explain receives the titles that were compared
  */
 export function findFile (
-  name: string, { byName, byTitle, titles }: ListingIndex, regions: readonly string[] = []
+  name: string, { byName, byTitle, titles }: ListingIndex, regions: readonly string[] = [],
+  explain?: (step: LookupStep) => void
 ): PictureMatch | undefined {
   const wanted = name.replace(REPLACED, '_')
   const exact = byName.get(wanted.toLowerCase())
-  if (exact !== undefined) return { file: exact, score: 1 }
+  if (exact !== undefined) {
+    explain?.({ by: 'search', term: name, threshold: THRESHOLD, count: 1, candidates: [{ name: exact, score: 1 }] })
+    return { file: exact, score: 1 }
+  }
   const title = withoutGroups(wanted)
-  const same = byTitle.has(normalizeTitle(title)) ? { title, score: 1 } : undefined
-  const best = same ?? findBestTitle(title, titles, { threshold: THRESHOLD })
+  const compared = byTitle.has(normalizeTitle(title)) ? [title] : titles
+  const best = findBestTitle(title, compared, { threshold: THRESHOLD, explain })
   const variants = best && byTitle.get(normalizeTitle(best.title))
   const file = closestVariant(wanted, variants ?? [], regions)
   return best && file !== undefined ? { file, score: best.score } : undefined

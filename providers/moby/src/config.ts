@@ -1,4 +1,4 @@
-import { type ContextOf, Type } from '@svc/plugin-sdk'
+import { type ProviderContextOf, Type } from '@svc/plugin-sdk'
 
 export const API_HOST = 'api.mobygames.com'
 
@@ -14,4 +14,4 @@ export const ConfigSchema = Type.Object({
   })
 })
 
-export type MobyContext = ContextOf<typeof ConfigSchema>
+export type MobyContext = ProviderContextOf<typeof ConfigSchema>

@@ -29,5 +29,5 @@ export async function searchGames (title: string, platform: readonly ProviderId[
 
 async function findGame (title: string, platformIds: readonly ProviderId[], ctx: MobyContext, split: boolean) {
   const games = await searchGames(title, platformIds, ctx)
-  return findBestCandidate(title, games, listTitles, { threshold: THRESHOLD, split })
+  return findBestCandidate(title, games, listTitles, { threshold: THRESHOLD, split, explain: ctx.explain })
 }

@@ -1,4 +1,4 @@
-import { type ContextOf, Type } from '@svc/plugin-sdk'
+import { type ProviderContextOf, Type } from '@svc/plugin-sdk'
 
 export const ConfigSchema = Type.Object({
   enabled: Type.Boolean({ default: false, env: 'PLAYMATCH_API_ENABLED', description: 'Enables lookups at Playmatch' }),
@@ -10,4 +10,4 @@ export const ConfigSchema = Type.Object({
   })
 })
 
-export type PlaymatchContext = ContextOf<typeof ConfigSchema>
+export type PlaymatchContext = ProviderContextOf<typeof ConfigSchema>

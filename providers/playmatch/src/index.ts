@@ -1,4 +1,4 @@
-import { ServiceDownError, defineProvider } from '@svc/plugin-sdk'
+import { ServiceDownError, defineProvider, listHashKinds } from '@svc/plugin-sdk'
 import { isFields, readText } from '@svc/plugin-sdk/readers'
 import { ConfigSchema, type PlaymatchContext } from './config.ts'
 import { toFileQuery } from './file.ts'
@@ -21,6 +21,7 @@ export default defineProvider({
   async identify (rom, ctx) {
     const query = toFileQuery(rom)
     if (query === undefined) return undefined
+    ctx.explain({ by: 'hash', hashes: listHashKinds({ crc_hash: query.crc, md5_hash: query.md5, sha1_hash: query.sha1 }) })
     const game = await ctx.http.json(toUrl(ctx, '/identify/ids'),
       { query: { ...query }, timeoutMs: TIMEOUT_MS, cacheMs: CACHE_MS })
     if (!isFields(game) || readText(game, 'gameMatchType') === undefined) {

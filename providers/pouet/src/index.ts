@@ -29,7 +29,7 @@ export default defineProvider({
     const title = rom.fs_name_no_tags.replaceAll('_', ' ').trim()
     const id = await findId(title, ctx)
     const production = id === undefined ? undefined : await readProduction(id, ctx)
-    const best = production && findBestTitle(title, [production.name], { threshold: THRESHOLD })
+    const best = production && findBestTitle(title, [production.name], { threshold: THRESHOLD, explain: ctx.explain })
     return best && toMatch(production, ctx.found, best.score)
   },
 

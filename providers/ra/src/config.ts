@@ -1,4 +1,4 @@
-import { type ContextOf, Type } from '@svc/plugin-sdk'
+import { type ProviderContextOf, Type } from '@svc/plugin-sdk'
 
 export const ConfigSchema = Type.Object({
   apiKey: Type.String({
@@ -21,4 +21,4 @@ export const ConfigSchema = Type.Object({
   }))
 })
 
-export type RaContext = ContextOf<typeof ConfigSchema>
+export type RaContext = ProviderContextOf<typeof ConfigSchema>

@@ -10,6 +10,7 @@ const HASH = /^[0-9a-f]{32}$/
 export async function findId ({ ra_hash: hash, platform }: Rom, ctx: RaContext): Promise<number | undefined> {
   const wanted = hash?.toLowerCase()
   if (wanted === undefined || !HASH.test(wanted)) return undefined
+  ctx.explain({ by: 'hash', hashes: ['ra'] })
   for (const consoleId of platform.ids) {
     const id = (await loadHashes(Number(consoleId), ctx)).get(wanted)
     if (id !== undefined) return id

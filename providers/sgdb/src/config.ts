@@ -1,4 +1,4 @@
-import { type ContextOf, type ProviderContextOf, Type } from '@svc/plugin-sdk'
+import { type ProviderContextOf, Type } from '@svc/plugin-sdk'
 
 const STYLES = ['alternate', 'blurred', 'white_logo', 'material', 'no_logo'] as const
 const DIMENSIONS = ['460x215', '920x430', '600x900', '342x482', '660x930', '512x512', '1024x1024'] as const
@@ -17,5 +17,4 @@ export const ConfigSchema = Type.Object({
   })
 })
 
-export type SgdbContext = ContextOf<typeof ConfigSchema>
-export type SgdbScanContext = ProviderContextOf<typeof ConfigSchema>
+export type SgdbContext = ProviderContextOf<typeof ConfigSchema>

@@ -2,7 +2,7 @@ import type { Match } from '@svc/plugin-sdk'
 import { type Fields, readText, unique } from '@svc/plugin-sdk/readers'
 import { findBestTitle, normalizeTitle, toQuery } from '@svc/plugin-sdk/titles'
 import { type Game, getGame, listScanGrids, searchGames } from './api.ts'
-import type { SgdbContext, SgdbScanContext } from './config.ts'
+import type { SgdbContext } from './config.ts'
 
 const THRESHOLD = 0.98
 /** Providers whose names serve as search terms, in this order. */
@@ -12,7 +12,7 @@ export const NAMING = ['igdb', 'hasheous', 'ss', 'moby', 'launchbox', 'gamelist'
  * Finds the cover of the game that other providers matched: by its id at Steam, by their names, by the file's own
  * name.
  */
-export async function findCover (fileTitle: string, ctx: SgdbScanContext): Promise<Match<never, number> | undefined> {
+export async function findCover (fileTitle: string, ctx: SgdbContext): Promise<Match<never, number> | undefined> {
   const app = ctx.found.get('steam')
   if (app !== undefined && 'id' in app && typeof app.id === 'number') {
     const match = await toCover(await getGame(app.id, 'steam', ctx), ctx)
@@ -46,7 +46,7 @@ async function findByTerm (term: string, ctx: SgdbContext): Promise<Match<never,
   // The oldest entry of several games with one name counts.
   const games = (await searchGames(term, ctx)).filter(({ name }) => !isContinued(term, name))
     .toSorted((a, b) => a.id - b.id)
-  const best = findBestTitle(term, games.map(({ name }) => name), { threshold: THRESHOLD })
+  const best = findBestTitle(term, games.map(({ name }) => name), { threshold: THRESHOLD, explain: ctx.explain })
   return await toCover(best && games[best.index], ctx, best?.score)
 }
 
@@ -64,7 +64,7 @@ async function toCover (
   return url === undefined ? undefined : { id: game.id, score, media: [{ kind: 'cover', url }] }
 }
 
-function nameOf (key: string, { found }: SgdbScanContext): string | undefined {
+function nameOf (key: string, { found }: SgdbContext): string | undefined {
   const match = found.get(key)
   return match !== undefined && 'name' in match ? match.name : undefined
 }

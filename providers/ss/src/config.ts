@@ -1,4 +1,4 @@
-import { type ContextOf, Type } from '@svc/plugin-sdk'
+import { type ProviderContextOf, Type } from '@svc/plugin-sdk'
 
 // Every URL contains all four values, so all four are hidden in logs and API responses.
 export const ConfigSchema = Type.Object({
@@ -14,7 +14,7 @@ export const ConfigSchema = Type.Object({
   })
 })
 
-export type SsContext = ContextOf<typeof ConfigSchema>
+export type SsContext = ProviderContextOf<typeof ConfigSchema>
 
 /** Returns the query parameters that authenticate a request. */
 export const credentials = ({ config }: Pick<SsContext, 'config'>) => ({

@@ -1,8 +1,8 @@
 import {
-  type Hashes, type RequestOptions, type Rom, type RomFile, type SearchQuery, contentHashes
+  type Hashes, type RequestOptions, type Rom, type RomFile, type SearchQuery, contentHashes, listHashKinds
 } from '@svc/plugin-sdk'
 import { type Fields, readFields, readId } from '@svc/plugin-sdk/readers'
-import { findBestCandidate, lastPart, rankCandidates, toQuery } from '@svc/plugin-sdk/titles'
+import { type BestTitleOptions, findBestCandidate, lastPart, rankCandidates, toQuery } from '@svc/plugin-sdk/titles'
 import { type Game, findGame, searchGames } from './api.ts'
 import type { SsContext } from './config.ts'
 import { hasOwnName, isNoGame, listNames } from './map.ts'
@@ -21,7 +21,9 @@ const DIGITS: Readonly<Record<string, number>> = { crc: 8, md5: 32, sha1: 40 }
  * Finds the game of a ROM by its file, else by its name. A file that is known to be no game is not searched by name.
  */
 export async function findGameOfRom (rom: Rom, ctx: SsContext): Promise<GameMatch | undefined> {
-  const query = describeFile(rom)
+  const file = findFile(rom)
+  const query = file && describeFile(file, rom)
+  if (file !== undefined) ctx.explain({ by: 'hash', hashes: listHashKinds(contentHashes(file)) })
   const game = query && await findGame(query, ctx)
   if (game !== undefined) return isNoGame(game.fields) ? undefined : { game }
   for (const title of rom.titles) {
@@ -40,14 +42,18 @@ export async function listChoices ({ term, platform }: SearchQuery, ctx: SsConte
     .map(({ candidate: game, score }) => ({ game, score }))
 }
 
-/** Builds the lookup of the file that represents a ROM; undefined when the ROM has none. */
-function describeFile (rom: Rom): RequestOptions['query'] | undefined {
-  const { serial, platform: { slug, ids: [systemId] } } = rom
-  const [file] = rom.files
+/** Returns the file that represents a ROM; undefined if it has none, or the service does not know the platform. */
+function findFile ({ files, platform: { slug, ids } }: Rom): RomFile | undefined {
+  if (ids.length === 0) return undefined
+  const [file] = files
     .filter((one) => one.is_top_level && one.file_size_bytes > 0)
     .filter((one) => KNOWN_EXTENSIONS.get(slug)?.test(one.file_name) ?? true)
     .toSorted((a, b) => b.file_size_bytes - a.file_size_bytes)
-  if (file === undefined || systemId === undefined) return undefined
+  return file
+}
+
+/** Builds the lookup of the file that represents a ROM. */
+function describeFile (file: RomFile, { serial, platform: { ids: [systemId] } }: Rom): RequestOptions['query'] {
   const { name, size } = contentOf(file)
   const isDisc = DISC_EXTENSION.test(name)
   return {
@@ -80,23 +86,23 @@ function toTerm (title: string): string {
 async function findByName (term: string, rom: Rom, ctx: SsContext): Promise<GameMatch | undefined> {
   if (term === '') return undefined
   for (const systemId of rom.platform.ids) {
-    const found = chooseGame(term, await searchGames(term, systemId, ctx), rom)
+    const found = chooseGame(term, await searchGames(term, systemId, ctx), rom, { explain: ctx.explain })
     if (found !== undefined) return found
   }
   const last = lastPart(term)
   const [systemId] = rom.platform.ids
   if (last === term || systemId === undefined) return undefined
-  return chooseGame(last, await searchGames(last, systemId, ctx), rom, { split: true })
+  return chooseGame(last, await searchGames(last, systemId, ctx), rom, { split: true, explain: ctx.explain })
 }
 
 /** Chooses the most similar game. On a tie, games of the platform win over those of its sub-systems, such as hacks. */
 function chooseGame (
-  term: string, games: readonly Game[], { platform }: Rom, { split = false } = {}
+  term: string, games: readonly Game[], { platform }: Rom, options: Pick<BestTitleOptions, 'split' | 'explain'>
 ): GameMatch | undefined {
   const real = games.filter(({ fields }) => !isNoGame(fields))
   const own = real.filter(({ fields }) => platform.ids.includes(systemOf(fields) ?? ''))
   const [best] = [own, real].flatMap((candidates) =>
-    findBestCandidate(term, candidates, ({ fields }) => listNames(fields), { threshold: THRESHOLD, split }) ?? [])
+    findBestCandidate(term, candidates, ({ fields }) => listNames(fields), { ...options, threshold: THRESHOLD }) ?? [])
     .toSorted((a, b) => b.score - a.score)
   return best && { game: best.candidate, score: best.score }
 }

@@ -1,4 +1,4 @@
-import { type ContextOf, Type } from '@svc/plugin-sdk'
+import { type ProviderContextOf, Type } from '@svc/plugin-sdk'
 
 export const ConfigSchema = Type.Object({
   enabled: Type.Boolean({ default: false, env: 'STEAM_API_ENABLED', description: 'Enables lookups at the Steam store' }),
@@ -7,4 +7,4 @@ export const ConfigSchema = Type.Object({
   })
 })
 
-export type SteamContext = ContextOf<typeof ConfigSchema>
+export type SteamContext = ProviderContextOf<typeof ConfigSchema>

@@ -16,7 +16,7 @@ export async function findGame (name: string, platform: string, ctx: SteamContex
   if (term === '') return undefined
   let hits = sortByPlatform(await searchStore(term, ctx), platform)
   for (let tries = 0; tries < TRIES; tries++) {
-    const best = findBestCandidate(term, hits, ({ name }) => [name], { threshold: THRESHOLD })
+    const best = findBestCandidate(term, hits, ({ name }) => [name], { threshold: THRESHOLD, explain: ctx.explain })
     if (best === undefined) return undefined
     const { candidate: hit, score } = best
     const app = await readApp(hit.id, ctx)

@@ -21,7 +21,7 @@ export default defineProvider({
   async identify (rom, ctx) {
     const [title = ''] = rom.titles
     const { games, include } = await searchGames(title, rom.platform.ids, ctx)
-    const found = findBestCandidate(title, games, listTitles, { threshold: 0.75 })
+    const found = findBestCandidate(title, games, listTitles, { threshold: 0.75, explain: ctx.explain })
     const game = found?.candidate
     return game && toMatch(game, await listMedia(game.id, include, ctx), ctx, found.score)
   },

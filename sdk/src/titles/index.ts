@@ -1,4 +1,4 @@
-import { type SearchStep, createShortList } from './lookup-step.ts'
+import { type SearchStep, createShortList } from '../lookup-step.ts'
 
 /** Options of {@link normalizeTitle}. */
 export interface TitleOptions {
