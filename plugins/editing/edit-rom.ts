@@ -10,6 +10,7 @@ import { nameSortKey } from '../library/names.ts'
 import { noteEdit } from '../library/version-rows.ts'
 import { renameRom, toFileName } from '../roms/rename-rom.ts'
 import { type ProviderMatch, type ProviderMatches, idOf, isIdentified } from '../matching/matches.ts'
+import { type MatchExplanation, explainChoice } from '../matching/match-explanation.ts'
 import { toMergeBase } from '../matching/merge-base.ts'
 import { mergeMatches, readPriorities } from '../matching/merge-matches.ts'
 import { type RomForLookup, loadRomForLookup } from '../matching/rom-for-lookup.ts'
@@ -47,6 +48,16 @@ function isWanted (
 ): url is string {
   const wanted = url?.trim() ?? ''
   return wanted !== '' && (wanted !== known || path === null || path === undefined)
+}
+
+/** Explains the matches whose id a person chose. A record that a person wrote changes no id. */
+function explainChoices ({ rom, platform }: RomForLookup, { found, ids }: Said): Map<string, MatchExplanation> {
+  const subject = { name: rom.fs_name_no_tags, platform: platform.slug, at: new Date() }
+  return new Map(ids.flatMap((key) => {
+    const match = found.get(key)
+    const id = match === undefined ? null : idOf(match)
+    return id === null ? [] : [[key, explainChoice(subject, id)] as const]
+  }))
 }
 
 async function publishUpload (path: string, pictures: Pictures): Promise<CoverPaths> {
@@ -156,6 +167,7 @@ export function createEditor (app: FastifyInstance, config: Config) {
       rom_id: rom.rom.id,
       edits: rom.rom.edits,
       matches: said.found,
+      explanations: explainChoices(rom, said),
       dropped: said.dropped,
       merged: { ...merged, is_identified: isIdentified(said.all, providers) },
       edit: { ...edit, ...brought }
@@ -190,6 +202,7 @@ export function createEditor (app: FastifyInstance, config: Config) {
       rom_id: rom.rom.id,
       edits,
       matches: left,
+      explanations: new Map(),
       dropped: [...rom.stored.keys()].filter((key) => !left.has(key)),
       merged: { ...merged, name, name_sort_key: nameSortKey(name), is_identified: isIdentified(left, providers) },
       edit: {

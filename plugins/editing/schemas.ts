@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { NameText, StoredText } from '../../core/typebox.ts'
+import { RomLookupSchema } from '../matching/views.ts'
 import type { RomProviders } from '../roms/providers.ts'
 
 const ID_MAX = 200
@@ -11,6 +12,9 @@ export const RomSourcesSchema = Type.Object({
   locked: Type.Array(Type.String(), {
     description: 'Field locks: what a person set and scans keep; `unlock` of `updateRom` removes them. A provider is named by its ' +
       '`<key>_id`, and by `raw_<key>_metadata` if its record was written by hand'
+  }),
+  lookups: Type.Array(RomLookupSchema, {
+    description: 'How each provider was asked about the ROM, and why it has its match or none'
   })
 }, {
   title: 'RomSources',

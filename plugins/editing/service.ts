@@ -4,6 +4,8 @@ import type { Caller } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
+import { selectExplanations } from '../matching/explanation-rows.ts'
+import { toLookupView } from '../matching/views.ts'
 import { readPriorities } from '../matching/merge-matches.ts'
 import type { EditAnswer, EditCall, UnmatchCall } from './edit-call.ts'
 import { createEditor } from './edit-rom.ts'
@@ -65,7 +67,8 @@ export function createEditing (app: FastifyInstance, config: Config) {
       if (sourced === null) throw notFound(`ROM with ID '${id}' not found`)
       const locked = [...sourced.rom.own_fields, ...sourced.rom.manual_metadata == null ? [] : ['manual_metadata']]
       const priorities = readPriorities(config, app.registry.providers)
-      return { ...listFieldSources(sourced.rom, sourced.founds, priorities), locked }
+      const lookups = (await selectExplanations(app.pg, id)).map(toLookupView)
+      return { ...listFieldSources(sourced.rom, sourced.founds, priorities), locked, lookups }
     },
 
     /**

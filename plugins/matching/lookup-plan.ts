@@ -1,6 +1,7 @@
 import type { ProviderDefinition, ProviderId } from '@svc/plugin-sdk'
 import type { Loaded } from '../../core/loader/registry.ts'
 import { findTaggedId } from '../library/names.ts'
+import type { KnownId } from './match-explanation.ts'
 import type { Question } from './rom-lookup.ts'
 import type { ScanChoice, ScanType } from './scan-types.ts'
 
@@ -26,8 +27,9 @@ export function knowsPlatform (definition: ProviderDefinition, slug: string): bo
   return definition.platforms === undefined || definition.platforms[slug] !== undefined
 }
 
-function tagOf ({ tag, id }: ProviderDefinition, rom: RomToAsk): ProviderId | null {
-  return tag === undefined || id === undefined ? null : findTaggedId(rom.fs_name, tag, id)
+function tagOf ({ tag, id: type }: ProviderDefinition, rom: RomToAsk): KnownId | null {
+  const id = tag === undefined || type === undefined ? null : findTaggedId(rom.fs_name, tag, type)
+  return id === null ? null : { id, from: 'tag' }
 }
 
 function isAsked (type: ScanType, definition: ProviderDefinition, rom: RomToAsk): boolean {
@@ -50,12 +52,13 @@ export function planQuestions (
     if (rom.rewritten.has(key) || !isAsked(type, definition, rom)) return []
     if (rom.held.has(key)) {
       const chosen = rom.stored.get(key) ?? null
-      return chosen === null ? [] : [{ provider: key, knownId: chosen, searches: false }]
+      return chosen === null ? [] : [{ provider: key, knownId: { id: chosen, from: 'person' }, searches: false }]
     }
     if (type === 'update' && !rom.isNew) {
-      const knownId = rom.stored.get(key) ?? null
+      const id = rom.stored.get(key) ?? null
+      const knownId: KnownId | null = id === null ? null : { id, from: 'stored' }
       // A provider without a lookup by id searches again.
-      return [{ provider: key, knownId, searches: knownId === null || definition.getById === undefined }]
+      return [{ provider: key, knownId, searches: id === null || definition.getById === undefined }]
     }
     return [{ provider: key, knownId: tagOf(definition, rom), searches: true }]
   })

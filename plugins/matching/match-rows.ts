@@ -4,6 +4,7 @@ import { toDatabaseJson } from '../../core/database/json.ts'
 import { GAME_FIELDS, GAME_FIELD_NAMES, type GameFieldName, mapGameFields } from '../roms/game-fields.ts'
 import type { ManualMetadata } from '../roms/entities.ts'
 import { type ProviderMatches, idOf } from './matches.ts'
+import type { MatchExplanation } from './match-explanation.ts'
 import type { MergedFields } from './merge-matches.ts'
 
 /** The columns that a merge writes, with their types. */
@@ -70,6 +71,8 @@ export interface MatchWrite {
   /** The ROM's number of edits when the ROM was read. */
   edits: number
   matches: ProviderMatches
+  /** The explanation of each match; without one, the stored one stays. */
+  explanations: ReadonlyMap<string, MatchExplanation>
   /** Providers whose stored match is deleted. */
   dropped: readonly string[]
   merged: MergedFields & { is_identified: boolean }
@@ -94,13 +97,15 @@ export function createMatchStore (pool: pg.Pool) {
             where m.rom_id = d.rom_id and m.provider = d.provider`, [toDatabaseJson(dropped)])
         }
         const matches = writes.flatMap((write) => [...write.matches].map(([provider, match]) => ({
-          rom_id: write.rom_id, provider, provider_id: idOf(match)?.toString() ?? null, match
+          rom_id: write.rom_id, provider, provider_id: idOf(match)?.toString() ?? null, match,
+          explanation: write.explanations.get(provider)
         })))
         if (matches.length > 0) {
-          await client.query(`insert into rom_matches (rom_id, provider, provider_id, match)
-            select * from jsonb_to_recordset($1::jsonb) as m(rom_id int, provider text, provider_id text, match jsonb)
+          await client.query(`insert into rom_matches (rom_id, provider, provider_id, match, explanation)
+            select * from jsonb_to_recordset($1::jsonb) as m(rom_id int, provider text, provider_id text, match jsonb,
+              explanation jsonb)
             on conflict (rom_id, provider) do update set provider_id = excluded.provider_id, match = excluded.match,
-              updated_at = now()`, [toDatabaseJson(matches)])
+              explanation = coalesce(excluded.explanation, rom_matches.explanation), updated_at = now()`, [toDatabaseJson(matches)])
         }
         const merged = writes.map((write) => ({ id: write.rom_id, ...write.merged }))
         await client.query(UPDATE_MERGED, [toDatabaseJson(merged)])

@@ -1,4 +1,4 @@
-import type { Preferences, ProviderDefinition, ProviderId, Rom } from '@svc/plugin-sdk'
+import type { Preferences, ProviderDefinition, Rom } from '@svc/plugin-sdk'
 import type { Logger } from 'pino'
 import { callProvider } from '../../core/loader/call-provider.ts'
 import type { CallScope } from '../../core/loader/call-scope.ts'
@@ -8,6 +8,8 @@ import type { Breaker } from '../circuits/breaker.ts'
 import { ProviderSkippedError } from '../circuits/check-circuit.ts'
 import { checkMatch } from './check-match.ts'
 import { createFailures } from './lookup-failures.ts'
+import { type ExplainedStep, createLookupSteps } from './lookup-steps.ts'
+import { type KnownId, type MatchExplanation, explainLookup, explainNothingToAsk, listKnownIds } from './match-explanation.ts'
 import { type MatchUpdates, type ProviderMatch, type ProviderMatches, type LookupResult, isIdentified } from './matches.ts'
 import { type ProviderQueue, createProviderQueue } from './provider-lookup.ts'
 import { preferRegions } from './sdk-rom.ts'
@@ -16,9 +18,10 @@ import { preferRegions } from './sdk-rom.ts'
 export interface Question {
   provider: string
   /**
-   * An id that is known beforehand: from a file-name tag, or the stored one. Ids from other providers come after it.
+   * An id that is known beforehand: from a file-name tag, a person, or the stored one. Ids from other providers come
+   * after it.
    */
-  knownId: ProviderId | null
+  knownId: KnownId | null
   /** True if the provider may search when the known ids match nothing, or there are none. */
   searches: boolean
 }
@@ -26,13 +29,31 @@ export interface Question {
 /** The scope that calls about ROMs of one library share. */
 export type LibraryScope = Pick<CallScope, 'memo' | 'files'>
 
-interface Subject { rom: Rom, preferences: Preferences, shared: LibraryScope }
+/** A ROM that is looked up. */
+export interface RomForProviders {
+  id: number
+  /** Returns the ROM in the form for a provider. */
+  toSdk: (definition: ProviderDefinition) => Rom
+  questions: readonly Question[]
+  shared: LibraryScope
+}
+
+interface Subject { id: number, rom: Rom, preferences: Preferences, shared: LibraryScope }
 
 /** A lookup at the time of its call, with the matches of other providers by then. */
-interface Call { subject: Subject, question: Question, found: ProviderMatches, ids: readonly ProviderId[] }
+interface Call {
+  subject: Subject
+  question: Question
+  found: ProviderMatches
+  ids: readonly KnownId[]
+  steps: LookupSteps
+}
 
-const linkedIds = (founds: ProviderMatches, key: string): ProviderId[] =>
-  [...founds.values()].flatMap(({ ids }) => ids?.[key] ?? [])
+/** The steps of a lookup. */
+type LookupSteps = ReturnType<typeof createLookupSteps>
+
+/** The result of a lookup with its error, if it failed. */
+interface Lookup { result: LookupResult, problem?: string }
 
 /**
  * Asks all providers about one ROM. Each provider has its own queue for all ROMs, so a slow provider does not delay
@@ -65,37 +86,56 @@ export function createRomLookup (
   }
 
   async function call (
-    { provider }: ProviderQueue, { subject, question, found, ids }: Call
+    { provider }: ProviderQueue, { subject, question, found, ids, steps }: Call
   ): Promise<ProviderMatch | null> {
     const { rom, preferences, shared } = subject
-    const ownScope = { ...scope, ...shared, preferences, found, heedsLimits: true }
+    const logStep = (step: ExplainedStep | null) => {
+      log.debug({ rom_id: subject.id, provider: provider.key, step }, 'lookup step')
+    }
+    const explain = (step: unknown) => { logStep(steps.addChecked(step)) }
+    const ownScope = { ...scope, ...shared, preferences, found, heedsLimits: true, explain }
     const match = await callProvider(provider, ownScope, async (definition, ctx) => {
-      for (const id of ids) {
-        const known = await definition.getById?.(id, rom, ctx)
-        if (known !== undefined) return known
+      for (const known of ids) {
+        logStep(steps.add({ by: 'id', ...known }))
+        const game = await definition.getById?.(known.id, rom, ctx)
+        if (game !== undefined) return game
       }
       return question.searches ? await definition.identify?.(rom, ctx) : undefined
     })
     return match === undefined ? null : checkMatch(match, provider)
   }
 
-  async function ask (
-    queue: ProviderQueue, subject: Subject, question: Question, found: ProviderMatches
-  ): Promise<LookupResult> {
-    const { key, definition } = queue.provider
-    if (isPassedOver(definition, found)) return { kind: 'passed' }
-    const known = [question.knownId, ...linkedIds(found, key)].filter((id) => id !== null)
-    const ids = definition.getById === undefined ? [] : [...new Set(known)]
-    if (ids.length === 0 && !(question.searches && definition.identify !== undefined)) return { kind: 'miss' }
+  async function callInQueue (queue: ProviderQueue, lookup: Call): Promise<Lookup> {
+    const { provider: { key } } = queue
     try {
-      const match = await queue.ask(() => call(queue, { subject, question, found, ids }))
-      return match === null ? { kind: 'miss' } : { kind: 'match', match }
+      const match = await queue.ask(() => call(queue, lookup))
+      return { result: match === null ? { kind: 'miss' } : { kind: 'match', match } }
     } catch (err) {
       scope.signal.throwIfAborted()
       failures.add(key, err)
-      if (!(err instanceof ProviderSkippedError)) log.warn({ err, provider: key, rom: subject.rom.fs_name }, 'provider failed')
-      return { kind: 'failed' }
+      const isSkipped = err instanceof ProviderSkippedError
+      if (!isSkipped) log.warn({ err, provider: key, rom: lookup.subject.rom.fs_name }, 'provider failed')
+      return { result: { kind: 'failed' }, problem: isSkipped ? err.describe() : err instanceof Error ? err.message : String(err) }
     }
+  }
+
+  async function ask (
+    queue: ProviderQueue, subject: Subject, question: Question, found: ProviderMatches
+  ): Promise<{ result: LookupResult, explanation: MatchExplanation }> {
+    const { key, definition } = queue.provider
+    const { rom } = subject
+    const explained = { name: rom.fs_name_no_tags, platform: rom.platform.slug, at: new Date() }
+    if (isPassedOver(definition, found)) {
+      const result = { kind: 'passed' } as const
+      return { result, explanation: explainLookup(explained, result, []) }
+    }
+    const ids = definition.getById === undefined ? [] : listKnownIds(key, question.knownId, found)
+    if (ids.length === 0 && !(question.searches && definition.identify !== undefined)) {
+      return { result: { kind: 'miss' }, explanation: explainNothingToAsk(explained) }
+    }
+    const steps = createLookupSteps()
+    const { result, problem } = await callInQueue(queue, { subject, question, found, ids, steps })
+    return { result, explanation: explainLookup({ ...explained, at: new Date() }, result, steps.list(), problem) }
   }
 
   return {
@@ -105,11 +145,15 @@ export function createRomLookup (
     /** Returns the failures of providers so far, in words. */
     complaints: failures.describe,
 
-    /** Looks up a ROM. Each lookup starts when the lookups that it waits for have finished. */
+    /**
+     * Looks up a ROM. Each lookup starts when the lookups that it waits for have finished.
+     *
+     * @returns the explanation of each lookup, by provider
+     */
     async lookUp (
-      toRom: (definition: ProviderDefinition) => Rom, questions: readonly Question[], findings: MatchUpdates,
-      shared: LibraryScope
-    ): Promise<void> {
+      { id, toSdk, questions, shared }: RomForProviders, findings: MatchUpdates
+    ): Promise<Map<string, MatchExplanation>> {
+      const explanations = new Map<string, MatchExplanation>()
       const asked = new Map(questions.map((question) => [question.provider, question]))
       const runs = new Map<string, Promise<void>>()
       let preferences: Preferences | undefined
@@ -128,12 +172,18 @@ export function createRomLookup (
         const earlier = predecessors.get(key) ?? new Set<string>()
         await Promise.all([...earlier].flatMap((before) => asked.get(before) ?? []).map(run))
         const { definition } = queue.provider
-        const rom = toRom(definition)
+        const rom = toSdk(definition)
         preferences ??= preferencesFor(rom)
-        findings.say(key, await ask(queue, { rom, preferences, shared }, question, findings.before(earlier)))
+        const subject = { id, rom, preferences, shared }
+        const { result, explanation } = await ask(queue, subject, question, findings.before(earlier))
+        const { method, reason } = explanation
+        log.debug({ rom_id: id, provider: key, result: result.kind, method, reason }, 'lookup finished')
+        explanations.set(key, explanation)
+        findings.say(key, result)
       }
 
       await Promise.all(questions.map(run))
+      return explanations
     }
   }
 }

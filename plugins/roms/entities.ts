@@ -248,10 +248,23 @@ export const RomMatch = defineEntity({
     provider_id: columns.text().nullable(),
     /** The whole match from the provider, raw record included. */
     match: p.json<Record<string, unknown>>(),
+    /** The `MatchExplanation` of the lookup; null for a match from before explanations were stored. */
+    explanation: p.json<Record<string, unknown> | null>().nullable(),
     updated_at: columns.updatedAt()
   }
 })
 export type RomMatch = InferEntity<typeof RomMatch>
+
+/** The lookups of a ROM that gave no match. A table of its own, because lists read rows of ROMs and never these. */
+export const RomMisses = defineEntity({
+  name: 'RomMisses',
+  tableName: 'rom_misses',
+  properties: {
+    rom: () => p.oneToOne(Rom).primary().deleteRule('cascade').joinColumn('rom_id'),
+    /** A `MatchExplanation` by the key of each provider. */
+    explanations: p.json<Record<string, unknown>>()
+  }
+})
 
 /**
  * The game that a ROM is, for each provider that knows it. Groups are computed from this table alone. The database

@@ -74,10 +74,11 @@ const APPLY = `with former as (
       locked('url_manual', 'path_manual', 'k.has_artwork'), ...MANUAL_FIELDS.map(manual)].join(', ')}
   from former k where r.id = k.id`
 
-const ADD_MATCHES = `insert into rom_matches (rom_id, provider, provider_id, match)
-  select m.rom_id, m.provider, m.provider_id, m.match from unnest($1::jsonb[]) as l
+const ADD_MATCHES = `insert into rom_matches (rom_id, provider, provider_id, match, explanation)
+  select m.rom_id, m.provider, m.provider_id, m.match, m.explanation from unnest($1::jsonb[]) as l
     cross join lateral jsonb_populate_recordset(null::rom_matches, l -> 'matches') m join roms r on r.id = m.rom_id
-  on conflict (rom_id, provider) do update set provider_id = excluded.provider_id, match = excluded.match, updated_at = now()`
+  on conflict (rom_id, provider) do update set provider_id = excluded.provider_id, match = excluded.match,
+    explanation = excluded.explanation, updated_at = now()`
 
 /** Restores the field locks of returning rows, in the transaction that added the rows. */
 export async function applyLocks (client: pg.ClientBase, former: Iterable<Pick<Former, 'locks'>>): Promise<void> {

@@ -4,6 +4,7 @@ import type { Task } from '../tasks/entities.ts'
 import { type ScanPayload, createScanPayloadSchema } from './schemas.ts'
 import type { ScanType } from '../matching/scan-types.ts'
 import { withApp } from '../../core/cli/app.ts'
+import { explainRom } from './cli/explain-rom.ts'
 import { followScan } from './cli/follow.ts'
 import { type ScanState, type ScanView, createBarView, createJsonView, createLineView } from './cli/progress.ts'
 import { coerceText } from '../../core/config/config.ts'
@@ -19,6 +20,8 @@ export interface ScanOptions {
   api?: string[]
   rom?: number[]
   option?: string[]
+  /** The id or path of a ROM whose lookups are printed in place of a scan. */
+  explain?: string
   json?: boolean
   wait: boolean
 }
@@ -109,5 +112,7 @@ export async function runScan (app: App, options: ScanOptions): Promise<number> 
 
 /** Runs `svc scan`. @returns the exit code */
 export async function scan (features: Features, options: ScanOptions): Promise<number> {
-  return await withApp(features, (await features.loadConfig()).config, (app) => runScan(app, options))
+  const { explain } = options
+  return await withApp(features, (await features.loadConfig()).config, (app) =>
+    explain === undefined ? runScan(app, options) : explainRom(app, explain, { json: options.json === true, write }))
 }

@@ -12,6 +12,7 @@ export function addScanCommands (program: Command, features: Features): void {
     .addOption(platformOption())
     .option('--library <name...>', 'only these libraries, by name or id')
     .option('--api <key...>', 'only these metadata providers')
+    .option('--explain <rom>', 'say why a ROM, by its id or path, is the game that it is, and scan nothing')
     .option('--rom <id>', 'only this ROM; may be repeated', collectIds)
     .option('--option <name=value...>', 'an option of a metadata provider for this scan')
     .addOption(jsonOption())

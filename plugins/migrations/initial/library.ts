@@ -180,10 +180,15 @@ export const library = [
     provider text not null,
     provider_id text,
     match jsonb not null,
+    explanation jsonb,
     updated_at timestamptz(3) not null default now(),
     primary key (rom_id, provider),
     constraint rom_matches_rom_id_foreign foreign key (rom_id) references roms on delete cascade);
   create index rom_matches_provider_provider_id_rom_id_index on rom_matches (provider, provider_id, rom_id)`,
+  `create table rom_misses (
+    rom_id int primary key,
+    explanations jsonb not null,
+    constraint rom_misses_rom_id_foreign foreign key (rom_id) references roms on update cascade on delete cascade)`,
   // Keys with which siblings are found without reading the ROMs or their matches.
   `create table rom_games (
     rom_id int primary key,

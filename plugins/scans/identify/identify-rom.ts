@@ -6,6 +6,7 @@ import type { ScanChoice } from '../../matching/scan-types.ts'
 import type { MatchWrite } from '../../matching/match-rows.ts'
 import type { LoadedRom } from './due-rom.ts'
 import { type ProviderMatches, createMatchUpdates, idOf, isIdentified, withoutLinked } from '../../matching/matches.ts'
+import { type MatchExplanation, explainMatches, listMisses } from '../../matching/match-explanation.ts'
 import { toMergeBase } from '../../matching/merge-base.ts'
 import { type Priorities, mergeMatches } from '../../matching/merge-matches.ts'
 import type { RomLookup, LibraryScope } from '../../matching/rom-lookup.ts'
@@ -22,6 +23,8 @@ export interface IdentifiedRom {
   isIdentified: boolean
   /** The matches of all providers, from which artwork is fetched. */
   matches: ProviderMatches
+  /** The explanations of the lookups without a match. */
+  misses: ReadonlyMap<string, MatchExplanation>
   write: MatchWrite | null
 }
 
@@ -61,14 +64,21 @@ export function createIdentifyRom (services: IdentifyServices) {
     const asked = toAsk(loaded)
     const findings = createMatchUpdates(type, stored, isIdOf, asked.held.union(asked.rewritten))
     const questions = planQuestions(choice, providers, asked)
-    const toRom = toSdkRom(loaded, titles, platform, config)
-    await romLookup.lookUp(toRom, questions, findings, scopeOf(platform.library_id))
+    const explanations = await romLookup.lookUp({
+      id: rom.id, toSdk: toSdkRom(loaded, titles, platform, config), questions, shared: scopeOf(platform.library_id)
+    }, findings)
     progress.add({ failed_lookups: findings.failures })
     const { all, found, dropped } = findings.conclude(selected)
-    const outcome = { rom, isNew, platform, isIdentified: isIdentified(all, providers), matches: all }
+    const misses = listMisses(all, explanations)
+    const outcome = { rom, isNew, platform, isIdentified: isIdentified(all, providers), matches: all, misses }
     if (found.size === 0 && dropped.length === 0 && !isFresh) return { ...outcome, write: null }
     const merged = { ...mergeMatches(all, toMergeBase(rom, isFresh), priorities), is_identified: outcome.isIdentified }
-    return { ...outcome, write: { rom_id: rom.id, edits: rom.edits, matches: found, dropped, merged } }
+    const explained = explainMatches(
+      { name: rom.fs_name_no_tags, platform: platform.slug, at: new Date() }, { all, found }, explanations)
+    return {
+      ...outcome,
+      write: { rom_id: rom.id, edits: rom.edits, matches: found, explanations: explained, dropped, merged }
+    }
   }
 }
 export type IdentifyRom = ReturnType<typeof createIdentifyRom>

@@ -7,13 +7,14 @@ import type { Announcer } from '../progress/announcer.ts'
 import { writeInHalves } from '../database-errors.ts'
 import type { Progress } from '../progress/scan-progress.ts'
 import type { ScanType } from '../../matching/scan-types.ts'
+import type { MissWrite } from '../../matching/explanation-rows.ts'
 import type { MatchStore } from '../../matching/match-rows.ts'
 import type { IdentifiedRom } from './identify-rom.ts'
 
 interface MatchWriterServices {
   type: ScanType
   providers: ReadonlyMap<string, Loaded<ProviderDefinition>>
-  store: MatchStore
+  store: MatchStore & { writeMisses: (misses: readonly MissWrite[]) => Promise<void> }
   artwork: Pick<Artwork, 'fetch'>
   progress: Pick<Progress, 'add' | 'problem'>
   announcer: Announcer
@@ -61,6 +62,12 @@ export function createMatchWriter (services: MatchWriterServices) {
     fetches.add(fetch)
   }
 
+  /** Stores the explanations of lookups without a match. A ROM is complete without them. */
+  async function writeMisses (outcomes: readonly IdentifiedRom[]): Promise<void> {
+    await store.writeMisses(outcomes.map(({ rom, misses }) => ({ rom_id: rom.id, explanations: misses })))
+      .catch((err: unknown) => { if (!signal.aborted) log.warn({ err }, 'lookups without a match were not stored') })
+  }
+
   return {
     async write (outcomes: readonly IdentifiedRom[]): Promise<void> {
       const refused = new Set<IdentifiedRom>()
@@ -73,6 +80,7 @@ export function createMatchWriter (services: MatchWriterServices) {
         refuse(outcome, err)
       })
       const stored = outcomes.filter((outcome) => !refused.has(outcome))
+      await writeMisses(stored)
       progress.add({ identified_roms: stored.filter((outcome) => outcome.isIdentified).length })
       for (const outcome of stored) fetchArtwork(outcome)
       for (const isNew of [true, false]) {

@@ -16,6 +16,7 @@ import { readPriorities } from '../../matching/merge-matches.ts'
 import { createIdentifyRom } from '../identify/identify-rom.ts'
 import type { ScannedPlatform } from '../../matching/sdk-rom.ts'
 import { createTitles } from '../../matching/titles.ts'
+import { writeMisses } from '../../matching/explanation-rows.ts'
 import { createMatchStore } from '../../matching/match-rows.ts'
 import { createRebuild } from '../store/rebuild-roms.ts'
 import { createRomStore } from '../rom-rows.ts'
@@ -78,7 +79,10 @@ export function createScanIdentification (shared: ScanContext, artwork: ScanArtw
     keeping: createMatchWriter({
       type: choice.type, providers, progress, announcer, log, signal,
       artwork: { fetch: (subject) => artwork.fetch(subject).catch(giveUp) },
-      store: { writeMatches: (writes) => matches.writeMatches(writes).catch(giveUp) }
+      store: {
+        writeMatches: (writes) => matches.writeMatches(writes).catch(giveUp),
+        writeMisses: (misses) => writeMisses(app.pg, misses).catch(giveUp)
+      }
     }),
     signal
   })

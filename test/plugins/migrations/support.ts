@@ -19,6 +19,7 @@ const CONTENT: Record<string, readonly string[]> = {
       values (1, 'Ärger (EU).sfc', 'roms/snes', 524288, '2001-02-03 04:05:06.789Z', 'aa', null, '[{"name": "tab\\there"}]', null),
       (3, 'a.flac', 'roms/psx/Disc/soundtrack', 9, '2001-02-03Z', 'dd', 'soundtrack', null, '{"title": "Intro"}'),
       (3, 'b.flac', 'roms/psx/Disc/soundtrack', 9, '2001-02-03Z', 'ee', 'soundtrack', null, null)`,
+    "insert into rom_misses (rom_id, explanations) values (3, '{\"igdb\": {\"reason\": \"no_candidate\"}}')",
     `insert into rom_matches (rom_id, provider, provider_id, match)
       values (1, 'igdb', '1234', '{"name": "Ärger", "rating": 87.25}'), (3, 'ss', '7', '{}'), (3, 'playmatch', null, '{"ids": {}}')`,
     "insert into firmware (platform_id, file_name, file_path, file_size_bytes, is_verified) values (2, 'scph1001.bin', 'bios/psx', 524288, true)",

@@ -1,7 +1,9 @@
-import { CredentialsRefusedError, type Match, RateLimitedError } from '@svc/plugin-sdk'
+import { CredentialsRefusedError, type Match, RateLimitedError, findBestTitle } from '@svc/plugin-sdk'
 import t from 'tap'
 import type { Circuit } from '../../../plugins/circuits/schemas.ts'
 import type { PluginView } from '../../../plugins/plugins/schemas.ts'
+import type { RomSources } from '../../../plugins/editing/schemas.ts'
+import { explainRom } from '../../../plugins/scans/cli/explain-rom.ts'
 import { resetScripts, scriptOf } from '../fixtures/script.ts'
 import { buildScanTest } from './support.ts'
 
@@ -44,6 +46,75 @@ t.test('a name over the limit is cut, and its match counts', async (t) => {
   t.same(reasons(await scan({ platform_fs_slugs: [folder] })), [])
   const rows = await sql("select name, length(name_sort_key) as sort_length from roms where fs_name = 'Long.bin'")
   t.match(rows, [{ name: 'n'.repeat(349), sort_length: 500 }], 'no half of a character is left')
+})
+
+const lookupsOf = async (id: number) =>
+  (await app.inject({ url: `/api/roms/${id}/sources`, headers: admin })).json<RomSources>().lookups
+
+t.test('each match and each miss is stored with the lookup that led to it', async (t) => {
+  await put({ 'roms/snes/Harbor.sfc': 'harbor' })
+  digest.identify = (_rom, ctx) => {
+    ctx.explain({ by: 'hash', hashes: ['md5'] })
+    return { id: 5, ids: { alpha: 9 } }
+  }
+  alpha.getById = (id) => ({ id: Number(id), name: 'Harbor' })
+  beta.identify = (rom, { explain }) => {
+    const titles = ['Harbor II', 'Harbour', 'Farm\0']
+    const best = findBestTitle(rom.fs_name_no_tags, titles, { threshold: 0.75, explain })
+    return best === undefined ? null : { id: 'harbour', score: best.score, name: best.title }
+  }
+  pictures.identify = (rom, { explain }) => {
+    findBestTitle(rom.fs_name_no_tags, ['Barbarian'], { threshold: 0.9, explain })
+    explain({ by: 'hash', hashes: ['tiger' as never] })
+    return null
+  }
+  await scan({ platform_fs_slugs: ['snes'] })
+  const { id } = await rom('snes', 'Harbor.sfc')
+  const lookups = await lookupsOf(id)
+  t.match(lookups, [
+    { provider: 'alpha', provider_id: '9', method: 'link', reason: 'id_known', steps: [{ by: 'id', id: 9, provider: 'digest' }] },
+    {
+      provider: 'beta',
+      provider_id: 'harbour',
+      method: 'search',
+      reason: 'best_candidate',
+      name: 'Harbor',
+      platform: 'snes',
+      steps: [{ by: 'search', threshold: 0.75, count: 3 }]
+    },
+    { provider: 'digest', provider_id: '5', method: 'hash', reason: 'hash_known', steps: [{ by: 'hash', hashes: ['md5'] }] },
+    { provider: 'pictures', provider_id: null, method: null, reason: 'score_too_low', steps: [{ by: 'search', count: 1 }] }
+  ])
+  t.equal(lookups.length, 4)
+  const printed: string[] = []
+  const print = async (wanted: string, json = false) => {
+    printed.length = 0
+    await explainRom(app, wanted, { json, write: (text) => { printed.push(text) } })
+    return printed.join('')
+  }
+  t.match(await print(String(id)), /pictures: no game, because no candidate is similar enough .+\n.+by name ".+": 1 candidate, best 0\.\d\d below 0\.90/)
+  t.equal(await print('roms/snes/Harbor.sfc'), await print(String(id)))
+  t.match(JSON.parse(await print(String(id), true)), { id, lookups: [{ provider: 'alpha' }, {}, {}, {}] })
+  await t.rejects(print('roms/none.bin'), /There is no ROM 'roms\/none\.bin'/)
+})
+
+t.test('a failed lookup is stored with its error, and a later match replaces it', async (t) => {
+  const folder = await platform('Later.bin')
+  alpha.identify = () => { throw new Error('The service is on fire') }
+  await scan({ platform_fs_slugs: [folder], apis: ['alpha'] })
+  const { id } = await rom(folder, 'Later.bin')
+  t.match(await lookupsOf(id), [{ provider: 'alpha', reason: 'failed', problem: 'The service is on fire' }])
+  alpha.identify = () => null
+  await scan({ platform_fs_slugs: [folder], apis: ['alpha'], type: 'unmatched' })
+  t.match(await lookupsOf(id), [{ provider: 'alpha', reason: 'unknown', method: null }])
+  alpha.identify = () => ({ id: 3 })
+  await scan({ platform_fs_slugs: [folder], apis: ['alpha'], type: 'unmatched' })
+  t.match(await lookupsOf(id), [{ provider: 'alpha', provider_id: '3', method: 'provider', reason: 'unexplained' }])
+  await sql('update rom_matches set explanation = null where rom_id = $1', [id])
+  t.match(await lookupsOf(id), [{ provider: 'alpha', provider_id: '3', method: null, reason: 'not_recorded', steps: [] }])
+  const form = { method: 'PUT', url: `/api/roms/${id}`, headers: admin } as const
+  t.equal((await app.inject({ ...form, payload: { alpha_id: '4' } })).statusCode, 200)
+  t.match(await lookupsOf(id), [{ provider_id: '4', method: 'person', steps: [{ by: 'id', id: 4, from: 'person' }] }])
 })
 
 t.test('each field comes from the first provider in its own order that has a value', async (t) => {

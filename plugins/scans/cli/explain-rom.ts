@@ -1,0 +1,45 @@
+import { isAbsolute, relative } from 'node:path'
+import { StartError } from '../../../core/errors.ts'
+import { isInside } from '../../../core/files/safe-path.ts'
+import type { App } from '../../../core/typebox.ts'
+import { type NamedRom, selectExplanations, selectNamedRoms } from '../../matching/explanation-rows.ts'
+import { type RomLookup, toLookupView } from '../../matching/views.ts'
+import { describeLookup, isMatch } from './describe-lookup.ts'
+
+interface ExplainOptions { json: boolean, write: (text: string) => void }
+
+const INTEGER = /^\d{1,9}$/
+
+/** Returns a path relative to its library. */
+async function toLibraryPath (app: App, path: string): Promise<string> {
+  const plain = path.replace(/\/+$/, '')
+  if (!isAbsolute(plain)) return plain.replace(/^(?:\.\/)+/, '')
+  const root = (await app.library.list()).find(({ dir }) => isInside(dir, plain))
+  return root === undefined ? plain : relative(root.dir, plain)
+}
+
+/** Finds ROMs by id or path; several libraries may have one path. @throws StartError if there is none */
+async function findRoms (app: App, wanted: string): Promise<NamedRom[]> {
+  const byId = INTEGER.test(wanted) ? await selectNamedRoms(app.pg, { id: Number(wanted) }) : []
+  if (byId.length > 0) return byId
+  const byPath = await selectNamedRoms(app.pg, { path: await toLibraryPath(app, wanted) })
+  if (byPath.length > 0) return byPath
+  throw new StartError(`There is no ROM '${wanted}'. Give its id, or its path below the library, such as roms/snes/Game.sfc.`,
+    { exitCode: 2 })
+}
+
+function describeRom ({ id, name, path, platform }: NamedRom, lookups: readonly RomLookup[]): string {
+  const head = `${path} (ROM ${id}, ${platform})${name === null ? '' : ` has the name "${name}"`}\n`
+  if (lookups.length === 0) return `${head}  No provider was asked about it yet; run svc scan --rom ${id}.\n`
+  const [matches, misses] = [lookups.filter(isMatch), lookups.filter((lookup) => !isMatch(lookup))]
+  return [head, ...[...matches, ...misses].map(describeLookup)].join('')
+}
+
+/** Prints how each provider was asked about a ROM, and why it has its match or none. @returns the exit code */
+export async function explainRom (app: App, wanted: string, { json, write }: ExplainOptions): Promise<number> {
+  for (const rom of await findRoms(app, wanted)) {
+    const lookups = (await selectExplanations(app.pg, rom.id)).map(toLookupView)
+    write(json ? `${JSON.stringify({ ...rom, lookups })}\n` : describeRom(rom, lookups))
+  }
+  return 0
+}
