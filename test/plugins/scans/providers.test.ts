@@ -1,4 +1,5 @@
-import { CredentialsRefusedError, type Match, RateLimitedError, findBestTitle } from '@svc/plugin-sdk'
+import { CredentialsRefusedError, type Match, RateLimitedError } from '@svc/plugin-sdk'
+import { findBestTitle } from '@svc/plugin-sdk/titles'
 import t from 'tap'
 import type { Circuit } from '../../../plugins/circuits/schemas.ts'
 import type { PluginView } from '../../../plugins/plugins/schemas.ts'
