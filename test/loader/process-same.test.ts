@@ -68,7 +68,8 @@ async function useProvider ({ app, registry, scopeOf }: Whole) {
     covers: await ask(({ searchCovers }, ctx) => searchCovers('harbor', ctx)),
     suggested: await ask(({ suggest }, ctx) => suggest(rom, { igdb: 4 }, ctx)),
     fetched: await ask(({ media: { fetch } }, ctx) => fetch(media, ctx)),
-    accepted: await ask(({ media: { accept } }, ctx) => accept(media, { ...file, pixels: new Uint8Array([1, 9]) }, ctx)),
+    accepted: await ask(({ media: { accept } }, ctx) =>
+      accept(media, { ...file, pixels: new Uint8Array([1, 9]) }, ctx)),
     refused: await ask(({ media: { accept } }, ctx) => accept(media, file, ctx)),
     progress: await ask(({ progress: { read } }, ctx) => read({ whole_username: 'tess' }, [{ id: 1 }] as never, ctx)),
     first: await ask(({ progress: { read } }, ctx) => read({ whole_username: 'tess' }, undefined, ctx)),

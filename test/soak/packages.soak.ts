@@ -72,7 +72,11 @@ t.test('in an empty project', async (t) => {
   const names = plugins.map(({ manifest }) => manifest.name)
   writeFileSync(join(project, 'index.ts'), [
     "import { Type, defineProvider } from '@svc/plugin-sdk'",
+    "import { readText } from '@svc/plugin-sdk/readers'",
+    "import { describeProduction } from '@svc/plugin-sdk/scene'",
     "import { createRom, testProvider } from '@svc/plugin-sdk/testing'",
+    "import { lastPart } from '@svc/plugin-sdk/titles'",
+    "import { parseXml } from '@svc/plugin-sdk/xml'",
     ...names.map((name, index) => `import plugin${index} from '${name}'`),
     `export const plugins: { definition: { key: string } }[] = [${names.map((_name, index) => `plugin${index}`).join(', ')}]`,
     'export default defineProvider({',
@@ -80,6 +84,8 @@ t.test('in an empty project', async (t) => {
     '  identify: async (rom, { config }) => config.apiKey === rom.fs_name ? { id: 1, name: createRom().fs_name } : undefined',
     '})',
     'export const suite: typeof testProvider = testProvider',
+    "export const text: string = lastPart(readText({ a: 'A: B' }, 'a') ?? '') + parseXml('<a/>')[0]?.name",
+    'export const line: string = describeProduction({ types: [], companies: [], pages: [text] })',
     'export const wrong = defineProvider({',
     "  key: 'demo', name: 'Demo', id: 'integer',",
     '  // @ts-expect-error an id is a number here',
@@ -94,6 +100,16 @@ t.test('in an empty project', async (t) => {
       t.equal(code, 0, output)
     })
   }
+
+  await t.test('every entry point of the SDK loads without its sources', async (t) => {
+    const { exports } = packages.find(({ folder }) => folder === 'sdk')?.manifest ?? { exports: {} }
+    const entries = Object.keys(exports).filter((entry) => !entry.endsWith('.json')).map((entry) => entry.replace('.', '@svc/plugin-sdk'))
+    t.ok(entries.length > 1)
+    for (const entry of entries) {
+      const code = `const names = Object.keys(await import('${entry}')); if (names.length === 0) process.exit(1)`
+      t.match(await start(process.execPath, ['--input-type=module', '--eval', code], { cwd: project, env }).ended, { code: 0 }, entry)
+    }
+  })
 
   await t.test('the compiled code passes the tests of the sources', async (t) => {
     for (const tool of TEST_TOOLS) {
