@@ -2,11 +2,13 @@ import { type Static, Type } from '@sinclair/typebox'
 
 /** The kinds of hash by which a provider looks a file up. `ra` is the hash of RetroAchievements. */
 export const HASH_KINDS = ['crc', 'md5', 'sha1', 'ra'] as const
+/** One of {@link HASH_KINDS}. */
 export type HashKind = typeof HASH_KINDS[number]
 
 /** Maximum number of candidates in one step. */
 const CANDIDATES_MAX = 10
 
+/** The schema of a {@link LookupCandidate}. */
 export const LookupCandidateSchema = Type.Object({
   name: Type.String({ description: 'The title that was compared' }),
   score: Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()], {
@@ -16,11 +18,13 @@ export const LookupCandidateSchema = Type.Object({
 /** A game that a search returned, with the similarity of its title. */
 export type LookupCandidate = Static<typeof LookupCandidateSchema>
 
+/** The schema of a lookup by hash. */
 export const HashStepSchema = Type.Object({
   by: Type.Literal('hash'),
   hashes: Type.Array(Type.Union(HASH_KINDS.map((kind) => Type.Literal(kind))), { description: 'The kinds that were sent' })
 }, { title: 'HashStep' })
 
+/** The schema of a {@link SearchStep}. */
 export const SearchStepSchema = Type.Object({
   by: Type.Literal('search'),
   term: Type.String({ description: 'The title that candidates were compared with' }),
@@ -31,11 +35,13 @@ export const SearchStepSchema = Type.Object({
 /** A search by name, with the candidates that were compared. */
 export type SearchStep = Static<typeof SearchStepSchema>
 
+/** The schema of a lookup in a file that lists games. */
 export const SidecarStepSchema = Type.Object({
   by: Type.Literal('sidecar'),
   path: Type.String({ description: 'A file beside the ROMs that lists games, such as gamelist.xml' })
 }, { title: 'SidecarStep' })
 
+/** The schema of a {@link LookupStep}. */
 export const LookupStepSchema = Type.Union([HashStepSchema, SearchStepSchema, SidecarStepSchema])
 /** One step of a lookup, which a provider passes to `ctx.explain`. The last step gave the match, if there is one. */
 export type LookupStep = Static<typeof LookupStepSchema>

@@ -10,22 +10,12 @@ import { ENTRY_SOURCES, listUndocumented, readReport, renderSurface } from './su
 const SURFACE: Readonly<Record<string, { values: readonly string[], types: readonly string[] }>> = {
   '@svc/plugin-sdk': {
     values: [
-      'CredentialsRefusedError', 'DeliveryRefusedError', 'GameFieldsSchema', 'HttpStatusError',
-      'InvalidSettingsError', 'MEDIA_KINDS', 'ManifestSchema', 'MatchSchema', 'MediaSchema', 'PLATFORMS',
-      'PLAY_STATUSES', 'RateLimitedError', 'SDK_VERSION', 'ServiceDownError', 'Type', 'contentHashes',
-      'defineChannel', 'defineExporter', 'defineProvider', 'languageName', 'listPlatformIds', 'minimumAge',
-      'platformIds', 'regionCode', 'regionName', 'strictestAge'
-    ],
-    types: [
-      'Allowance', 'ArchiveMember', 'Cache', 'Channel', 'ChannelDefinition', 'Context', 'ContextOf', 'CoverChoice',
-      'CoverGroup', 'ExportGame', 'ExportPlatform', 'ExportResult', 'Exporter', 'ExporterDefinition', 'FetchedMedia',
-      'FileEntry', 'Files', 'GameFields', 'GameProgress', 'Hashes', 'HttpClient', 'HttpResponse',
-      'Index', 'IndexEntry', 'Limits', 'LinkMatch', 'LinkedIds', 'Logger', 'Manifest', 'Match', 'Media', 'MediaKind',
-      'NotificationLevel', 'OutgoingNotification', 'ParsedUrl', 'PlatformEntry', 'PlatformFacts', 'PlatformRecord',
-      'PlayStatus', 'Plugin', 'PluginDefinition', 'PluginKind', 'Preferences', 'Provider', 'ProviderContext',
-      'ProviderContextOf', 'ProviderDefinition', 'ProviderId', 'ProviderIdType', 'ProviderIndex', 'ProviderKind',
-      'ProviderMedia', 'ProviderOrder', 'ProviderProgress', 'Rate',
-      'RequestOptions', 'Rom', 'RomFile', 'RomPlatform', 'SearchQuery', 'Static', 'TitleTable', 'ZipMember'
+      'CredentialsRefusedError', 'DeliveryRefusedError', 'GameFieldsSchema', 'HASH_KINDS', 'HashStepSchema',
+      'HttpStatusError', 'InvalidSettingsError', 'LookupCandidateSchema', 'LookupStepSchema', 'MEDIA_KINDS',
+      'ManifestSchema', 'MatchSchema', 'MediaSchema', 'PLATFORMS', 'PLAY_STATUSES', 'RateLimitedError',
+      'SDK_VERSION', 'SearchStepSchema', 'ServiceDownError', 'SidecarStepSchema', 'Type', 'contentHashes',
+      'defineChannel', 'defineExporter', 'defineProvider', 'languageName', 'listHashKinds', 'listPlatformIds',
+      'minimumAge', 'platformIds', 'regionCode', 'regionName', 'strictestAge'
     ]
   },
   '@svc/plugin-sdk/readers': {
@@ -35,7 +25,7 @@ const SURFACE: Readonly<Record<string, { values: readonly string[], types: reado
       'toFieldsList', 'toPlainText', 'unique', 'withoutEmpty', 'youtubeVideoId'
     ],
     types: [
-      'Fields', 'PartialDate'
+      'Fields', 'HashKind', 'LookupCandidate', 'LookupStep', 'PartialDate', 'SearchStep'
     ]
   },
   '@svc/plugin-sdk/scene': {
