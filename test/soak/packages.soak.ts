@@ -148,7 +148,7 @@ t.test('a server without plugins of its own', async (t) => {
     response.setHeader('content-type', 'application/json').end('{"games":[{"id":7,"title":"Chrono Harbor"}]}')
   })
   const svc = (...args: string[]) => start(process.execPath, [join(server, 'core', 'svc.js'), ...args], {
-    cwd: place, env: { ...env, ...ADMIN, ...settings(data), SVC_LIBRARY_DIR: library, MINIMAL_API_URL: `${service.url}/api` }
+    cwd: place, env: { ...env, ...ADMIN, ...settings(data), SVC_LIBRARY_DIR: library, MINIMAL_API_URL: `${service.url}/api`, MINIMAL_API_KEY: 'not-a-real-key' }
   })
   const names = plugins.map(({ manifest }) => manifest.name).sort()
 
