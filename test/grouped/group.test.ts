@@ -8,7 +8,7 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { SERVER_DIR } from '../../core/server-dir.ts'
 import { createTestDatabase } from '../support.ts'
-import { FILES_MAX, listTestFiles, orderFiles, programOf, takeFiles, takerOf } from './write-groups.ts'
+import { EARLY, FILES_MAX, listTestFiles, orderFiles, programOf, takeFiles, takerOf } from './write-groups.ts'
 
 const IMPORT = "import t from 'tap'"
 const HANGS = 'a test that does not end'
@@ -16,7 +16,7 @@ const PASSES = `${IMPORT}\nt.test('is right', async (t) => { t.ok(true) })`
 const ENVIRONMENT = pathToFileURL(join(SERVER_DIR, 'core', 'config', 'environment.ts')).href
 /** The timeout of a file, generous for a busy machine. */
 const TIMEOUT_S = 60
-const SHORT_TIMEOUT_S = 8
+const SHORT_TIMEOUT_S = 4
 
 interface Ended { code: number | null, output: string }
 
@@ -49,7 +49,7 @@ t.test('a failing file is named, and the files after it run', async (t) => {
     'an assertion': `${IMPORT}\nt.test('is wrong', async (t) => { t.equal(1, 2) })`,
     'an error while it is read': "throw new Error('broken')",
     'a teardown that fails': `${PASSES}\nt.teardown(() => { throw new Error('broken') })`,
-    [HANGS]: `${IMPORT}\nt.test('hangs', () => new Promise((resolve) => setTimeout(resolve, ${2 * SHORT_TIMEOUT_S}_000)))`
+    [HANGS]: `${IMPORT}\nt.test('hangs', () => new Promise((resolve) => setTimeout(resolve, ${SHORT_TIMEOUT_S + 1}_000)))`
   }
   for (const [what, content] of Object.entries(failing)) {
     await t.test(what, async (t) => {
@@ -111,6 +111,11 @@ t.test('each file is run by one process, and each process runs a bounded number'
   const rest = [...second, ...Array.from({ length: more }, () => [...takeFiles(queue, join(folder, 'c.mjs'))]).flat()]
   t.equal(rest.length, files.length - 1 - FILES_MAX)
   t.equal(new Set(rest).size, rest.length)
+})
+
+t.test('files that start early exist', async (t) => {
+  const files = listTestFiles()
+  for (const start of EARLY) t.ok(files.some((file) => file.startsWith(start)), start)
 })
 
 t.test('a process without a file left does not fail', async (t) => {

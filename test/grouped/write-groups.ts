@@ -10,7 +10,10 @@ export const FILES_MAX = 24
  * Files to start early. Some wait for other processes or for time, so other work can run beside them. Others take long
  * for their size and must not start last.
  */
-const EARLY = ['test/e2e/', 'test/core/', 'test/loader/', 'test/plugins/watcher', 'test/plugins/scan-gateway', 'test/plugins/sync-hist']
+export const EARLY = [
+  'test/e2e/', 'test/core/', 'test/grouped/', 'test/loader/', 'test/plugins/assets/history', 'test/plugins/scans/gateway',
+  'test/plugins/server-sync/', 'test/plugins/sync/histories', 'test/plugins/watcher/'
+]
 const GROUPS = join(SERVER_DIR, '.tap', 'groups')
 const RUNNER = pathToFileURL(join(SERVER_DIR, 'test', 'grouped', 'group.ts')).href
 
