@@ -11,11 +11,25 @@ const SURFACE: Readonly<Record<string, { values: readonly string[], types: reado
   '@svc/plugin-sdk': {
     values: [
       'CredentialsRefusedError', 'DeliveryRefusedError', 'GameFieldsSchema', 'HASH_KINDS', 'HashStepSchema',
-      'HttpStatusError', 'InvalidSettingsError', 'LookupCandidateSchema', 'LookupStepSchema', 'MEDIA_KINDS',
-      'ManifestSchema', 'MatchSchema', 'MediaSchema', 'PLATFORMS', 'PLAY_STATUSES', 'RateLimitedError',
-      'SDK_VERSION', 'SearchStepSchema', 'ServiceDownError', 'SidecarStepSchema', 'Type', 'contentHashes',
-      'defineChannel', 'defineExporter', 'defineProvider', 'languageName', 'listHashKinds', 'listPlatformIds',
-      'minimumAge', 'platformIds', 'regionCode', 'regionName', 'strictestAge'
+      'HttpStatusError',
+      'InvalidSettingsError', 'LookupCandidateSchema', 'LookupStepSchema', 'MEDIA_KINDS', 'ManifestSchema', 'MatchSchema',
+      'MediaSchema', 'PLATFORMS',
+      'PLAY_STATUSES', 'RateLimitedError', 'SDK_VERSION', 'SearchStepSchema', 'ServiceDownError', 'SidecarStepSchema',
+      'Type', 'contentHashes',
+      'defineChannel', 'defineExporter', 'defineProvider', 'languageName', 'listHashKinds', 'listPlatformIds', 'minimumAge',
+      'platformIds', 'regionCode', 'regionName', 'strictestAge'
+    ],
+    types: [
+      'Allowance', 'ArchiveMember', 'Cache', 'Channel', 'ChannelDefinition', 'Context', 'ContextOf', 'CoverChoice',
+      'CoverGroup', 'ExportGame', 'ExportPlatform', 'ExportResult', 'Exporter', 'ExporterDefinition', 'FetchedMedia',
+      'FileEntry', 'Files', 'GameFields', 'GameProgress', 'HashKind', 'Hashes', 'HttpClient', 'HttpResponse',
+      'Index', 'IndexEntry', 'Limits', 'LinkMatch', 'LinkedIds', 'Logger', 'LookupCandidate', 'LookupStep', 'Manifest', 'Match',
+      'Media', 'MediaKind',
+      'NotificationLevel', 'OutgoingNotification', 'ParsedUrl', 'PlatformEntry', 'PlatformFacts', 'PlatformRecord',
+      'PlayStatus', 'Plugin', 'PluginDefinition', 'PluginKind', 'Preferences', 'Provider', 'ProviderContext',
+      'ProviderContextOf', 'ProviderDefinition', 'ProviderId', 'ProviderIdType', 'ProviderIndex', 'ProviderKind',
+      'ProviderMedia', 'ProviderOrder', 'ProviderProgress', 'Rate',
+      'RequestOptions', 'Rom', 'RomFile', 'RomPlatform', 'SearchQuery', 'SearchStep', 'Static', 'TitleTable', 'ZipMember'
     ]
   },
   '@svc/plugin-sdk/readers': {
@@ -25,7 +39,7 @@ const SURFACE: Readonly<Record<string, { values: readonly string[], types: reado
       'toFieldsList', 'toPlainText', 'unique', 'withoutEmpty', 'youtubeVideoId'
     ],
     types: [
-      'Fields', 'HashKind', 'LookupCandidate', 'LookupStep', 'PartialDate', 'SearchStep'
+      'Fields', 'PartialDate'
     ]
   },
   '@svc/plugin-sdk/scene': {
