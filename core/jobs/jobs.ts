@@ -96,8 +96,8 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
   }
 
   /**
-   * Runs a job for its request. An unexpected failure is logged and replaced by a neutral one, because its text, which the
-   * request gets, may hold paths or statements.
+   * Runs a job for its request. An unexpected failure is logged and replaced by a neutral one, because the request gets
+   * its text, which may hold paths or statements.
    */
   async function runJob (
     name: string, queue: QueueDefinition<never>, { id, data, signal }: Running
