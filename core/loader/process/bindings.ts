@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
 
 /** With it Node hands its native parts to JavaScript; the entry strips them before the plugin loads. */
 export const EXPOSE_INTERNALS = '--expose-internals'
@@ -24,6 +25,8 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
   modules: ['enableCompileCache'],
   os: ['setPriority'],
   process_methods: ['_debugEnd', '_debugProcess', '_getActiveHandles', '_getActiveRequests', '_kill', 'chdir', 'dlopen', 'execve', 'loadEnvFile'],
+  // Tracing writes a file into the working directory.
+  trace_events: ['CategorySet'],
   v8: ['setFlagsFromString', 'setHeapSnapshotNearHeapLimit']
 }
 
@@ -66,6 +69,35 @@ function refuseCopies (messaging: Record<string, unknown>): void {
   Reflect.apply(set as (create: () => never) => void, undefined, [() => { throw new Error("A plugin cannot copy objects of Node's own classes; copy what they hold") }])
 }
 
+const READABLE_FLAG = '--allow-fs-read='
+/** The error code of a missing file, as the loaders expect it. */
+const MISSING = -2
+
+/** Returns the folders above the readable paths, in which the loaders look for packages. */
+function listFoldersAbove (flags: readonly string[]): Readonly<Record<string, true>> {
+  const folders = Object.create(null) as Record<string, true>
+  for (const flag of flags) {
+    if (!flag.startsWith(READABLE_FLAG)) continue
+    let folder = dirname(flag.slice(READABLE_FLAG.length))
+    for (; folders[folder] !== true; folder = dirname(folder)) folders[folder] = true
+  }
+  return Object.freeze(folders)
+}
+
+/**
+ * Hides all files that the plugin may not read from the loaders, because the permission model does not.
+ * `require.resolve` would tell whether any file of the machine exists.
+ */
+function hideFiles (fs: Record<string, unknown>): void {
+  const { internalModuleStat: stat } = fs
+  const { permission, execArgv } = process
+  if (!isFunction(stat)) throw new Error('Files of others cannot be hidden from plugins by this Node')
+  const above = listFoldersAbove(execArgv)
+  const has = permission.has.bind(permission)
+  fs.internalModuleStat = (path: string) =>
+    above[path] === true || has('fs.read', path) ? (stat as (path: string) => number)(path) : MISSING
+}
+
 /**
  * Takes from Node's native parts what a plugin must not reach, so that one that gets hold of Node's internal modules
  * has gained nothing.
@@ -81,4 +113,5 @@ export function stripBindings (): void {
     const binding = find(bindings, name)
     for (const one of functions) if (binding !== null) remove(binding, one)
   }
+  hideFiles(bindings('fs'))
 }

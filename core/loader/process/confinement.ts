@@ -7,6 +7,8 @@ import { stripBindings } from './bindings.ts'
 const WEBASSEMBLY_REFUSED = ['compileStreaming', 'instantiateStreaming']
 /** These members of crypto can load a library of the system. */
 const CRYPTO_REFUSED = ['setEngine', 'setFips']
+/** The channel to the server needs these; others change settings of the engine, with which it writes files. */
+const V8_KEPT = ['deserialize', 'serialize']
 const KEPT_METHODS_OF_PIPE = new Set(['constructor'])
 
 /** The hooks use nothing that the plugin could replace, such as methods of strings. */
@@ -63,6 +65,21 @@ function stripSocket (channel: Socket): void {
   remove(Object.getPrototypeOf(channel) as object, ['connect'], 'Socket')
 }
 
+/**
+ * Locks what Node's own code uses of lists and promises. Its chain of hooks is a list that grows by appending: a setter
+ * for an index could take each of the hooks that refuse modules, and a getter could put another function in its place.
+ * Its loader awaits promises: another `then` could exchange the results.
+ */
+function lockIntrinsics (): void {
+  Object.preventExtensions(Array.prototype)
+  const locked: [object, PropertyKey][] = [
+    [Array.prototype, 'constructor'], [Array.prototype, Symbol.iterator], [Object.getPrototypeOf([][Symbol.iterator]()) as object, 'next'],
+    [Promise.prototype, 'constructor'], [Promise.prototype, 'then']
+  ]
+  for (const [object, key] of locked) Object.defineProperty(object, key, { configurable: false, writable: false })
+  for (const type of [Array, Promise]) Object.defineProperty(type, Symbol.species, { configurable: false })
+}
+
 /** Sets an inert agent, because Node's HTTP client otherwise creates one that opens connections. */
 function refuseAgent (): void {
   for (const version of [1, 2, 3]) {
@@ -83,6 +100,7 @@ export function confine (channel: Socket): void {
     if (members !== null) keepOnly(members, builtin(name), name)
   }
   remove(builtin('crypto'), CRYPTO_REFUSED, 'crypto')
+  keepOnly(V8_KEPT, builtin('v8'), 'v8')
   remove(Reflect.get(globalThis, 'WebAssembly') as object, WEBASSEMBLY_REFUSED, 'WebAssembly')
   stripSocket(channel)
   refuseAgent()
@@ -92,5 +110,6 @@ export function confine (channel: Socket): void {
   keepOnly(GLOBALS, globalThis, 'globalThis')
   // Node's own code sets properties of objects that a setter here would be handed.
   Object.seal(Object.prototype)
+  lockIntrinsics()
   syncBuiltinESMExports()
 }
