@@ -22,6 +22,8 @@ interface Learnt { pace: RateLimit | null, allowances: Record<string, Allowance>
 
 /** An allowance changes with every response, so writes are delayed. A spent one is written at once. */
 const WRITE_DELAY_MS = 1_000
+/** More allowances than any service has. */
+const ALLOWANCES_MAX = 32
 /** The latest time that a Date can hold. */
 const LATEST_MS = 8.64e15
 
@@ -63,6 +65,9 @@ export function createLearntLimits (
       if (problem !== undefined) {
         throw new TypeError(`The allowance has the ${problem.path.slice(1)} ${JSON.stringify(problem.value)}: ` +
           `${problem.message.toLowerCase()}; resetsAt is in milliseconds since 1970`)
+      }
+      if (byName.size >= ALLOWANCES_MAX && !byName.has(allowance.name)) {
+        throw new TypeError(`The allowance '${allowance.name}' is one too many: ${ALLOWANCES_MAX} are stored; use the same names each time`)
       }
       byName.set(allowance.name, allowance)
       change(allowance.remaining <= 0)

@@ -1,18 +1,22 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { mock } from 'node:test'
 import { promisify } from 'node:util'
 import { ServiceDownError } from '@svc/plugin-sdk'
 import t from 'tap'
 import { GLOBALS, MODULES, PROCESS } from '../../core/loader/process/allowed.ts'
 import { EXPOSE_INTERNALS } from '../../core/loader/process/bindings.ts'
 import { listReadable } from '../../core/loader/process/folders.ts'
+import { createMessageLimits } from '../../core/loader/process/message-limits.ts'
 import { canConfine } from '../../core/loader/process/node-level.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
+import { startServer } from '../core/http/server.ts'
+import { createMemoryServices } from './memory-services.ts'
 import { startTroublemaker } from './troublemaker.ts'
 
 /** Modules of Node that plugins must not import. Add each new module of Node here or to `MODULES`. */
@@ -74,6 +78,30 @@ t.test('a plugin cannot replace the hooks that refuse modules', async (t) => {
   t.equal(await run("const { Module } = require('module'); return [Module.registerHooks, Module.register, " +
     'Module.prototype.constructor.registerHooks].join()'), ',,')
   await t.rejects(run("const { registerHooks } = await import('node:module'); registerHooks({})"))
+})
+
+t.test('a plugin cannot take the hooks out of the chain that Node builds of them', async (t) => {
+  const caught = `const evil = (name) => () => ({ url: 'node:' + name, format: 'builtin', shortCircuit: true, source: null, filename: name })
+    const isChain = (list) => list.length === 2 && typeof list[0] === 'function' && list[0].name === 'nextStep'
+    const load = (name) => {
+      Object.defineProperty(Array.prototype, 1, {
+        configurable: true,
+        get () { return isChain(this) ? evil(name) : undefined },
+        set (value) {
+          if (typeof value === 'function' && value.name === 'nextStep') return
+          Object.defineProperty(this, 1, { value, writable: true, enumerable: true, configurable: true })
+        }
+      })
+      try { return require('./any') } finally { delete Array.prototype[1] }
+    }
+    `
+  for (const name of ['net', 'v8', 'vm', 'internal/test/binding']) {
+    await t.rejects(run(`${caught} return Object.keys(load('${name}')).join()`), /not extensible/, name)
+  }
+  await t.rejects(run('Array.prototype.constructor = class extends Array {}'), /read only/)
+  await t.rejects(run('Promise.prototype.then = () => {}'), /read only/)
+  await t.rejects(run('Promise.prototype.constructor = class extends Promise {}'), /read only/)
+  t.equal(await run("return [class extends Array {}.from([1]).length, [1].concat([2]).length, await Promise.resolve('x').then((x) => x)].join()"), '1,2,x')
 })
 
 t.test('process has no signals, debugger, native code, descriptors or users', async (t) => {
@@ -154,11 +182,13 @@ t.test('Node\'s native parts have nothing left that connects, signals or writes'
     const left = ['connect', 'listen', 'bind', 'open'].map((name) => typeof TCP.prototype[name])
     const { _kill, _debugProcess } = internalBinding('process_methods')
     const { fchmod, futimes } = internalBinding('fs')
+    const v8 = internalBinding('v8')
+    const { CategorySet } = internalBinding('trace_events')
     process.stdout.write([...left, typeof ChannelWrap.prototype.queryA, typeof internalBinding('udp_wrap').UDP, typeof _kill,
-      typeof _debugProcess, typeof fchmod, typeof futimes].join())`
-  const { stdout } = await promisify(execFile)(process.execPath, [EXPOSE_INTERNALS, '--disable-warning=ExperimentalWarning',
+      typeof _debugProcess, typeof fchmod, typeof futimes, typeof v8.setFlagsFromString, typeof CategorySet].join())`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--permission', '--allow-fs-read=*', EXPOSE_INTERNALS, '--disable-warning=ExperimentalWarning',
     '--input-type=module', '--eval', code])
-  t.equal(stdout, Array.from({ length: 10 }, () => 'undefined').join())
+  t.equal(stdout, Array.from({ length: 12 }, () => 'undefined').join())
 })
 
 t.test('no file is written or read outside by a gap of the permission model', async (t) => {
@@ -188,6 +218,21 @@ t.test('no file is written or read outside by a gap of the permission model', as
   t.equal(readFileSync(secret, 'utf8'), 'secret')
 })
 
+t.test('the loaders do not tell whether a file of others exists', async (t) => {
+  const { dataDir } = plugin
+  const secret = join(dataDir, 'secret.key')
+  const WAYS = ['require.resolve(P)', "require('module')._stat(P)", "require('module')._findPath(P, [''], false)",
+    "require('module').findPackageJSON('file://' + P)", "require('module').createRequire('/').resolve(P)", 'await import(P)']
+  for (const path of [secret, '/etc/passwd', '/etc']) {
+    writeFileSync(secret, 'secret')
+    for (const way of WAYS) {
+      const ask = async (P: string) => await run(`const P = '${P}'; return ${way}`).catch((err: unknown) => String(err).replaceAll(P, ''))
+      t.equal(await ask(path), await ask(`${path}-missing`), `${way} of ${path}`)
+    }
+  }
+  t.match(await run("return require.resolve('@svc/plugin-sdk')"), /sdk/)
+})
+
 t.test('a dependency is readable only where npm installs it', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-readable-'))
   t.teardown(() => { rmSync(dataDir, { recursive: true }) })
@@ -213,7 +258,7 @@ t.test('a dependency is readable only where npm installs it', async (t) => {
     [join(modules, '@scope', 'beside'), join(modules, 'beside'), folder, join(folder, 'node_modules', 'own')].sort())
   const others = readable.filter((path) => !path.startsWith(dataDir))
   t.same(others.filter((path) => !path.startsWith(join(SERVER_DIR, 'node_modules') + sep) && !path.startsWith(join(SERVER_DIR, 'sdk'))),
-    ['core/loader/process', 'core/loader/memo.ts', 'core/http/mask.ts', 'core/http/response.ts', 'package.json'].map((path) => join(SERVER_DIR, path)))
+    ['core/loader/process', 'core/loader/masked-log.ts', 'core/loader/memo.ts', 'core/http/mask.ts', 'core/http/response.ts', 'package.json'].map((path) => join(SERVER_DIR, path)))
 })
 
 t.test('an invalid message ends the plugin and nothing else', async (t) => {
@@ -230,7 +275,7 @@ t.test('an invalid message ends the plugin and nothing else', async (t) => {
     t.match(changes.at(-1), reason)
     await untilBack()
   }
-  await t.rejects(run("ctx.log.info({}, 'x'.repeat(40 * 1024 * 1024)); await new Promise(() => {})"), { message: /32 MiB are allowed/ })
+  await t.rejects(run("await ctx.cache.set('key', 'x'.repeat(40 * 1024 * 1024))"), { message: /32 MiB are allowed/ })
   await untilBack()
   t.equal(await tell('answer here'), 'here')
 })
@@ -247,7 +292,7 @@ t.test('a list that claims more entries than its message has bytes ends the plug
     new process.stdout.constructor(3).write(Buffer.concat([header, body]))
     await new Promise(() => {})`
   await t.rejects(run(sparse), ServiceDownError)
-  t.match(changes.at(-1), /a list of 4294967295 entries/)
+  t.match(changes.at(-1), /more than 100000 entries in/)
   await untilBack()
 })
 
@@ -269,6 +314,60 @@ t.test('a plugin asks for a bounded number of things at once', async (t) => {
     'return asked.filter(({ reason }) => /More than 1000 calls at once/.test(reason)).length > 0'
   t.equal(await run(many), 'true')
   t.equal(await plugin.tell('answer there'), 'there')
+})
+
+t.test('a value that stands for more entries than its message has bytes ends the plugin', async (t) => {
+  const { untilBack, changes } = plugin
+  const many = 'let many = []; for (let depth = 0; depth < 9; depth++) many = Array(40).fill(many);'
+  for (const use of ['await ctx.cache.set("key", many)', 'return { many }']) {
+    await t.rejects(run(`${many} ${use}`), ServiceDownError, use)
+    t.match(changes.at(-1), /more than 100000 entries in/)
+    await untilBack()
+  }
+  t.equal(await run(`${many} ctx.log.info({ many }, 'many'); const own = {}; own.own = own; ctx.log.info(own, 'own'); return 'alive'`), 'alive',
+    'log lines are cut before they are sent')
+})
+
+t.test('the bytes of a plugin\'s calls at once are bounded', async (t) => {
+  const silent = await startServer(t, () => {})
+  const { tell } = await startTroublemaker(t, (dataDir) => createMemoryServices({ password: 'x' }, dataDir, [silent.url]))
+  const asked = await tell(`code const asked = []
+    const body = 'x'.repeat(24 * 1024 * 1024)
+    for (let call = 0; call < 8; call++) {
+      asked.push(ctx.http.text('${silent.url}', { method: 'POST', body }).catch((err) => err.message))
+      await ctx.cache.get('the message before was read')
+    }
+    return await Promise.race(asked)`)
+  t.match(asked, /^More than 134217728 bytes in calls at once/)
+})
+
+t.test('a plugin gets no more bytes than the host holds in memory for it', async (t) => {
+  const large = await startServer(t, (_request, response) => { response.writeHead(200, { 'content-length': 10 ** 9 }).flushHeaders() })
+  const { tell, dataDir } = await startTroublemaker(t, (dataDir) => createMemoryServices({ password: 'x' }, dataDir, [large.url]))
+  writeFileSync(join(dataDir, 'large.txt'), '')
+  truncateSync(join(dataDir, 'large.txt'), 65 * 1024 * 1024)
+  for (const most of ['NaN', '1e12', '"many"', 'Infinity', 'undefined']) {
+    await t.rejects(tell(`code return (await ctx.files.readText('large.txt', ${most})).length`), /larger than 67108864 bytes/, most)
+    if (most === 'undefined') continue
+    await t.rejects(tell(`code return await ctx.http.text('${large.url}', { maxBytes: ${most} })`), /more than the 67,108,864 bytes allowed/, most)
+  }
+})
+
+t.test('log lines above the rate are dropped, and their number is logged once', async (t) => {
+  const lines: [number, string][] = []
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => { mock.timers.reset() })
+  const allows = createMessageLimits((dropped, method) => { lines.push([dropped, method]) })
+  const pass = (method: string, times: number) =>
+    Array.from({ length: times }, () => allows(method)).filter(Boolean).length
+  t.equal(pass('log', 1_500), 1_000)
+  t.equal(pass('report', 10), 10)
+  t.equal(pass('cache.get', 5_000), 5_000, 'calls have a limit of their own')
+  mock.timers.tick(10_000)
+  t.same(lines, [[500, 'log']])
+  t.equal(pass('log', 10), 10)
+  mock.timers.tick(10_000)
+  t.same(lines, [[500, 'log']])
 })
 
 t.test('plugins run only on Node releases with a fixed permission model', async (t) => {

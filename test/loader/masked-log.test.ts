@@ -34,6 +34,23 @@ t.test('a logged error has no secret in its message, stack or cause', (t) => {
   t.end()
 })
 
+t.test('a line has a bounded number of values, and texts of bounded length', (t) => {
+  const { lines, log } = createLogs()
+  let many: unknown[] = []
+  for (let depth = 0; depth < 5; depth++) many = Array.from({ length: 100 }, () => many)
+  log.info({ many }, 'x'.repeat(1_000_000))
+  t.ok(JSON.stringify(lines).length < 50_000)
+  t.match(lines[0]?.message, /^x{10000}…$/)
+  t.end()
+})
+
+t.test('a plugin cannot write the fields of the server', (t) => {
+  const { lines, log } = createLogs()
+  log.info({ level: 60, time: 0, pid: 1, plugin: 'provider/igdb', reqId: 'x', msg: 'other', id: 7 }, 'mine')
+  t.same(lines, [{ fields: { id: 7 }, message: 'mine' }])
+  t.end()
+})
+
 t.test('a circular object is logged down to the depth limit', (t) => {
   const { lines, log } = createLogs()
   const circle: Record<string, unknown> = { name: SECRET }

@@ -6,10 +6,11 @@ export const CHANNEL_FD = 3
 const HEADER_BYTES = 4
 
 export interface ChannelOptions {
-  onMessage (message: unknown): void
+  /** @param bytes the length of the message */
+  onMessage (message: unknown, bytes: number): void
   /** Called if the other end sent an invalid message, or reads too slowly. */
   onFault (fault: Error): void
-  /** The longest message that is read; with one, lists that are longer than their message are no message. */
+  /** The longest message that is read; with one, a message with more entries than bytes is none. */
   maxBytes?: number
   /** The most bytes that may wait for the other end to read them. */
   backlogBytes?: number
@@ -17,33 +18,41 @@ export interface ChannelOptions {
 
 const inMiB = (bytes: number) => `${Math.round(bytes / 1024 ** 2)} MiB`
 
+/** The entries that any message may have, because a value that it names twice counts twice. */
+const ENTRIES_MIN = 100_000
+
 /**
- * Each entry of a list takes a byte or more, unless the list has gaps: a few bytes can then say that it is as long as
- * to hold up whoever goes through it.
+ * Limits the work of code that reads a message. Each entry takes a byte or more, with two exceptions: a list with
+ * gaps, and a value that the message names several times. Such values could stand for any number of entries.
  *
- * @throws Error when the lists of a message have more entries together than it has bytes
+ * @throws Error when the message has more entries than bytes
  */
-function checkLists (message: unknown, bytes: number): void {
-  const known = new Set<object>()
+function checkEntries (message: unknown, bytes: number): void {
+  const most = Math.max(bytes, ENTRIES_MIN)
   const open: object[] = []
   let entries = 0
+  const add = (count: number) => {
+    entries += count
+    if (entries > most) throw new Error(`more than ${most} entries in ${bytes} bytes`)
+  }
   const visit = (value: unknown) => {
     if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) open.push(value)
   }
   visit(message)
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
-    if (known.has(value)) continue
-    known.add(value)
     if (Array.isArray(value)) {
-      entries += value.length
-      if (entries > bytes) throw new Error(`a list of ${value.length} entries in ${bytes} bytes`)
+      add(value.length)
       value.forEach(visit)
     } else if (value instanceof Map) {
+      add(value.size)
       value.forEach((inner, key) => { visit(inner); visit(key) })
     } else if (value instanceof Set) {
+      add(value.size)
       value.forEach(visit)
     } else {
-      Object.values(value).forEach(visit)
+      const inner: unknown[] = Object.values(value)
+      add(inner.length + 1)
+      inner.forEach(visit)
     }
   }
 }
@@ -77,8 +86,8 @@ export function createChannel (
   function deliver (body: Buffer): void {
     try {
       const message: unknown = deserialize(body)
-      if (maxBytes !== Infinity) checkLists(message, body.length)
-      onMessage(message)
+      if (maxBytes !== Infinity) checkEntries(message, body.length)
+      onMessage(message, body.length)
     } catch (err) {
       fault(`it sent what is no message: ${err instanceof Error ? err.message : String(err)}`)
     }

@@ -1,6 +1,25 @@
-import type { Files, Logger, ProviderContext } from '@svc/plugin-sdk'
+import type { Files, Logger, ProviderContext, RequestOptions } from '@svc/plugin-sdk'
 
 type ContextCall = (ctx: ProviderContext, ...args: never[]) => unknown
+
+/** The largest response or file that this process holds in memory for a plugin. */
+const MEMORY_MAX_BYTES = 64 * 1024 ** 2
+/** The largest response that it stores on disk, or passes on piece by piece. */
+const STREAM_MAX_BYTES = 4 * 1024 ** 3
+const REQUEST_MAX_MS = 60 * 60_000
+const REDIRECTS_MAX = 20
+
+/** Returns a number that a plugin chose, at most `most`; undefined stays, for the default. */
+const limitNumber = (value: unknown, most: number) =>
+  value === undefined ? undefined : typeof value === 'number' && value <= most ? value : most
+
+/** Limits the numbers of a request: a value that is no number would be no limit at all. */
+const limitRequest = (options: RequestOptions = {}, mostBytes = MEMORY_MAX_BYTES): RequestOptions =>
+  Object.assign({ ...options }, {
+    maxBytes: limitNumber(options.maxBytes, mostBytes),
+    timeoutMs: limitNumber(options.timeoutMs, REQUEST_MAX_MS),
+    redirects: limitNumber(options.redirects, REDIRECTS_MAX)
+  })
 
 const LEVELS: readonly (keyof Logger)[] = ['debug', 'info', 'warn', 'error']
 
@@ -13,20 +32,22 @@ function filesOf (ctx: ProviderContext, folder: string | null): Files {
 /** Calls that a plugin's process may make on the context of one of its calls; see `createRemoteContext`. */
 const CALLS: Readonly<Record<string, ContextCall>> = {
   'http.request': async ({ http }, ...[url, options]: Parameters<typeof http.request>) => {
-    const { status, headers, bytes, isReused } = await http.request(url, options)
+    const { status, headers, bytes, isReused } = await http.request(url, limitRequest(options))
     return { status, headers, bytes, isReused }
   },
-  'http.json': ({ http }, ...args: Parameters<typeof http.json>) => http.json(...args),
-  'http.text': ({ http }, ...args: Parameters<typeof http.text>) => http.text(...args),
-  'http.stream': ({ http }, ...args: Parameters<typeof http.stream>) => http.stream(...args),
-  'http.unzip': ({ http }, ...args: Parameters<typeof http.unzip>) => http.unzip(...args),
+  'http.json': ({ http }, ...[url, options]: Parameters<typeof http.json>) => http.json(url, limitRequest(options)),
+  'http.text': ({ http }, ...[url, options]: Parameters<typeof http.text>) => http.text(url, limitRequest(options)),
+  'http.stream': ({ http }, ...[url, options]: Parameters<typeof http.stream>) =>
+    http.stream(url, limitRequest(options, STREAM_MAX_BYTES)),
+  'http.unzip': ({ http }, ...[url, members, options]: Parameters<typeof http.unzip>) =>
+    http.unzip(url, members, limitRequest(options, STREAM_MAX_BYTES)),
   'http.setLimits': ({ http }, ...args: Parameters<typeof http.setLimits>) => { http.setLimits(...args) },
   'http.setAllowance': ({ http }, ...args: Parameters<typeof http.setAllowance>) => { http.setAllowance(...args) },
   'cache.get': ({ cache }, ...args: Parameters<typeof cache.get>) => cache.get(...args),
   'cache.set': ({ cache }, ...args: Parameters<typeof cache.set>) => cache.set(...args),
   'cache.delete': ({ cache }, ...args: Parameters<typeof cache.delete>) => cache.delete(...args),
-  'files.readText': (ctx, folder: string | null, ...args: Parameters<Files['readText']>) =>
-    filesOf(ctx, folder).readText(...args),
+  'files.readText': (ctx, folder: string | null, ...[path, maxBytes]: Parameters<Files['readText']>) =>
+    filesOf(ctx, folder).readText(path, limitNumber(maxBytes, MEMORY_MAX_BYTES)),
   'files.stream': (ctx, folder: string | null, path: string) => filesOf(ctx, folder).stream(path),
   'files.list': (ctx, folder: string | null, path: string) => filesOf(ctx, folder).list(path),
   'files.exists': (ctx, folder: string | null, path: string) => filesOf(ctx, folder).exists(path),

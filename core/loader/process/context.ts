@@ -3,6 +3,7 @@ import type {
 } from '@svc/plugin-sdk'
 import { createMask } from '../../http/mask.ts'
 import { type GivenAnswer, toResponse } from '../../http/response.ts'
+import { createMaskedLog } from '../masked-log.ts'
 import type { Peer } from './peer.ts'
 
 /** The parts of a context that are sent with a call. */
@@ -47,7 +48,8 @@ export function createRemoteContext (peer: Peer, { scope, signal, memo, facts }:
     setAllowance: (allowance) => { tell('http.setAllowance', allowance) }
   }
   const say = (level: keyof Logger) => (fields: object, message: string) => { tell('log', level, fields, message) }
-  const log: Logger = { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') }
+  // Copied first, because a message must not hold an object that names itself.
+  const log = createMaskedLog({ debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') }, [])
   const cache: Cache = {
     get: (key) => ask('cache.get', key),
     set: async (key, value, ttlMs) => { await ask('cache.set', key, value, ttlMs) },

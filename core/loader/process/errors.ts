@@ -21,6 +21,8 @@ export type ErrorFields = Static<typeof ErrorFieldsSchema>
 
 /** The most errors stored for their return: far more than are ever in transit. */
 const KEPT_MAX = 256
+/** The longest message of a stored error. A longer one quotes a value of any length, and is rebuilt when it returns. */
+const MESSAGE_MAX = 10_000
 
 const REBUILD: Readonly<Record<string, (fields: ErrorFields) => Error>> = {
   CredentialsRefusedError: ({ message }) => new CredentialsRefusedError(message),
@@ -58,7 +60,8 @@ export function createErrorBook () {
   let lastNumber = 0
 
   function registerError (thrown: unknown): number {
-    kept.set(++lastNumber, thrown)
+    lastNumber++
+    if (!(thrown instanceof Error) || thrown.message.length <= MESSAGE_MAX) kept.set(lastNumber, thrown)
     kept.delete(lastNumber - KEPT_MAX)
     return lastNumber
   }

@@ -6,7 +6,7 @@ import { isPackageName, listDependencyNames } from '../dependencies.ts'
 import type { PluginPackage } from '../packages.ts'
 
 /** The files of the script that runs in the process. */
-const SCRIPT = ['core/loader/process', 'core/loader/memo.ts', 'core/http/mask.ts', 'core/http/response.ts', 'package.json']
+const SCRIPT = ['core/loader/process', 'core/loader/masked-log.ts', 'core/loader/memo.ts', 'core/http/mask.ts', 'core/http/response.ts', 'package.json']
 const SDK = '@svc/plugin-sdk'
 
 async function readDependencies (folder: string): Promise<string[]> {

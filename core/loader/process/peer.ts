@@ -22,6 +22,8 @@ export interface PeerOptions {
   onAbort? (): void
   /** The most calls of the other end that run at once, including the streams that it has open. */
   callsMax?: number
+  /** The most bytes of the messages of these calls. */
+  callsMaxBytes?: number
 }
 
 const NEVER = new AbortController().signal
@@ -45,13 +47,14 @@ const mapValues = (record: Record<string, unknown>, change: (inner: unknown) => 
  * Creates one end of a channel between two processes. Both ends can call each other and abort calls; errors keep their
  * classes, and long data is sent on demand.
  */
-export function createPeer ({ send, serve, onAbort, callsMax = Infinity }: PeerOptions) {
+export function createPeer ({ send, serve, onAbort, callsMax = Infinity, callsMaxBytes = Infinity }: PeerOptions) {
   const errors = createErrorBook()
   const waiting = new Map<number, Waiting>()
   const served = new Map<number, AbortController>()
   const iterators = new Map<number, { iterator: AsyncIterator<unknown>, onEnd: () => void }>()
   let lastId = 0
   let answering = 0
+  let answeringBytes = 0
 
   function registerStream (iterable: AsyncIterable<unknown>, onEnd: () => void = () => {}): { $stream: number } {
     const id = ++lastId
@@ -100,14 +103,22 @@ export function createPeer ({ send, serve, onAbort, callsMax = Infinity }: PeerO
     return incoming.method.startsWith('$') ? await serveStream(incoming.method, incoming.args) : await serve(incoming)
   }
 
-  async function answer ({ id, method, args, scope }: Extract<Message, { type: 'call' }>): Promise<void> {
-    if (answering + iterators.size >= callsMax) {
-      send({ type: 'error', id, error: errors.toFields(new Error(`More than ${callsMax} calls at once; wait for some to end`)) })
+  function refuseCall (bytes: number): string | null {
+    if (answering + iterators.size >= callsMax) return `More than ${callsMax} calls at once; wait for some to end`
+    if (answeringBytes + bytes <= callsMaxBytes) return null
+    return `More than ${callsMaxBytes} bytes in calls at once; wait for some to end`
+  }
+
+  async function answer ({ id, method, args, scope }: Extract<Message, { type: 'call' }>, bytes: number): Promise<void> {
+    const refusal = refuseCall(bytes)
+    if (refusal !== null) {
+      send({ type: 'error', id, error: errors.toFields(new Error(refusal)) })
       return
     }
     const controller = new AbortController()
     served.set(id, controller)
     answering++
+    answeringBytes += bytes
     const end = () => { served.delete(id) }
     try {
       const value = await run({ id, method, args, scope, isAnswered: true, signal: controller.signal })
@@ -119,6 +130,7 @@ export function createPeer ({ send, serve, onAbort, callsMax = Infinity }: PeerO
       send({ type: 'error', id, error: errors.toFields(err) })
     } finally {
       answering--
+      answeringBytes -= bytes
     }
   }
 
@@ -153,10 +165,11 @@ export function createPeer ({ send, serve, onAbort, callsMax = Infinity }: PeerO
     send({ type: 'tell', method, args, scope })
   }
 
-  function receive (message: Message): void {
+  /** @param bytes the length of the message */
+  function receive (message: Message, bytes = 0): void {
     switch (message.type) {
       case 'call':
-        void answer(message)
+        void answer(message, bytes)
         break
       case 'tell':
         // Nobody hears what goes wrong with it.

@@ -19,6 +19,7 @@ import type { CallFacts } from './context.ts'
 import { askContext, isOfOneCall, isTold } from './context-calls.ts'
 import { type Descriptor, METHODS } from './descriptor.ts'
 import { listReadable } from './folders.ts'
+import { createMessageLimits } from './message-limits.ts'
 import { MessageSchema } from './messages.ts'
 import { NODE_LEVEL, canConfine } from './node-level.ts'
 import { type Incoming, type Peer, createPeer } from './peer.ts'
@@ -34,6 +35,10 @@ const MESSAGE_MAX_BYTES = 32 * 1024 ** 2
 const BACKLOG_MAX_BYTES = 128 * 1024 ** 2
 /** The most calls of a plugin on its contexts at once: far more than a scan needs. */
 const CALLS_MAX = 1_000
+/** The most bytes of these calls' messages: more than any plugin sends at once. */
+const CALLS_MAX_BYTES = 128 * 1024 ** 2
+/** The longest reason that a plugin gives for its end. */
+const LAST_WORDS_MAX = 500
 const FLAGS = ['--permission', EXPOSE_INTERNALS, '--no-experimental-sqlite', DISABLE_DEBUGGER, '--conditions=svc:source',
   '--disable-warning=ExperimentalWarning', '--max-semi-space-size=4', `--max-old-space-size=${HEAP_MIB}`]
 /** A machine that starts many processes is slow, so the plugin's own time begins after the boot. */
@@ -101,6 +106,9 @@ function explainExit (code: number | null, signal: NodeJS.Signals | null): strin
 export function createPluginProcess (options: PluginProcessOptions) {
   const { pack, log, importMs, onChange = () => {}, pingMs = PING_MS, restartMs = restartDelay } = options
   const scopes: Scopes = new Map()
+  const allows = createMessageLimits((dropped, method) => {
+    log.warn({ plugin: pack.name, method, dropped }, 'plugin sent more log lines or reports than are passed on')
+  })
   const memos = new WeakMap<ProviderContext['memo'], number>()
   let lastMemo = 0
   let running: Running | null = null
@@ -119,10 +127,11 @@ export function createPluginProcess (options: PluginProcessOptions) {
 
   function serve ({ method, args, scope, isAnswered }: Incoming): unknown {
     if (method === 'fatal') {
-      lastWords = String(args[0])
+      lastWords = String(args[0]).slice(0, LAST_WORDS_MAX)
       return undefined
     }
     if (!isAnswered && !isTold(method)) throw new Error(`'${method}' has an answer; call it, and wait for that`)
+    if (!allows(method)) return undefined
     const call = scopes.get(scope)
     if (call !== undefined) return call.run(() => askContext(call.ctx, method, args))
     if (lasting === null || isOfOneCall(method)) throw new Error('This context was given for one call, which is over')
@@ -142,9 +151,9 @@ export function createPluginProcess (options: PluginProcessOptions) {
       env: environment(), cwd: realpathSync(pack.folder), stdio: ['ignore', 'ignore', 'ignore', 'overlapped'], windowsHide: true
     })
     const channel = createChannel(child.stdio[CHANNEL_FD] as Duplex, {
-      onMessage (message) {
+      onMessage (message, bytes) {
         Value.Assert(MessageSchema, message)
-        peer.receive(message)
+        peer.receive(message, bytes)
       },
       onFault: ({ message }) => { endBecause(child, message) },
       maxBytes: MESSAGE_MAX_BYTES,
@@ -157,7 +166,8 @@ export function createPluginProcess (options: PluginProcessOptions) {
         else return serve(call)
       },
       onAbort: () => { void ping(started) },
-      callsMax: CALLS_MAX
+      callsMax: CALLS_MAX,
+      callsMaxBytes: CALLS_MAX_BYTES
     })
     const started: Running = { child, peer, startedAt: performance.now() }
     // A process that cannot be started emits no exit.
