@@ -77,11 +77,13 @@ t.test('work of one key runs in one process at a time, other work meanwhile', as
   const url = await createTestDatabase(t)
   const [first, second] = [await start(t, url, 'web'), await start(t, url, 'web')]
   const order: string[] = []
-  const { promise, resolve } = Promise.withResolvers<void>()
+  const [begun, { promise, resolve }] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const slow = first.workers.runAlone('a', async () => {
+    begun.resolve()
     await promise
     order.push('first')
   })
+  await begun.promise
   const waiting = second.workers.runAlone('a', async () => { order.push('second') })
   await second.workers.runAlone('b', async () => { order.push('other') })
   resolve()
