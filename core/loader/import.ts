@@ -140,6 +140,8 @@ function checkProvider (parts: ReadonlyMap<string, unknown>): void {
     const lacking = given === undefined ? null : findLacking(new Map(Object.entries(given ?? {})), required, `${group}.`)
     if (lacking !== null) throw new LoadError('failed', `its definition lacks ${lacking}, which '${group}' needs`)
   }
+  const foreign = findForeignSetting(parts)
+  if (foreign !== null) throw new LoadError('failed', foreign)
   if (typeof parts.get('identify') !== 'function' && typeof parts.get('getById') !== 'function') {
     throw new LoadError('failed', "its definition lacks the function 'identify', and 'getById' as well; every provider has one of them")
   }
@@ -147,6 +149,19 @@ function checkProvider (parts: ReadonlyMap<string, unknown>): void {
   if (parts.get('kind') !== 'ids' && id !== 'integer' && id !== 'string') {
     throw new LoadError('failed', "its definition lacks 'id'; say id: 'integer' or id: 'string', or kind: 'ids' for a provider without ids of its own")
   }
+}
+
+/**
+ * Refuses account settings with names of the server's own: an update of a user stores each field that a provider names
+ * among its settings, and hands it to the provider, which could so receive passwords.
+ */
+function findForeignSetting (parts: ReadonlyMap<string, unknown>): string | null {
+  const { account } = (parts.get('progress') ?? {}) as { account?: { properties?: object } }
+  const prefix = `${String(parts.get('key')).replaceAll('-', '_')}_`
+  const foreign = Object.keys(account?.properties ?? {}).find((name) => !name.startsWith(prefix))
+  return foreign === undefined
+    ? null
+    : `its account has the setting '${foreign}', which is not its own: name it so that it begins with '${prefix}'`
 }
 
 const kindOfValue = (value: unknown) => value === null ? 'null' : typeof value
