@@ -120,6 +120,11 @@ export function callerOf (request: FastifyRequest): Caller {
   return request.caller
 }
 
+/** @throws ApiError FORBIDDEN unless the caller has the scope, besides those of the route */
+export function requireScope (caller: Caller, scope: Scope): void {
+  if (!caller.scopes.has(scope)) throw new ApiError('FORBIDDEN', `This needs the scope ${scope} too`)
+}
+
 /** Checks a grant. @throws ApiError INSUFFICIENT_PERMISSIONS unless the caller's account has the grant. */
 export function requireGrant (caller: Caller, entity: GrantEntity, action: GrantAction, isOwn = false): void {
   if (!isGranted(caller.access, entity, action, isOwn)) throw new ApiError('INSUFFICIENT_PERMISSIONS')

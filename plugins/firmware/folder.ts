@@ -7,7 +7,7 @@ import type { Hashes } from '../../core/archives/types.ts'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
-import { safeRelativePath } from '../../core/files/safe-path.ts'
+import { isPresent, safeRelativePath } from '../../core/files/safe-path.ts'
 import { writeUpload } from '../../core/files/write-upload.ts'
 import { assetsConfig } from '../assets/config.ts'
 import { temporaryPath } from '../exports/text-file.ts'
@@ -64,6 +64,12 @@ export function createFirmwareFolders ({ library }: FastifyInstance, config: Con
       const real = await openFolder(root.dir, path)
       await requireFreeSpace(real, announcedBytes)
       return { library_id: root.id, path, real }
+    },
+
+    /** True if the folder holds an entry of one of the names. */
+    async holdsAny (folder: FirmwareFolder, names: readonly string[]): Promise<boolean> {
+      const present = await Promise.all(names.map((name) => isPresent(join(folder.real, name))))
+      return present.includes(true)
     },
 
     /** Writes an upload while it arrives. @throws ApiError; then no part of the file remains. */

@@ -18,7 +18,7 @@ const routes: Routes = async (app) => {
       operationId: 'addFirmware',
       tags,
       summary: "Upload files to a platform's firmware folder",
-      description: 'A form with up to 20 parts `files`. A file of the same name is replaced. `is_verified` is true for ' +
+      description: 'A form with up to 20 parts `files`. A file of the same name is replaced, which needs the grant to delete firmware. `is_verified` is true for ' +
         'files that equal a known good dump.',
       consumes: ['multipart/form-data'],
       form: FirmwareForm,

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Caller } from '../../core/access/auth.ts'
+import { type Caller, requireGrant } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
@@ -61,14 +61,19 @@ export function createFirmware (app: FastifyInstance, config: Config) {
       return { fileName: row.file_name, handle }
     },
 
-    /** Stores the files of a form in the platform's folder; replaces files of the same name. */
-    async upload (request: FastifyRequest, caller: Viewer, platformId: number): Promise<FirmwareUploadView> {
+    /**
+     * Stores the files of a form in the platform's folder; replaces files of the same name.
+     *
+     * @throws ApiError INSUFFICIENT_PERMISSIONS to replace a file without the grant to delete
+     */
+    async upload (request: FastifyRequest, caller: Caller, platformId: number): Promise<FirmwareUploadView> {
       const { em } = request
       const platform = await selectFirmwarePlatform(em, platformId, isVisible(caller))
       if (platform === null) throw notFound(`Platform with ID ${platformId} not found`)
       const folder = await folders.prepare(platform.fs_slug, announcedBytes(request))
       const { parts, staged } = await readFirmware(request, folders, folder)
       try {
+        if (await folders.holdsAny(folder, staged.map((file) => file.file_name))) requireGrant(caller, 'firmware', 'delete')
         for (const file of staged) {
           const { file_name: name, file_size_bytes: size, hashes } = file
           await file.publish()

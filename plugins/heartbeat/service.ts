@@ -51,10 +51,9 @@ export function createHeartbeat (app: FastifyInstance, config: Config) {
     return isThere
   }
 
-  async function listFolders (caller: Caller | null, isSetUp: boolean): Promise<string[]> {
-    if (isSetUp && caller?.scopes.has('platforms.read') !== true) return []
-    // Before setup ends nothing is cached, because the wizard shows the folders that it has just created.
-    const found = isSetUp ? await folders('', () => app.setup.listPlatforms()) : await app.setup.listPlatforms()
+  async function listFolders (caller: Caller | null): Promise<string[]> {
+    if (caller?.scopes.has('platforms.read') !== true) return []
+    const found = await folders('', () => app.setup.listPlatforms())
     const hidden = await app.platforms.listHiddenFolders(app.orm.em, caller)
     return found.filter((folder) => !hidden.has(folder))
   }
@@ -71,7 +70,7 @@ export function createHeartbeat (app: FastifyInstance, config: Config) {
           VERSION: API_VERSION, SVC_VERSION: VERSION, SHOW_SETUP_WIZARD: !isSetUp && !auth.disable_setup_wizard
         },
         METADATA_SOURCES: await flags('', async () => readFlags(app.registry)),
-        FILESYSTEM: { FS_PLATFORMS: await listFolders(caller, isSetUp) },
+        FILESYSTEM: { FS_PLATFORMS: await listFolders(caller) },
         EMULATION: { DISABLE_EMULATOR_JS: false, DISABLE_RUFFLE_RS: false },
         FRONTEND: {
           DISABLE_USERPASS_LOGIN: auth.disable_userpass_login,

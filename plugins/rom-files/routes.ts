@@ -32,7 +32,8 @@ const routes: Routes = async (app) => {
 
   app.post('/api/roms/:id/manuals', {
     schema: {
-      operationId: 'addRomManual', tags, summary: 'Store a manual for a ROM outside of the library', consumes, form: NamedFileForm,
+      operationId: 'addRomManual', tags, summary: 'Store a manual for a ROM outside of the library', consumes,
+      description: 'To replace the former one needs the grant to delete ROMs.', form: NamedFileForm,
       params: IdParams, headers: UploadHeaders, response: ADDED
     },
     config: writes
@@ -100,7 +101,8 @@ const routes: Routes = async (app) => {
     app.post(`/api/roms/:id/${path}`, {
       schema: {
         operationId: `addRom${noun}`, tags, summary: `Add ${words} to the folder of a ROM`, consumes, form: NamedFileForm,
-        description: `Its name ends in one of .${kind.extensions.join(', .')}. A ROM that is one file gets a folder.`,
+        description: `Its name ends in one of .${kind.extensions.join(', .')}. A ROM that is one file gets a folder. ` +
+          'A file of the same name goes to the trash, which needs the grant to delete ROMs.',
         params: IdParams, headers: UploadHeaders, response: ADDED
       },
       config: writes

@@ -2,11 +2,11 @@ import { lstat, mkdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Caller, callerOf } from '../../core/access/auth.ts'
+import { type Caller, callerOf, requireGrant } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
 import { badRequest, conflict, notFound } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
-import { PathRefusedError, resolveInside } from '../../core/files/safe-path.ts'
+import { PathRefusedError, isPresent, resolveInside } from '../../core/files/safe-path.ts'
 import type { LibraryRoot } from '../library/roots.ts'
 import type { BuiltDetailedRom } from '../roms/schemas.ts'
 import { artworkFolder } from '../artwork/artwork.ts'
@@ -107,12 +107,22 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
     await app.editing.announce(rom.id)
   }
 
+  /** Moves the file that an upload replaces to the trash. @throws ApiError INSUFFICIENT_PERMISSIONS */
+  async function clearName (request: FastifyRequest, libraryDir: string, rom: Target, path: string): Promise<void> {
+    if (!await isPresent(join(libraryDir, path))) return
+    const caller = callerOf(request)
+    requireGrant(caller, 'roms', 'delete')
+    const former = (await selectFilesOf(request.em, rom.id, null))
+      .find((file) => `${file.file_path}/${file.file_name}` === path)
+    if (former !== undefined) await removeFile(rom, former, false, caller)
+  }
+
   return {
     /**
-     * Adds a file to the folder of a ROM and replaces one of that name. A ROM that is one file gets a folder.
+     * Adds a file to the folder of a ROM. One of that name goes to the trash. A ROM that is one file gets a folder.
      *
-     * @throws ApiError NOT_FOUND · BAD_REQUEST for a name or kind that is not accepted · CONFLICT if the folder's name
-     * is taken, or the library is read-only
+     * @throws ApiError NOT_FOUND · INSUFFICIENT_PERMISSIONS to replace a file without the grant to delete · BAD_REQUEST
+     * for a name or kind that is not accepted · CONFLICT if the folder's name is taken, or the library is read-only
      */
     async add (request: FastifyRequest, id: number, kind: FileKind): Promise<void> {
       const name = readFileName(request, kind, false)
@@ -122,6 +132,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
         const place = await resolveInside(dir, rom.fs_path)
         const arrived = await receive(request, givenNameOf(request), place)
         try {
+          if (rom.is_folder) await clearName(request, dir, rom, `${rom.fs_path}/${rom.fs_name}/${kind.folder}/${name}`)
           await publishFile(dir, rom, kind, name, arrived)
         } finally {
           await rm(arrived.path, { force: true })
@@ -170,10 +181,16 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
       return (await selectFilesOf(em, id, SOUNDTRACK.category)).map((row) => toTrackView(row, app.resources.marked))
     },
 
-    /** Stores a manual beside the artwork of a ROM and replaces the former one. */
+    /**
+     * Stores a manual beside the artwork of a ROM and replaces the former one.
+     *
+     * @throws ApiError INSUFFICIENT_PERMISSIONS to replace one without the grant to delete
+     */
     async addManual (request: FastifyRequest, id: number): Promise<void> {
       const name = readFileName(request, MANUAL, true)
-      const rom = await find(request.em, callerOf(request), id)
+      const caller = callerOf(request)
+      const rom = await find(request.em, caller, id)
+      if (rom.path_manual !== null && rom.path_manual !== '') requireGrant(caller, 'roms', 'delete')
       const path = `${artworkFolder(rom.platform_id, id)}/manual/${id}${extname(name).toLowerCase()}`
       const arrived = await receive(request, givenNameOf(request), dirname(join(resourcesDir, path)))
       await rename(arrived.path, join(resourcesDir, path))

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { callerOf, requireScope } from '../../core/access/auth.ts'
 import { ErrorSchema, type Routes } from '../../core/typebox.ts'
 import {
   BindingSchema, ConfigViewSchema, ExclusionParams, ExclusionRestParams, ExclusionSchema, FolderParams,
@@ -111,11 +112,13 @@ const routes: Routes = async (app) => {
       summary:
         'Replace the settings of scans; region changes apply to lists of ROMs at once, all others from the next ' +
         'scan on',
+      description: 'To switch an export on needs `roms.write` too, because scans then write into the library.',
       body: ScanSettingsSchema,
       response
     },
     config
   }, async (request) => {
+    if (app.settings.switchesExportOn(request.body)) requireScope(callerOf(request), 'roms.write')
     await app.settings.changeScan(request.body)
     return null
   })

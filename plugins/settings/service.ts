@@ -163,6 +163,11 @@ export function createSettings (app: FastifyInstance, config: Config) {
       })
     },
 
+    /** True if scans would write files of a frontend that they do not write now. */
+    switchesExportOn: ({ gamelist_export: gamelist, pegasus_export: pegasus }: ScanSettings): boolean =>
+      (gamelist && getAt(config.scan, ['gamelist', 'export']) !== true) ||
+      (pegasus && getAt(config.scan, ['pegasus', 'export']) !== true),
+
     async changeScan (input: ScanSettings): Promise<void> {
       checkSources(input)
       await change(() => withoutFixed(toChanges(input)))

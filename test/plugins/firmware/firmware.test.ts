@@ -86,6 +86,20 @@ t.test('in structure B each platform has its own firmware folder', async (t) => 
   t.ok(existsSync(join(test.libraryDir, 'nes', 'bios', 'disksys.rom')))
 })
 
+t.test('replacing firmware needs the grant to delete', async (t) => {
+  const test = await fresh(t, { library: LIBRARY })
+  const platform = await addPlatform(test, 'snes')
+  const zoe = await test.createUser('zoe')
+  const { id } = await uploadOne(test, platform, 'a.bin', 'first')
+  await test.app.pg.query(`insert into permission_grants (group_id, entity, action, own_only)
+    select id, 'firmware', 'write', false from permission_groups where is_default on conflict do nothing`)
+  t.equal((await upload(test, platform, [file('b.bin', 'new')], zoe)).statusCode, 200)
+  const refused = await upload(test, platform, [file('c.bin', 'new'), file('a.bin', 'second')], zoe)
+  t.match(refused.json(), { detail: 'Insufficient permissions' })
+  t.equal((await get(test, `/api/firmware/${id}/content/a.bin`)).body, 'first')
+  t.same((await get(test, '/api/firmware')).json<View[]>().map((one) => one.file_name), ['a.bin', 'b.bin'], 'nothing of the form was stored')
+})
+
 t.test('a known good dump is verified until it is replaced', async (t) => {
   const test = await fresh(t, { library: LIBRARY })
   const platform = await addPlatform(test, 'fairchild-channel-f')

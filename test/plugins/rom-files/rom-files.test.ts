@@ -117,6 +117,25 @@ t.test('deleting a file of a ROM needs the grant and moves the file to the trash
   for (const [, name] of kinds) t.match(JSON.stringify(items), name)
 })
 
+t.test('replacing a file of a ROM needs the grant and moves the former to the trash', async (t) => {
+  const { id } = await addRom()
+  t.equal((await upload(id, 'manuals/files', PDF, { name: 'once.pdf' })).statusCode, 201)
+  t.equal((await upload(id, 'manuals', PDF)).statusCode, 201)
+  await sql(`insert into permission_grants (group_id, entity, action, own_only)
+    select id, 'roms', 'write', false from permission_groups where is_default on conflict do nothing`)
+  t.teardown(() => sql("delete from permission_grants where entity = 'roms' and action = 'write'"))
+  const other = Buffer.from('%PDF-other')
+  for (const path of ['manuals/files', 'manuals']) {
+    t.match((await upload(id, path, other, { name: 'once.pdf', headers: zoe })).json(), { detail: 'Insufficient permissions' }, path)
+  }
+  t.match(await fileOf(id, 'once.pdf'), { file_size_bytes: PDF.length })
+  t.equal((await upload(id, 'manuals/files', other, { name: 'new.pdf', headers: zoe })).statusCode, 201, 'a new name needs no grant')
+  t.equal((await upload(id, 'manuals/files', other, { name: 'once.pdf' })).statusCode, 201)
+  t.match(await fileOf(id, 'once.pdf'), { file_size_bytes: other.length })
+  const { items } = (await app.inject({ url: '/api/trash', headers: admin })).json<{ items: unknown[] }>()
+  t.match(JSON.stringify(items), 'once.pdf')
+})
+
 t.test('a file of another kind, name or part is refused and changes nothing', async (t) => {
   const { id, path } = await addRom()
   t.match((await upload(id, 'screenshots', PDF)).json(), { detail: /'guide\.pdf'.*\.png/ })

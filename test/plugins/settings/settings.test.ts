@@ -228,6 +228,25 @@ t.test('the scan section is replaced, except for unknown keys', async (t) => {
     { detail: [{ loc: ['body', 'manual_priority', 0], msg: /^'gamefaqs' is no source; name some of igdb, / }] })
 })
 
+t.test('switching an export on needs the scope to write ROMs', async (t) => {
+  const test = await fresh(t)
+  const { call, show } = open(test)
+  const tokenOf = async (...scopes: string[]) => {
+    const reply = await test.app.inject({
+      method: 'POST', url: '/api/client-tokens', headers: test.admin, payload: { name: scopes.join(), scopes }
+    })
+    return { authorization: `Bearer ${reply.json<{ raw_token: string }>().raw_token}` }
+  }
+  const narrow = await tokenOf('platforms.write')
+  for (const part of [{ gamelist_export: true }, { pegasus_export: true }]) {
+    t.match(await call('PUT', 'scan', { ...SCAN, ...part }, narrow), { status: 403, body: { detail: 'This needs the scope roms.write too' } })
+  }
+  t.equal((await call('PUT', 'scan', SCAN, narrow)).status, 200)
+  t.equal((await call('PUT', 'scan', { ...SCAN, gamelist_export: true }, await tokenOf('platforms.write', 'roms.write'))).status, 200)
+  t.match(await show(), { GAMELIST_AUTO_EXPORT_ON_SCAN: true })
+  t.equal((await call('PUT', 'scan', { ...SCAN, gamelist_export: true }, narrow)).status, 200, 'one that is on stays on')
+})
+
 t.test('a priority for one kind of picture replaces that of artwork, even if empty', async (t) => {
   const { config } = await fresh(t)
   const providers = new Map(['first', 'second', 'third'].map((key) => [key, { definition: { key } }]))
