@@ -3,6 +3,7 @@ import { type Manifest, ManifestSchema, type PluginKind, SDK_VERSION } from '@sv
 import { Value } from '@sinclair/typebox/value'
 import satisfies from 'semver/functions/satisfies.js'
 import validRange from 'semver/ranges/valid.js'
+import { findDefinitionProblem } from './check-definition.ts'
 import { ownCalls, runAs } from './fault.ts'
 import { LoadError, limitLoading } from './load-error.ts'
 import type { PluginPackage } from './packages.ts'
@@ -120,6 +121,8 @@ function checkPlugin (exported: UncheckedPlugin, manifest: Manifest): Exported {
   const lacking = findLacking(parts, REQUIRED[plugin.kind])
   if (lacking !== null) throw new LoadError('failed', `its definition lacks ${lacking}, which every ${plugin.kind} has`)
   if (plugin.kind === 'provider') checkProvider(parts)
+  const problem = findDefinitionProblem(plugin.kind, plugin.definition)
+  if (problem !== undefined) throw new LoadError('failed', problem)
   return plugin
 }
 

@@ -15,6 +15,7 @@ import { type PluginPackage, linkSdk, listPluginPackages } from './packages.ts'
 import { describePlugin } from './process/descriptor.ts'
 import { type PluginProcess, type PluginProcessOptions, createPluginProcess } from './process/plugin-process.ts'
 import { findCircle } from './provider-order.ts'
+import { checkLimits } from './check-definition.ts'
 import { readScanOptions } from './scan-options.ts'
 import type { WantedServices } from './services.ts'
 import { type Definition, type Description, type Loaded, type PluginRecord, type Registry, type Trust, createRegistry } from './registry.ts'
@@ -94,7 +95,7 @@ async function limitsOf ({ kind, definition }: Exported, config: unknown): Promi
   const { limits = {} } = kind === 'provider' ? definition as ProviderDefinition : {}
   if (typeof limits !== 'function') return limits
   // For a plugin in its own process the result is a promise.
-  return await Promise.resolve(limits(config as never))
+  return checkLimits(await Promise.resolve(limits(config as never)))
 }
 
 /** Runs one step of one plugin; an error fails only this plugin. */

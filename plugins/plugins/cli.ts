@@ -48,8 +48,11 @@ export function renderTable (rows: readonly (readonly string[])[]): string {
   return rows.map((row) => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  ').trimEnd()).join('\n')
 }
 
+/** Control characters of a plugin's own words would act on the terminal. */
+const CONTROL_CHARACTERS = /[\0-\x1f\x7f-\x9f]+/g // eslint-disable-line no-control-regex
+
 export function describePlugin ({ status, reason }: PluginRecord): string {
-  return reason === null ? status : `${status}: ${reason}`
+  return reason === null ? status : `${status}: ${reason.replaceAll(CONTROL_CHARACTERS, ' ')}`
 }
 
 /** Runs `svc plugins`. */

@@ -70,6 +70,9 @@ t.test('a definition without a part that it needs is refused', async (t) => {
     [defineProvider({ ...base, id: 'integer', progress: { read: async () => [] } }), /progress needs progress\.account/],
     // @ts-expect-error a group has its required members
     [defineProvider({ ...base, id: 'integer', media: { accept: async () => true } }), /media needs media\.fetch/],
+    [defineProvider({
+      ...base, id: 'integer', progress: { account: Type.Object({ password: Type.String() }), schema: Type.Object({}), read: async () => [] }
+    }), /progress\.account\.password must begin with "demo_"/],
     [defineProvider({ ...base, id: 'integer', order: { after: ['demo'] } }), /name other providers, not this one/],
     [defineProvider({ ...base, id: 'integer', scanOptions: Type.Object({ remote: Type.Boolean() }) }),
       /scanOptions\.remote needs a default/]

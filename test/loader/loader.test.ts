@@ -1,12 +1,15 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { RateLimitedError } from '@svc/plugin-sdk'
+import { type PluginKind, RateLimitedError, Type } from '@svc/plugin-sdk'
+import type { TSchema } from '@sinclair/typebox'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
+import { findDefinitionProblem } from '../../core/loader/check-definition.ts'
 import { loadPlugins } from '../../core/loader/loader.ts'
 import { type PluginPackage, linkSdk, listPluginPackages } from '../../core/loader/packages.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
+import { describePlugin } from '../../plugins/plugins/cli.ts'
 import { loadConfig } from '../load-config.ts'
 import { buildPackage } from './build.ts'
 import { createMemoryServices } from './memory-services.ts'
@@ -55,7 +58,8 @@ const BROKEN: { fixture: string, status: string, reason: RegExp }[] = [
   { fixture: 'sdk-not-a-range', status: 'unsupported', reason: /needs SDK latest and greatest/ },
   { fixture: 'missing-config', status: 'disabled', reason: /^set MISSING_CONFIG_API_KEY$/ },
   { fixture: 'missing-choice', status: 'disabled', reason: /^set MISSING_CHOICE_REMOTE or MISSING_CHOICE_FOLDER$/ },
-  { fixture: 'plain-schema', status: 'failed', reason: /config is no schema that Type\.Object of @svc\/plugin-sdk made/ },
+  { fixture: 'plain-schema', status: 'failed', reason: /^its config\.url is no schema that Type of @svc\/plugin-sdk made/ },
+  { fixture: 'foreign-schema', status: 'failed', reason: /^its metadata\.shelf has a '\$ref' that the server cannot use; leave it out$/ },
   { fixture: 'throws-in-setup', status: 'failed', reason: /^its setup throws: no index at \/index\?key=\*+$/ },
   { fixture: 'throws-on-import', status: 'failed', reason: /^it throws while loading: cannot start on this day of the week$/ },
   { fixture: 'throws-a-string', status: 'failed', reason: /^it throws while loading: a plain text$/ },
@@ -94,6 +98,52 @@ t.test('a provider, a channel and an exporter are registered under their kinds',
   t.same([...registry.channels.keys()], ['good-channel'])
   t.same([...registry.exporters.keys()], ['good-exporter'])
   t.same(registry.definitions.map(({ kind }) => kind), ['provider', 'channel', 'exporter'])
+})
+
+t.test('a definition with a part that the server cannot use names the part', (t) => {
+  const problemOf = (parts: object, kind: PluginKind = 'provider') =>
+    findDefinitionProblem(kind, { key: 'demo', name: 'Demo', ...parts })
+  const deep = Array.from({ length: 2_000 }).reduce<TSchema>((inner) => Type.Object({ a: inner }), Type.String())
+  const WRONG: [object, RegExp][] = [
+    [{ name: 'x'.repeat(201) }, /the name "x+: expected string length/],
+    [{ name: 'Demo\u001b[31m' }, /the name "Demo\\u001b\[31m"/],
+    [{ limits: { rates: [{ requests: 0, perMs: 1 }] } }, /the limits\.rates\.0\.requests 0: expected integer/],
+    [{ limits: { concurrency: -1 } }, /the limits\.concurrency -1/],
+    [{ platforms: { snes: null } }, /the platforms\.snes null/],
+    [{ order: { links: 'igdb' } }, /the order\.links "igdb": expected array/],
+    [{ order: { when: 'never' } }, /the order\.when "never"/],
+    [{ heartbeatFlag: '__proto__' }, /the heartbeatFlag "__proto__"/],
+    [{ tag: '(' }, /the tag "\("/],
+    [{ index: { titles: 5 } }, /the index\.titles 5/],
+    [{ progress: { schema: 5 } }, /^its progress\.schema is no schema/],
+    [{ metadata: null }, /^its metadata is no schema/],
+    [{ metadata: Type.String() }, /^its metadata is no schema that Type\.Object/],
+    [{ metadata: deep }, /is more than 32 levels deep$/],
+    [{ metadata: Type.Object({}, { $id: 'ErrorSchema' }) }, /^its metadata has a '\$id'/],
+    [{ metadata: Type.Object({ a: Type.String({ pattern: '(' }) }) }, /^its metadata\.a has a 'pattern'/],
+    [{ metadata: Type.Object({ a: Type.String({ format: 'unheard-of' }) }) }, /^its metadata\.a has a 'format'/],
+    [{ metadata: Type.Object({ a: Type.Array(Type.Object({ b: { type: 'nonsense' } as never })) }) }, /^its metadata\.a\.b is no schema/],
+    [{ metadata: Type.Object(JSON.parse('{ "__proto__": { "type": "string" } }') as Record<string, TSchema>) }, /^its metadata has a 'properties'/]
+  ]
+  for (const [parts, problem] of WRONG) t.match(problemOf(parts), problem)
+  t.match(problemOf({ settings: Type.Object({ a: Type.Unsafe({ $ref: 'x' }) }) }, 'channel'), /^its settings\.a has a '\$ref'/)
+  t.match(problemOf({ fileName: 5, media: {} }, 'exporter'), /the fileName 5/)
+  t.equal(problemOf({
+    limits: () => ({}),
+    order: { links: undefined, after: ['igdb'], when: 'identified' },
+    platforms: { snes: 1, nes: ['a', 'b'], md: true, gb: { ids: [1] } },
+    progress: { account: Type.Object({ demo_username: Type.String({ maxLength: 20 }) }), schema: Type.Object({}) },
+    metadata: Type.Object({
+      kind: Type.Union([Type.Literal('a'), Type.Null()]), names: Type.Optional(Type.Record(Type.String(), Type.Array(Type.Number())))
+    })
+  }), undefined)
+  t.end()
+})
+
+t.test('a reason is printed without control characters', (t) => {
+  const record = { kind: null, key: 'x', name: 'x', package: 'x', version: null, origin: 'community' as const }
+  t.equal(describePlugin({ ...record, status: 'failed', reason: 'it ended: \u001b]0;title\u0007\nactive' }), 'failed: it ended:  ]0;title active')
+  t.end()
 })
 
 t.test('of two plugins with one key the first wins, and the error names it', async (t) => {

@@ -1,4 +1,5 @@
 import type { Files, Logger, ProviderContext, RequestOptions } from '@svc/plugin-sdk'
+import { findLimitsProblem } from '../check-definition.ts'
 
 type ContextCall = (ctx: ProviderContext, ...args: never[]) => unknown
 
@@ -41,7 +42,11 @@ const CALLS: Readonly<Record<string, ContextCall>> = {
     http.stream(url, limitRequest(options, STREAM_MAX_BYTES)),
   'http.unzip': ({ http }, ...[url, members, options]: Parameters<typeof http.unzip>) =>
     http.unzip(url, members, limitRequest(options, STREAM_MAX_BYTES)),
-  'http.setLimits': ({ http }, ...args: Parameters<typeof http.setLimits>) => { http.setLimits(...args) },
+  'http.setLimits': ({ http, log }, limits: Parameters<typeof http.setLimits>[0]) => {
+    const problem = findLimitsProblem(limits)
+    if (problem === undefined) http.setLimits(limits)
+    else log.warn({ problem }, 'the limits that this plugin reports cannot be used')
+  },
   'http.setAllowance': ({ http }, ...args: Parameters<typeof http.setAllowance>) => { http.setAllowance(...args) },
   'cache.get': ({ cache }, ...args: Parameters<typeof cache.get>) => cache.get(...args),
   'cache.set': ({ cache }, ...args: Parameters<typeof cache.set>) => cache.set(...args),

@@ -1,6 +1,6 @@
 /** The most messages without a response in one window, by method: far more than a scan of many ROMs sends. */
 const MOST: ReadonlyMap<string, number> = new Map(
-  ['log', 'report', 'http.setLimits', 'http.setAllowance'].map((method) => [method, 1_000]))
+  ['log', 'report', 'explain', 'http.setLimits', 'http.setAllowance'].map((method) => [method, 1_000]))
 const WINDOW_MS = 10_000
 
 /**

@@ -68,6 +68,10 @@ export function checkProviderDefinition (definition: ProviderDefinition, config:
   }
   const { links = [], after = [] } = definition.order ?? {}
   assert.ok(![...links, ...after].includes(definition.key), 'order.links and order.after name other providers, not this one')
+  const prefix = `${definition.key.replaceAll('-', '_')}_`
+  for (const name of Object.keys(definition.progress?.account.properties ?? {})) {
+    assert.ok(name.startsWith(prefix), `progress.account.${name} must begin with "${prefix}": users set it beside their own fields, such as password`)
+  }
   if (definition.metadata !== undefined) {
     assert.equal(definition.metadata.type, 'object', 'metadata must be an object schema: Type.Object({ … })')
   }
