@@ -75,22 +75,90 @@ const COMMON = { name: Type.String({ minLength: 1, maxLength: NAME_MAX, pattern:
 const SCHEMAS = ['config', 'metadata', 'scanOptions', 'settings']
 const SCHEMAS_OF_PROGRESS = ['account', 'schema']
 
+type Parts = Readonly<Record<string, unknown>>
+type MemberType = 'function' | 'object' | 'string'
+
+/** Members that each kind must have; the rest of its definition is optional. */
+const REQUIRED: Readonly<Record<PluginKind, Readonly<Record<string, MemberType>>>> = {
+  provider: {},
+  channel: { settings: 'object', deliver: 'function', describe: 'function' },
+  exporter: { fileName: 'string', media: 'object', render: 'function' }
+}
+/** Members that each group of a provider's definition must have. */
+const GROUPS: Readonly<Record<string, Readonly<Record<string, MemberType>>>> = {
+  media: { fetch: 'function' },
+  index: { build: 'function' },
+  progress: { account: 'object', schema: 'object', read: 'function' }
+}
+/** Members of a provider by their name in the contract of version 1, with their place since version 2. */
+const MOVED: Readonly<Record<string, string>> = {
+  links: 'order.links',
+  after: 'order.after',
+  when: 'order.when',
+  fetchMedia: 'media.fetch',
+  acceptMedia: 'media.accept',
+  titles: 'index.titles',
+  account: 'progress.account',
+  readProgress: 'progress.read'
+}
+
+export const isPluginKind = (kind: string): kind is PluginKind => Object.hasOwn(REQUIRED, kind)
+
+const kindOfValue = (value: unknown) => value === null ? 'null' : typeof value
+
+/** Returns the first member that is missing or of another type, such as `the function 'render'`, or undefined. */
+function findLacking (parts: Parts, required: Readonly<Record<string, MemberType>>, group = ''): string | undefined {
+  const lacking = Object.entries(required).find(([name, type]) => kindOfValue(parts[name]) !== type)
+  return lacking && `the ${lacking[1]} '${group}${lacking[0]}'`
+}
+
+/** Returns the problem of a provider of an older contract, without lookups, or whose matches could not be stored. */
+function findProviderProblem (parts: Parts): string | undefined {
+  const [former, place] = Object.entries(MOVED).find(([name]) => parts[name] !== undefined) ?? []
+  if (former !== undefined) return `its definition has '${former}', which is '${place}' since SDK 2.0.0; move it there`
+  for (const [group, required] of Object.entries(GROUPS)) {
+    const given = parts[group]
+    const lacking = given === undefined ? undefined : findLacking({ ...given }, required, `${group}.`)
+    if (lacking !== undefined) return `its definition lacks ${lacking}, which '${group}' needs`
+  }
+  const foreign = findForeignSetting(parts)
+  if (foreign !== undefined) return foreign
+  if (typeof parts.identify !== 'function' && typeof parts.getById !== 'function') {
+    return "its definition lacks the function 'identify', and 'getById' as well; every provider has one of them"
+  }
+  return parts.kind === 'ids' || parts.id === 'integer' || parts.id === 'string'
+    ? undefined
+    : "its definition lacks 'id'; say id: 'integer' or id: 'string', or kind: 'ids' for a provider without ids of its own"
+}
+
 /**
- * Returns the problem of a definition's data, or undefined. A wrong value would fail in the server where it is used,
- * such as while the API is built.
+ * Refuses account settings with names of the server's own: an update of a user stores each field that a provider names
+ * among its settings, and hands it to the provider, which could so receive passwords.
  */
-export function findDefinitionProblem (kind: PluginKind, definition: Definition): string | undefined {
-  const parts: Readonly<Record<string, unknown>> = { ...definition }
+function findForeignSetting ({ key, progress }: Parts): string | undefined {
+  const { account } = (progress ?? {}) as { account?: { properties?: object } }
+  const prefix = `${String(key).replaceAll('-', '_')}_`
+  const foreign = Object.keys(account?.properties ?? {}).find((name) => !name.startsWith(prefix))
+  return foreign === undefined
+    ? undefined
+    : `its account has the setting '${foreign}', which is not its own: name it so that it begins with '${prefix}'`
+}
+
+function findDataProblem (kind: PluginKind, parts: Parts): string | undefined {
   for (const [name, schema] of Object.entries({ ...COMMON, ...DATA[kind] })) {
     const value = parts[name]
     if (value === undefined || typeof value === 'function') continue
     const problem = findProblem(name, schema, value)
     if (problem !== undefined) return `its definition has the ${problem}`
   }
-  const { progress = {} } = definition as { progress?: object }
+  return undefined
+}
+
+function findSchemasProblem (parts: Parts): string | undefined {
+  const progress = (parts.progress ?? {}) as Parts
   const schemas = [
     ...SCHEMAS.map((name): [string, unknown] => [name, parts[name]]),
-    ...SCHEMAS_OF_PROGRESS.map((name): [string, unknown] => [`progress.${name}`, Reflect.get(progress, name)])
+    ...SCHEMAS_OF_PROGRESS.map((name): [string, unknown] => [`progress.${name}`, progress[name]])
   ]
   for (const [name, schema] of schemas) {
     if (schema === undefined) continue
@@ -99,6 +167,23 @@ export function findDefinitionProblem (kind: PluginKind, definition: Definition)
     if (!TypeGuard.IsObject(schema)) return `its ${name} is no schema that Type.Object of @svc/plugin-sdk made`
   }
   return undefined
+}
+
+/** Returns the problem of a definition that does not fit the contract of its kind, or undefined. */
+export function findContractProblem (kind: PluginKind, definition: Definition): string | undefined {
+  const parts: Parts = { ...definition }
+  const lacking = findLacking(parts, REQUIRED[kind])
+  if (lacking !== undefined) return `its definition lacks ${lacking}, which every ${kind} has`
+  return kind === 'provider' ? findProviderProblem(parts) : undefined
+}
+
+/**
+ * Returns the problem of a definition's data and schemas, or undefined. A wrong value would fail in the server where it
+ * is used, such as while the API is built.
+ */
+export function findDefinitionProblem (kind: PluginKind, definition: Definition): string | undefined {
+  const parts: Parts = { ...definition }
+  return findDataProblem(kind, parts) ?? findSchemasProblem(parts)
 }
 
 /** @throws LoadError if the limits that a plugin calculated cannot be used */

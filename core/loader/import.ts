@@ -3,7 +3,7 @@ import { type Manifest, ManifestSchema, type PluginKind, SDK_VERSION } from '@sv
 import { Value } from '@sinclair/typebox/value'
 import satisfies from 'semver/functions/satisfies.js'
 import validRange from 'semver/ranges/valid.js'
-import { findDefinitionProblem } from './check-definition.ts'
+import { findContractProblem, findDefinitionProblem, isPluginKind } from './check-definition.ts'
 import { ownCalls, runAs } from './fault.ts'
 import { LoadError, limitLoading } from './load-error.ts'
 import type { PluginPackage } from './packages.ts'
@@ -13,32 +13,8 @@ import type { Definition } from './registry.ts'
 
 export interface Exported { kind: PluginKind, definition: Definition }
 
-/** Members that each kind must have; the rest of its definition is optional. */
-const REQUIRED: Record<PluginKind, Record<string, 'function' | 'object' | 'string'>> = {
-  provider: {},
-  channel: { settings: 'object', deliver: 'function', describe: 'function' },
-  exporter: { fileName: 'string', media: 'object', render: 'function' }
-}
 const NO_PLUGIN = 'its default export is not what defineProvider, defineChannel or defineExporter of SDK ' +
   `${SDK_VERSION} returns; export that, and do not bundle @svc/plugin-sdk`
-
-/** Members that each group of a provider's definition must have. */
-const GROUPS: Record<string, Record<string, 'function' | 'object'>> = {
-  media: { fetch: 'function' },
-  index: { build: 'function' },
-  progress: { account: 'object', schema: 'object', read: 'function' }
-}
-/** Members of a provider by their name in the contract of version 1, with their place since version 2. */
-const MOVED: Readonly<Record<string, string>> = {
-  links: 'order.links',
-  after: 'order.after',
-  when: 'order.when',
-  fetchMedia: 'media.fetch',
-  acceptMedia: 'media.accept',
-  titles: 'index.titles',
-  account: 'progress.account',
-  readProgress: 'progress.read'
-}
 
 /** Returns the text of any thrown value. */
 export const messageOf = (thrown: unknown) => thrown instanceof Error ? thrown.message : String(thrown)
@@ -107,9 +83,9 @@ export function readDescriptor (
   return checkPlugin({ kind: descriptor.kind, definition: rebuildDefinition(descriptor, callOf) }, manifest)
 }
 
-/** @throws LoadError if the plugin is not the one of its manifest, or lacks a required member. */
+/** @throws LoadError if the plugin is not the one of its manifest, or its definition cannot be used. */
 function checkPlugin (exported: UncheckedPlugin, manifest: Manifest): Exported {
-  if (!Object.hasOwn(REQUIRED, exported.kind)) throw new LoadError('failed', NO_PLUGIN)
+  if (!isPluginKind(exported.kind)) throw new LoadError('failed', NO_PLUGIN)
   const plugin = exported as Exported
   if (plugin.kind !== manifest.kind) {
     throw new LoadError('failed', `its package.json says ${manifest.kind}, its code is a ${plugin.kind}`)
@@ -117,57 +93,11 @@ function checkPlugin (exported: UncheckedPlugin, manifest: Manifest): Exported {
   if (plugin.definition.key !== manifest.key) {
     throw new LoadError('failed', `its package.json says key '${manifest.key}', its code '${plugin.definition.key}'`)
   }
-  const parts = new Map<string, unknown>(Object.entries(plugin.definition))
-  const lacking = findLacking(parts, REQUIRED[plugin.kind])
-  if (lacking !== null) throw new LoadError('failed', `its definition lacks ${lacking}, which every ${plugin.kind} has`)
-  if (plugin.kind === 'provider') checkProvider(parts)
-  const problem = findDefinitionProblem(plugin.kind, plugin.definition)
+  const { kind, definition } = plugin
+  const problem = findContractProblem(kind, definition) ?? findDefinitionProblem(kind, definition)
   if (problem !== undefined) throw new LoadError('failed', problem)
   return plugin
 }
-
-/** Returns the first member that is missing or of another type, such as `the function 'render'`; null for none. */
-function findLacking (parts: ReadonlyMap<string, unknown>, required: Readonly<Record<string, string>>, group = ''): string | null {
-  const [name, type] = Object.entries(required).find(([name, type]) => kindOfValue(parts.get(name)) !== type) ?? []
-  return name === undefined || type === undefined ? null : `the ${type} '${group}${name}'`
-}
-
-/** @throws LoadError for a provider of an older contract, without lookups, or whose matches could not be stored. */
-function checkProvider (parts: ReadonlyMap<string, unknown>): void {
-  const [former, place] = Object.entries(MOVED).find(([name]) => parts.get(name) !== undefined) ?? []
-  if (former !== undefined) {
-    throw new LoadError('failed', `its definition has '${former}', which is '${place}' since SDK 2.0.0; move it there`)
-  }
-  for (const [group, required] of Object.entries(GROUPS)) {
-    const given = parts.get(group)
-    const lacking = given === undefined ? null : findLacking(new Map(Object.entries(given ?? {})), required, `${group}.`)
-    if (lacking !== null) throw new LoadError('failed', `its definition lacks ${lacking}, which '${group}' needs`)
-  }
-  const foreign = findForeignSetting(parts)
-  if (foreign !== null) throw new LoadError('failed', foreign)
-  if (typeof parts.get('identify') !== 'function' && typeof parts.get('getById') !== 'function') {
-    throw new LoadError('failed', "its definition lacks the function 'identify', and 'getById' as well; every provider has one of them")
-  }
-  const id = parts.get('id')
-  if (parts.get('kind') !== 'ids' && id !== 'integer' && id !== 'string') {
-    throw new LoadError('failed', "its definition lacks 'id'; say id: 'integer' or id: 'string', or kind: 'ids' for a provider without ids of its own")
-  }
-}
-
-/**
- * Refuses account settings with names of the server's own: an update of a user stores each field that a provider names
- * among its settings, and hands it to the provider, which could so receive passwords.
- */
-function findForeignSetting (parts: ReadonlyMap<string, unknown>): string | null {
-  const { account } = (parts.get('progress') ?? {}) as { account?: { properties?: object } }
-  const prefix = `${String(parts.get('key')).replaceAll('-', '_')}_`
-  const foreign = Object.keys(account?.properties ?? {}).find((name) => !name.startsWith(prefix))
-  return foreign === undefined
-    ? null
-    : `its account has the setting '${foreign}', which is not its own: name it so that it begins with '${prefix}'`
-}
-
-const kindOfValue = (value: unknown) => value === null ? 'null' : typeof value
 
 /** The parts of the SDK that plugins import when they run. */
 const SDK_PARTS = ['', '/readers', '/titles', '/xml', '/scene'].map((part) => `@svc/plugin-sdk${part}`)
