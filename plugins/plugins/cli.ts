@@ -48,11 +48,9 @@ export function renderTable (rows: readonly (readonly string[])[]): string {
   return rows.map((row) => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  ').trimEnd()).join('\n')
 }
 
-/** Control characters of a plugin's own words would act on the terminal. */
-const CONTROL_CHARACTERS = /[\0-\x1f\x7f-\x9f]+/g // eslint-disable-line no-control-regex
-
+/** Describes the state of a plugin. Control characters in its own words would act on the terminal. */
 export function describePlugin ({ status, reason }: PluginRecord): string {
-  return reason === null ? status : `${status}: ${reason.replaceAll(CONTROL_CHARACTERS, ' ')}`
+  return reason === null ? status : `${status}: ${reason.replaceAll(/\p{Cc}+/gu, ' ')}`
 }
 
 /** Runs `svc plugins`. */
