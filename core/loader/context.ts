@@ -5,13 +5,13 @@ import type { Cache, FileEntry, Files, Logger, Match, Preferences, ProviderConte
 import type pg from 'pg'
 import type { Config } from '../config/config.ts'
 import type { OutgoingClient } from '../http/client.ts'
+import { isNotFoundError } from '../files/fs-error.ts'
 import { isInside, resolveInside } from '../files/safe-path.ts'
 import type { CallScope } from './call-scope.ts'
 import type { HostIndex } from './plugin-index.ts'
 import type { LearntLimits } from './plugin-limits.ts'
 
 const TEXT_MAX_BYTES = 64 * 1024 * 1024
-const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
 
 /** Creates the cache of one plugin, its rows of the table `plugin_cache`. */
 export function createCache (pool: pg.Pool, plugin: string): Cache {
@@ -58,7 +58,7 @@ export function createFiles (rootDir: string): Files {
     try {
       return { real, isFolder: (await stat(real)).isDirectory() }
     } catch (err) {
-      if (ABSENT.has((err as NodeJS.ErrnoException).code ?? '')) return null
+      if (isNotFoundError(err)) return null
       throw err
     }
   }

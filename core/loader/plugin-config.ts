@@ -5,7 +5,7 @@ import { type TSchema, Type, TypeGuard } from '@sinclair/typebox'
 import { originOf } from '../http/addresses.ts'
 import { type Config, coerceText, describeType, getAt } from '../config/config.ts'
 import { type Environment, settingsEnvironment } from '../config/environment.ts'
-import { errorCode } from '../files/fs-error.ts'
+import { errorCode, isNotFoundError } from '../files/fs-error.ts'
 import { isMail, isShared, mayRead } from './plugin-variables.ts'
 
 /** The configuration of a plugin after its schema was applied. */
@@ -133,9 +133,8 @@ function refuseFolder (path: string): string | undefined {
     accessSync(path, constants.R_OK | constants.X_OK)
     return undefined
   } catch (err) {
-    const code = errorCode(err)
-    if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist; correct it, or mount the folder'
-    return `cannot be read (${code}); give the server's user permission to read it`
+    if (isNotFoundError(err)) return 'does not exist; correct it, or mount the folder'
+    return `cannot be read (${errorCode(err)}); give the server's user permission to read it`
   }
 }
 

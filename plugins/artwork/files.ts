@@ -1,7 +1,7 @@
 import { glob, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { makeSmallCover, openImage } from '../resources/image.ts'
-import { errorCode } from '../../core/files/fs-error.ts'
+import { isNotFoundError } from '../../core/files/fs-error.ts'
 import { ArtworkError, onDisk } from './failures.ts'
 import type { Origins, Piece } from './origins.ts'
 import type { Staging } from './staging.ts'
@@ -135,7 +135,7 @@ export function createArtworkFiles ({ origins, resourcesDir, staging }: Services
         await (await open(join(resourcesDir, path))).close()
         return true
       } catch (err) {
-        return !['ENOENT', 'ENOTDIR'].includes(errorCode(err))
+        return !isNotFoundError(err)
       }
     },
 

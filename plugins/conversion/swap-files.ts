@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
 import { transaction } from '../../core/database/transaction.ts'
-import { errorCode } from '../../core/files/fs-error.ts'
+import { errorCode, isNotFoundError } from '../../core/files/fs-error.ts'
 import { isPresent } from '../../core/files/safe-path.ts'
 import type { RomStore } from '../scans/rom-rows.ts'
 import type { Original, Placing, Swap } from './entities.ts'
@@ -32,7 +32,7 @@ async function findInode (path: string): Promise<string | null> {
   try {
     return String((await lstat(path, { bigint: true })).ino)
   } catch (err) {
-    if (['ENOENT', 'ENOTDIR'].includes(errorCode(err))) return null
+    if (isNotFoundError(err)) return null
     throw err
   }
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Caller, requireGrant } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
-import { errorCode } from '../../core/files/fs-error.ts'
+import { isNotFoundError } from '../../core/files/fs-error.ts'
 import { reasonOf } from '../library/directory.ts'
 import { openStoredFile } from '../roms/stored-files.ts'
 import { createFirmwareFolders } from './folder.ts'
@@ -42,7 +42,7 @@ export function createFirmware (app: FastifyInstance, config: Config) {
     } catch (err) {
       const reason = err instanceof ApiError ? err.message : reasonOf(err)
       const error = `Failed to delete firmware ${row.id}: ${reason}`
-      return { error, keepsRow: !['ENOENT', 'ENOTDIR'].includes(errorCode(err)) }
+      return { error, keepsRow: !isNotFoundError(err) }
     }
   }
 

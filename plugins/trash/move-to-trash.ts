@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { errorCode } from '../../core/files/fs-error.ts'
+import { errorCode, isNotFoundError } from '../../core/files/fs-error.ts'
 import { isPresent } from '../../core/files/safe-path.ts'
 import { TRASH_FOLDER } from '../library/exclusions.ts'
 import type { LibraryRoot } from '../library/roots.ts'
@@ -60,7 +60,7 @@ async function locate (root: LibraryRoot, file: StoredFile): Promise<{ from: str
     const from = join(folder, name)
     return await isPresent(from) ? { from, path: join(file.file_path, name) } : null
   } catch (err) {
-    if (['ENOENT', 'ENOTDIR'].includes(errorCode(err))) return null
+    if (isNotFoundError(err)) return null
     throw err
   }
 }

@@ -1,7 +1,7 @@
 import { link, lstat, rename } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { conflict } from '../../core/errors.ts'
-import { errorCode } from '../../core/files/fs-error.ts'
+import { errorCode, isNotFoundError } from '../../core/files/fs-error.ts'
 import { isPresent } from '../../core/files/safe-path.ts'
 
 /** Errors of disks without hard links. */
@@ -10,7 +10,7 @@ const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 export const nameTaken = (name: string) => conflict(`File ${name} already exists`)
 
 const look = (path: string) => lstat(path, { bigint: true }).catch((err: unknown) => {
-  if (['ENOENT', 'ENOTDIR'].includes(errorCode(err))) return null
+  if (isNotFoundError(err)) return null
   throw err
 })
 

@@ -5,7 +5,7 @@ import { type DirectoryItem, readDirectory } from '../library/directory.ts'
 import { isLeftOut } from '../library/entries.ts'
 import type { ExclusionRules } from '../library/exclusions.ts'
 import { lstat as readFacts } from '../library/lstat.ts'
-import { errorCode } from '../../core/files/fs-error.ts'
+import { isNotFoundError } from '../../core/files/fs-error.ts'
 import type { OpenWatch, WatchHandle } from './open-watch.ts'
 import type { SerialQueue } from './serial-queue.ts'
 import { type Folder, type DiskEntry, MAX_DEPTH, isPartLeftOut, resolveItem } from '../library/walk.ts'
@@ -134,7 +134,7 @@ export function createWatchedFolders ({ readRules, open, steps, onChange, onWrit
       return await listInner(folder)
     } catch (err) {
       // The folder is gone again, which the watch of its parent folder reports.
-      if (!['ENOENT', 'ENOTDIR'].includes(errorCode(err)) && !watched.has(folder.path)) enlist(folder, null, err)
+      if (!isNotFoundError(err) && !watched.has(folder.path)) enlist(folder, null, err)
       return []
     }
   }
@@ -202,7 +202,7 @@ async function lookAt (path: string, name: string): Promise<DirectoryItem | null
   try {
     return { name, kind: kindOf(await lstat(path)), isValid: true }
   } catch (err) {
-    if (['ENOENT', 'ENOTDIR'].includes(errorCode(err))) return null
+    if (isNotFoundError(err)) return null
     return unknownItem(name)
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { LibraryUnreadableError, type Problem, adviceOf, isFolder } from '../../library/directory.ts'
 import type { ExclusionRules } from '../../library/exclusions.ts'
 import { ApiError } from '../../../core/errors.ts'
-import { errorCode } from '../../../core/files/fs-error.ts'
+import { isNotFoundError } from '../../../core/files/fs-error.ts'
 import { libraryEmpty } from '../../library/errors.ts'
 import type { LibraryRoot } from '../../library/roots.ts'
 import { type Structure, detectStructure, listFolders, listPlatformFolders, romsPath } from '../../library/structure.ts'
@@ -44,7 +44,7 @@ async function findRemainsAt (libraryDir: string, path: string, isParent: boolea
     if (await isDangling(real)) return `the symbolic link leads to no folder; ${REMEDY}`
     return isParent && (await readdir(real)).length === 0 ? `the folder is empty; ${REMEDY}` : null
   } catch (err) {
-    return ['ENOENT', 'ENOTDIR'].includes(errorCode(err)) ? null : adviceOf(err)
+    return isNotFoundError(err) ? null : adviceOf(err)
   }
 }
 
