@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
-import type pg from 'pg'
 import type { Logger } from 'pino'
+import type { Queryable } from './database/db.ts'
 import type { Config, LoadedConfig } from './config/config.ts'
 import type { Environment } from './config/environment.ts'
 import type { ConfigSection } from './config/section.ts'
@@ -78,7 +78,7 @@ export interface Feature<Parts = unknown> {
   /** Loaded and registered in web workers only. */
   routes?: () => Promise<RoutesModule<Parts>>
   /** Runs before the first start on a database. @throws StartError if the data directory does not fit */
-  check? (config: Config, pool: pg.Pool): Promise<void>
+  check? (config: Config, db: Queryable): Promise<void>
   /** Runs before the schema of a database with content is changed. If it throws, the schema stays unchanged. */
   beforeUpgrade? (upgrade: Upgrade): Promise<void>
   /** Moves the embedded database to another major version of PostgreSQL. */
@@ -99,7 +99,7 @@ export interface Features {
   /** Loads the Markdown text with which the API document begins. */
   loadIntroduction (): Promise<string>
   /** Runs the checks of all features. @throws StartError if the data directory does not fit the database */
-  check (config: Config, pool: pg.Pool): Promise<void>
+  check (config: Config, db: Queryable): Promise<void>
   beforeUpgrade (upgrade: Upgrade): Promise<void>
   moveCluster: MoveCluster
 }

@@ -109,8 +109,8 @@ export function composeFeatures ({ features, loadMigrations, loadIntroduction }:
       return plugins
     },
     loadIntroduction,
-    async check (config, pool) {
-      for (const feature of sorted) await feature.check?.(config, pool)
+    async check (config, db) {
+      for (const feature of sorted) await feature.check?.(config, db)
     },
     async beforeUpgrade (upgrade) {
       for (const feature of sorted) await feature.beforeUpgrade?.(upgrade)

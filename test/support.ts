@@ -268,7 +268,7 @@ export async function buildTestApp (t: Test, options: TestAppOptions = {}): Prom
 
   async function createUser (username: string, role: 'admin' | 'user' = 'user') {
     const passwordHash = await hash('a password', QUICK_HASH)
-    await insertUser(app.orm.em.fork(), { username, email: null, role, password_hash: passwordHash })
+    await insertUser(app.db, { username, email: null, role, password_hash: passwordHash })
     return basic(username, 'a password')
   }
   const admin = options.withoutAdmin === true ? basic('admin', '') : await createUser('admin', 'admin')

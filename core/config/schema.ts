@@ -137,7 +137,7 @@ const CORE_SECTIONS = {
       description: 'PostgreSQL 15 or later to use in place of the embedded one'
     })),
     pool_size: Type.Integer({
-      default: 5, minimum: 1, maximum: 100, env: 'SVC_DATABASE_POOL_SIZE', description: 'Connections per process'
+      default: 8, minimum: 1, maximum: 150, env: 'SVC_DATABASE_POOL_SIZE', description: 'Connections per process'
     }),
     prepared_statements: Type.Boolean({
       default: true,

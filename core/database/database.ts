@@ -1,10 +1,12 @@
-import { EntityCaseNamingStrategy, MikroORM, type EntityManager } from '@mikro-orm/postgresql'
+import { EntityCaseNamingStrategy, MikroORM } from '@mikro-orm/postgresql'
 import type { EntityClass, EntitySchema, MigrationObject } from '@mikro-orm/core'
 import { Migrator } from '@mikro-orm/migrations'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { Installation, PluginCacheEntry, Worker, PluginIndex, PluginLimits, PluginSnapshot } from '../entities.ts'
+import { Db, type Queryable } from './db.ts'
 import { mindPool } from './pool.ts'
 import { limitRequests } from './request-time.ts'
 import { prepareStatements } from './statements.ts'
@@ -17,12 +19,12 @@ const MIGRATION_LOCK = 7_364_120
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Use its `em` only to build statements. Entities need a fork, which costs as much as a short request. */
-    orm: MikroORM
-    /** A connection pool beside that of the ORM, for LISTEN and for streaming statements. */
+    /** A new handle each time it is read, with a unit of work of its own. */
+    readonly db: Db
+    /** The connections of `db`, for work that needs a connection of its own. */
     pg: pg.Pool
   }
-  interface FastifyRequest { em: EntityManager }
+  interface FastifyRequest { readonly db: Db }
 }
 
 /**
@@ -63,16 +65,26 @@ function driverOptions ({ limits, application }: DatabaseOptions): pg.PoolConfig
   return { ...theirs, ...(application === undefined ? {} : { application_name: application }) }
 }
 
-/** Opens the ORM on a database whose tables exist. */
-export function openOrm (options: DatabaseOptions): Promise<MikroORM> {
-  const { url, poolSize, entities, migrations } = options
+/** Creates a pool, which connects on demand. @param onLost gets the errors of connections that break */
+function createPool (options: DatabaseOptions, onLost: (err: Error) => void = () => {}): pg.Pool {
+  const { url, poolSize } = options
+  const pool = new pg.Pool({ ...driverOptions(options), connectionString: url, max: poolSize, keepAlive: true })
+  // A connection that breaks while in use also fails the running statement; without listeners the error would end the
+  // process.
+  pool.on('error', onLost)
+  pool.on('connect', (client) => { client.on('error', onLost) })
+  return pool
+}
+
+/** Opens the ORM on a database whose tables exist. Closing it closes the connections. */
+export function openOrm (options: DatabaseOptions, pool = createPool(options)): Promise<MikroORM> {
+  const { url, entities, migrations } = options
   return MikroORM.init({
     clientUrl: url,
     entities: [...entities, Worker, PluginCacheEntry, PluginIndex, PluginLimits, PluginSnapshot, Installation],
     extensions: [Migrator],
     namingStrategy: EntityCaseNamingStrategy,
-    pool: { min: 0, max: poolSize },
-    driverOptions: { keepAlive: true, ...driverOptions(options) },
+    driverOptions: new PostgresDialect({ pool }),
     ensureDatabase: false,
     logger: () => {},
     forceUtcTimezone: true,
@@ -83,10 +95,10 @@ export function openOrm (options: DatabaseOptions): Promise<MikroORM> {
 }
 
 /** Returns the migrations that a database has executed, in order; none if it is new. */
-export async function listExecuted (client: pg.Pool | pg.Client): Promise<string[]> {
-  const { rows } = await client.query<{ is_there: boolean }>("select to_regclass('migrations') is not null as is_there")
+export async function listExecuted (db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<{ is_there: boolean }>("select to_regclass('migrations') is not null as is_there")
   if (rows[0]?.is_there !== true) return []
-  return (await client.query<{ name: string }>('select name from migrations order by id')).rows.map(({ name }) => name)
+  return (await db.query<{ name: string }>('select name from migrations order by id')).rows.map(({ name }) => name)
 }
 
 /**
@@ -155,37 +167,24 @@ async function migrateFrom (executed: readonly string[], options: MigrationOptio
 }
 
 export default fp<DatabaseOptions>(async (app, options) => {
-  const orm = await openOrm(options)
-  const pool = new pg.Pool({
-    ...driverOptions(options),
-    connectionString: options.url, max: Math.max(2, Math.ceil(options.poolSize / 2)), keepAlive: true
-  })
-  pool.on('error', (err) => { app.log.warn({ err }, 'idle database connection lost') })
-  // A connection that breaks while in use also fails the running statement; without a listener the error would end the
-  // process.
-  pool.on('connect', (client) => {
-    client.on('error', (err) => { app.log.debug({ err }, 'database connection lost') })
-  })
-  for (const one of [pool, await orm.em.getDriver().getConnection().getNativeClient()]) {
-    mindPool(one)
-    if (options.prepares === true) prepareStatements(one)
-  }
+  const pool = createPool(options, (err) => { app.log.debug({ err }, 'database connection lost') })
+  const orm = await openOrm(options, pool)
+  mindPool(pool)
+  if (options.prepares === true) prepareStatements(pool)
   // Another release may have migrated the database since this process started, or from another machine.
   requireKnownSchema(await listExecuted(pool), options.migrations)
   if (options.limits !== undefined) limitRequests(app, options.limits.totalMs)
-  app.decorate('orm', orm)
   app.decorate('pg', pool)
-  const forks = new WeakMap<FastifyRequest, EntityManager>()
-  app.decorateRequest('em', {
-    // Created at first use, because many requests need none.
+  app.decorate('db', { getter: () => new Db(orm.em) })
+  const handles = new WeakMap<FastifyRequest, Db>()
+  app.decorateRequest('db', {
     getter (this: FastifyRequest) {
-      const em = forks.get(this) ?? orm.em.fork()
-      forks.set(this, em)
-      return em
+      const db = handles.get(this) ?? new Db(orm.em)
+      handles.set(this, db)
+      return db
     }
   })
   app.addHook('onClose', async () => {
     await orm.close()
-    await pool.end()
   })
 }, { name: 'database', fastify: '5.x' })

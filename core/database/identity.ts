@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import type pg from 'pg'
+import type { Queryable } from './db.ts'
 import { StartError } from '../errors.ts'
 import { errorCode } from '../files/fs-error.ts'
 
@@ -14,7 +14,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export interface Halves {
   dataDir: string
-  pool: pg.Pool
+  pool: Queryable
   /** True if the directory contains uploads of which the database knows none. */
   isForeign (): Promise<boolean>
   /** The command that joins the two. */
@@ -47,12 +47,12 @@ async function writeDirectory (dataDir: string, identity: string): Promise<void>
   await rename(part, file)
 }
 
-async function readDatabase (pool: pg.Pool): Promise<string | null> {
+async function readDatabase (pool: Queryable): Promise<string | null> {
   return (await pool.query<{ identity: string }>('select identity from installation')).rows[0]?.identity ?? null
 }
 
 /** @returns the identity that the database has afterwards, because another machine may have written first */
-async function writeDatabase (pool: pg.Pool, identity: string): Promise<string> {
+async function writeDatabase (pool: Queryable, identity: string): Promise<string> {
   await pool.query('insert into installation (identity) values ($1) on conflict do nothing', [identity])
   return await readDatabase(pool) ?? identity
 }
@@ -84,7 +84,7 @@ export async function requirePair (halves: Halves): Promise<void> {
  *
  * @returns the identity that both have now
  */
-export async function adopt (dataDir: string, pool: pg.Pool): Promise<string> {
+export async function adopt (dataDir: string, pool: Queryable): Promise<string> {
   const identity = await writeDatabase(pool, randomUUID())
   await writeDirectory(dataDir, identity)
   return identity

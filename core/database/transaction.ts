@@ -1,5 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
-import type pg from 'pg'
+import type { Db } from './db.ts'
 import { isCrossed } from './errors.ts'
 
 /** After this many conflicts with other transactions, the cause is probably something else. */
@@ -16,35 +15,12 @@ async function retry<T> (work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function once<T> (pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool.connect()
-  let broken: Error | undefined
-  try {
-    await client.query('begin')
-    const result = await work(client)
-    await client.query('commit')
-    return result
-  } catch (err) {
-    // A connection that cannot roll back is closed, which rolls back as well; the first error is the reason.
-    await client.query('rollback').catch((second: Error) => { broken = second })
-    throw err
-  } finally {
-    client.release(broken)
-  }
-}
-
 /**
  * Runs `work` in one transaction, which is rolled back if it throws. After a conflict with another transaction `work`
- * runs again, so it must do nothing but use the database.
+ * runs again, so it must do nothing but use the database. Within another transaction it becomes part of that one, which
+ * is then retried as a whole.
  */
-export const transaction = <T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> =>
-  retry(() => once(pool, work))
-
-/**
- * Runs `work` in one transaction of the ORM. Within another transaction it becomes part of that one, which is then
- * retried as a whole.
- */
-export async function inTransaction<T> (em: EntityManager, work: (tx: EntityManager) => Promise<T>): Promise<T> {
-  const run = () => em.transactional(work)
-  return em.isInTransaction() ? await run() : await retry(run)
+export async function inTransaction<T> (db: Db, work: (tx: Db) => Promise<T>): Promise<T> {
+  const run = () => db.transact(work)
+  return db.isInTransaction ? await run() : await retry(run)
 }

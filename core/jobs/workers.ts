@@ -139,7 +139,7 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
   }
 
   async function isAlive (wanted: Role): Promise<boolean> {
-    const { rowCount } = await app.pg.query(`${ALIVE} and w.role = $1 limit 1`, [wanted])
+    const { rowCount } = await app.db.query(`${ALIVE} and w.role = $1 limit 1`, [wanted])
     return rowCount === 1
   }
 
@@ -156,7 +156,7 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
     restart,
     isAlive,
     requireScanWorker,
-    listAlive: async () => (await app.pg.query<{ id: string }>(ALIVE)).rows.map((row) => row.id),
+    listAlive: async () => (await app.db.query<{ id: string }>(ALIVE)).rows.map((row) => row.id),
     claim: async (duty: string) => {
       if (duties.has(duty)) return true
       if (await tryLock(DUTY_CLASS, duty)) duties.add(duty)
@@ -170,7 +170,7 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
         await session.query(`select pg_advisory_unlock_shared(${WORK_CLASS}, hashtext($1))`, [key])
       }
     },
-    isHeld: async (key) => (await app.pg.query(`select 1 from pg_locks where locktype = 'advisory' and classid = ${WORK_CLASS}
+    isHeld: async (key) => (await app.db.query(`select 1 from pg_locks where locktype = 'advisory' and classid = ${WORK_CLASS}
       and objid = (hashtext($1)::bigint & 4294967295)::oid and granted
       and database = (select oid from pg_database where datname = current_database())`, [key])).rowCount !== 0,
     runAlone: async (key, work) => {

@@ -2,7 +2,7 @@ import { type Dirent, createReadStream } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Cache, FileEntry, Files, Logger, Match, Preferences, ProviderContext } from '@svc/plugin-sdk'
-import type pg from 'pg'
+import type { Db } from '../database/db.ts'
 import type { Config } from '../config/config.ts'
 import type { OutgoingClient } from '../http/client.ts'
 import { isNotFoundError } from '../files/fs-error.ts'
@@ -14,29 +14,29 @@ import type { LearntLimits } from './plugin-limits.ts'
 const TEXT_MAX_BYTES = 64 * 1024 * 1024
 
 /** Creates the cache of one plugin, its rows of the table `plugin_cache`. */
-export function createCache (pool: pg.Pool, plugin: string): Cache {
+export function createCache (db: Db, plugin: string): Cache {
   return {
     async get (key) {
-      const { rows } = await pool.query<{ value: unknown }>(
+      const { rows } = await db.query<{ value: unknown }>(
         'select value from plugin_cache where plugin = $1 and key = $2 and (expires_at is null or expires_at > now())',
         [plugin, key])
       return rows[0]?.value
     },
     async set (key, value, ttlMs) {
-      await pool.query(`insert into plugin_cache (plugin, key, value, expires_at)
+      await db.query(`insert into plugin_cache (plugin, key, value, expires_at)
         values ($1, $2, $3::jsonb, now() + $4 * interval '1 millisecond')
         on conflict (plugin, key) do update set value = excluded.value, expires_at = excluded.expires_at`,
       [plugin, key, JSON.stringify(value ?? null), ttlMs ?? null])
     },
     async delete (key) {
-      await pool.query('delete from plugin_cache where plugin = $1 and key = $2', [plugin, key])
+      await db.query('delete from plugin_cache where plugin = $1 and key = $2', [plugin, key])
     }
   }
 }
 
 /** Deletes expired entries. */
-export async function dropExpiredCache (pool: pg.Pool): Promise<void> {
-  await pool.query('delete from plugin_cache where expires_at <= now()')
+export async function dropExpiredCache (db: Db): Promise<void> {
+  await db.query('delete from plugin_cache where expires_at <= now()')
 }
 
 async function readBounded (path: string, maxBytes: number): Promise<string> {

@@ -11,11 +11,11 @@ async function findDescriptions (
   app: FastifyInstance, packages: PluginPackage[], fingerprint: string
 ): Promise<readonly Description[]> {
   if (packages.length === 0) return []
-  const known = await readSnapshot(app.pg, fingerprint)
+  const known = await readSnapshot(app.db, fingerprint)
   if (known !== null) return known.descriptions
   try {
     const { descriptions } = await inspectApart({ works: false, packages })
-    await storeDescriptions(app.pg, fingerprint, descriptions)
+    await storeDescriptions(app.db, fingerprint, descriptions)
     return descriptions
   } catch (err) {
     app.log.warn({ err }, 'what the plugins are could not be found out; until the next start this process offers none')
@@ -26,11 +26,11 @@ async function findDescriptions (
 
 /** Stores the state of plugins, in the process that runs them, for all other processes. */
 async function tellOthers (app: FastifyInstance, fingerprint: string): Promise<void> {
-  await storeDescriptions(app.pg, fingerprint, app.registry.descriptions)
+  await storeDescriptions(app.db, fingerprint, app.registry.descriptions)
   /** One write after the other, because the last state must win. */
   let storing: Promise<void> = Promise.resolve()
   const store = () => {
-    storing = storing.then(() => storeReports(app.pg, fingerprint, app.workers.id, app.registry.report()))
+    storing = storing.then(() => storeReports(app.db, fingerprint, app.workers.id, app.registry.report()))
       .catch((err: unknown) => { app.log.warn({ err }, 'what became of the plugins could not be stored') })
     return storing
   }
@@ -42,7 +42,7 @@ async function tellOthers (app: FastifyInstance, fingerprint: string): Promise<v
 /** Loads the state of plugins, in a process that runs none. Only reports of a live scan worker count. */
 async function hearFromWorker (app: FastifyInstance, fingerprint: string): Promise<void> {
   async function adopt (): Promise<void> {
-    const snapshot = await readSnapshot(app.pg, fingerprint)
+    const snapshot = await readSnapshot(app.db, fingerprint)
     if (snapshot === null || snapshot.worker === null) return
     if ((await app.workers.listAlive()).includes(snapshot.worker)) app.registry.adopt(snapshot.reports)
   }

@@ -1,8 +1,8 @@
 import type { Index, IndexEntry } from '@svc/plugin-sdk'
-import type pg from 'pg'
+import { inTransaction } from '../database/transaction.ts'
+import type { Db } from '../database/db.ts'
 import { PluginAnswerError } from './answer-error.ts'
 import type { CallScope } from './call-scope.ts'
-import { transaction } from '../database/transaction.ts'
 
 /** Returns the entries of the plugin's index, in batches. */
 export type BuildIndex = (scope: CallScope) => AsyncIterable<readonly IndexEntry[]>
@@ -48,7 +48,7 @@ export const NO_INDEX: HostIndex = {
  * @param scopeOfFirst the scope of the first build, which starts at the first lookup
  */
 export function createIndex (
-  pool: pg.Pool, plugin: string, build: BuildIndex, scopeOfFirst: () => CallScope
+  db: Db, plugin: string, build: BuildIndex, scopeOfFirst: () => CallScope
 ): HostIndex {
   let building: Promise<number> | null = null
   /** The table that was current at the last lookup. */
@@ -57,7 +57,7 @@ export function createIndex (
   let isAsking = false
 
   async function readCurrent (): Promise<{ generation: number, built_at: Date } | null> {
-    const { rows } = await pool.query<{ generation: number, built_at: Date }>(
+    const { rows } = await db.query<{ generation: number, built_at: Date }>(
       'select generation, built_at from plugin_indexes where plugin = $1 and built_at is not null', [plugin])
     return rows[0] ?? null
   }
@@ -65,7 +65,7 @@ export function createIndex (
   async function write (into: string, rows: readonly IndexEntry[], first: number): Promise<void> {
     const keys = rows.map(([key]) => key).join(SEPARATOR)
     const values = rows.map(([, value]) => JSON.stringify(value ?? null)).join(SEPARATOR)
-    await pool.query(`insert into ${into} (position, key, value)
+    await db.query(`insert into ${into} (position, key, value)
       select $1::int + n, key, value
       from unnest(string_to_array($2, $4), string_to_array($3, $4)) with ordinality as e(key, value, n)`,
     [first, keys, values, SEPARATOR])
@@ -101,34 +101,34 @@ export function createIndex (
   }
 
   async function swap (generation: number): Promise<void> {
-    await transaction(pool, async (client) => {
-      const { rows } = await client.query<{ generation: number }>(
+    await inTransaction(db, async (tx) => {
+      const { rows } = await tx.query<{ generation: number }>(
         'select generation from plugin_indexes where plugin = $1 and generation <> $2', [plugin, generation])
-      for (const old of rows) await client.query(`drop table if exists ${tableOf(old.generation)}`)
-      await client.query('delete from plugin_indexes where plugin = $1 and generation <> $2', [plugin, generation])
-      await client.query('update plugin_indexes set built_at = now() where generation = $1', [generation])
+      for (const old of rows) await tx.query(`drop table if exists ${tableOf(old.generation)}`)
+      await tx.query('delete from plugin_indexes where plugin = $1 and generation <> $2', [plugin, generation])
+      await tx.query('update plugin_indexes set built_at = now() where generation = $1', [generation])
     })
   }
 
   async function drop (generation: number): Promise<void> {
-    await pool.query(`drop table if exists ${tableOf(generation)}`)
-    await pool.query('delete from plugin_indexes where generation = $1', [generation])
+    await db.query(`drop table if exists ${tableOf(generation)}`)
+    await db.query('delete from plugin_indexes where generation = $1', [generation])
   }
 
   async function run (scope: CallScope): Promise<number> {
-    const { rows: [row] } = await pool.query<{ generation: number }>(
+    const { rows: [row] } = await db.query<{ generation: number }>(
       'insert into plugin_indexes (plugin) values ($1) returning generation', [plugin])
     const generation = row?.generation ?? 0
     const into = tableOf(generation)
     try {
-      await pool.query(`create table ${into} (position int not null, key text not null, value text not null)`)
+      await db.query(`create table ${into} (position int not null, key text not null, value text not null)`)
       const count = await fill(into, scope)
       if (count === 0) {
         await drop(generation)
         return count
       }
-      await pool.query(`create index on ${into} (key)`)
-      await pool.query(`analyze ${into}`)
+      await db.query(`create index on ${into} (key)`)
+      await db.query(`analyze ${into}`)
       await swap(generation)
       return count
     } catch (err) {
@@ -154,10 +154,8 @@ export function createIndex (
   async function select (keys: readonly string[], tries: number): Promise<Rows> {
     table ??= await findTable()
     try {
-      // Prepared once for each connection and build.
-      const { rows } = await pool.query<{ key: string, value: string }>({
-        name: table, text: `select key, value from ${table} where key = any($1::text[]) order by position`, values: [keys]
-      })
+      const { rows } = await db.query<{ key: string, value: string }>(
+        `select key, value from ${table} where key = any($1::text[]) order by position`, [keys])
       const found = Map.groupBy(rows, ({ key }) => key)
       return new Map([...found].map(([key, some]) => [key, some.map(({ value }) => JSON.parse(value) as unknown)]))
     } catch (err) {

@@ -1,7 +1,7 @@
 import type { Allowance } from '@svc/plugin-sdk'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import type pg from 'pg'
+import type { Db } from '../database/db.ts'
 import { toDatabaseJson } from '../database/json.ts'
 import type { RateLimit } from '../http/rate-limit.ts'
 
@@ -76,8 +76,8 @@ export function createLearntLimits (
 }
 
 /** Stores learnt limits in the table `plugin_limits`, so that they apply after a restart. */
-export async function createLimitsStore (pool: pg.Pool, onError: (err: unknown) => void) {
-  const { rows } = await pool.query<{ plugin: string, limits: RateLimit | null, allowances: Learnt['allowances'] }>(
+export async function createLimitsStore (db: Db, onError: (err: unknown) => void) {
+  const { rows } = await db.query<{ plugin: string, limits: RateLimit | null, allowances: Learnt['allowances'] }>(
     'select plugin, limits, allowances from plugin_limits')
   const known = new Map(rows.map(({ plugin, limits, allowances }) => [plugin, { pace: limits, allowances }]))
   const waiting = new Map<string, Learnt>()
@@ -88,7 +88,7 @@ export async function createLimitsStore (pool: pg.Pool, onError: (err: unknown) 
     const learnt = [...waiting].map(([plugin, { pace, allowances }]) => ({ plugin, limits: pace, allowances }))
     waiting.clear()
     if (learnt.length === 0) return
-    await pool.query(`insert into plugin_limits (plugin, limits, allowances)
+    await db.query(`insert into plugin_limits (plugin, limits, allowances)
       select plugin, limits, allowances from jsonb_to_recordset($1::jsonb) as l(plugin text, limits jsonb, allowances jsonb)
       on conflict (plugin) do update set limits = excluded.limits, allowances = excluded.allowances`,
     [toDatabaseJson(learnt)])

@@ -33,7 +33,7 @@ export interface WantedServices {
 /** Creates the services that the running server gives to plugins. */
 export async function createPluginServices (app: FastifyInstance, config: Config) {
   const files = createFiles(config.library_dir)
-  const limits = await createLimitsStore(app.pg, (err) => {
+  const limits = await createLimitsStore(app.db, (err) => {
     app.log.warn({ err }, 'what plugins learnt of their limits could not be stored')
   })
   app.addHook('onClose', async () => { await limits.flush() })
@@ -46,7 +46,7 @@ export async function createPluginServices (app: FastifyInstance, config: Config
     const folders = Object.fromEntries(Object.entries(wanted.folders).map(([name, path]) => [name, createFiles(path)]))
     const ownLog = app.log.child({ plugin: `${kind}/${key}` })
     const log = createMaskedLog(ownLog, secrets)
-    const cache = createCache(app.pg, `${kind}/${key}`)
+    const cache = createCache(app.db, `${kind}/${key}`)
     const learnt = limits.of(`${kind}/${key}`)
     const http = createHttpClient({
       name: key,
@@ -64,7 +64,7 @@ export async function createPluginServices (app: FastifyInstance, config: Config
       onAllowance: learnt.learnAllowance
     })
     app.addHook('onClose', async () => { await http.close() })
-    const index = buildIndex === undefined ? NO_INDEX : createIndex(app.pg, `${kind}/${key}`, buildIndex, scopeOfFirstBuild)
+    const index = buildIndex === undefined ? NO_INDEX : createIndex(app.db, `${kind}/${key}`, buildIndex, scopeOfFirstBuild)
     return { config: pluginConfig, http, log, cache, files, folders, index, learnt }
   }
 }

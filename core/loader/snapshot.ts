@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type pg from 'pg'
+import type { Db, Queryable } from '../database/db.ts'
 import { toDatabaseJson } from '../database/json.ts'
 import { VERSION } from '../version.ts'
 import type { PluginPackage } from './packages.ts'
@@ -36,14 +36,14 @@ export interface Snapshot {
   reports: PluginReport[]
 }
 
-export async function readSnapshot (database: pg.Pool | pg.Client, fingerprint: string): Promise<Snapshot | null> {
+export async function readSnapshot (database: Queryable, fingerprint: string): Promise<Snapshot | null> {
   const { rows } = await database.query<Snapshot>(
     'select descriptions, worker, reports from plugin_snapshots where fingerprint = $1', [fingerprint])
   return rows[0] ?? null
 }
 
 export async function storeDescriptions (
-  database: pg.Pool | pg.Client, fingerprint: string, descriptions: readonly Description[]
+  database: Queryable, fingerprint: string, descriptions: readonly Description[]
 ): Promise<void> {
   await database.query(`insert into plugin_snapshots (fingerprint, descriptions) values ($1, $2::jsonb)
     on conflict (fingerprint) do update set descriptions = excluded.descriptions, stored_at = now()`,
@@ -53,9 +53,9 @@ export async function storeDescriptions (
 
 /** Stores the state of the plugins in a scan worker and notifies all processes. */
 export async function storeReports (
-  pool: pg.Pool, fingerprint: string, worker: string, reports: readonly PluginReport[]
+  db: Db, fingerprint: string, worker: string, reports: readonly PluginReport[]
 ): Promise<void> {
-  await pool.query('update plugin_snapshots set worker = $2, reports = $3::jsonb, stored_at = now() where fingerprint = $1',
+  await db.query('update plugin_snapshots set worker = $2, reports = $3::jsonb, stored_at = now() where fingerprint = $1',
     [fingerprint, worker, toDatabaseJson(reports)])
-  await pool.query('select pg_notify($1, $2)', [PLUGINS_CHANGED, fingerprint])
+  await db.query('select pg_notify($1, $2)', [PLUGINS_CHANGED, fingerprint])
 }

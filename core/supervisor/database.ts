@@ -40,7 +40,7 @@ const SEVERE = /\b(?:FATAL|PANIC):/
 
 /** Returns the number of connections that all processes of this configuration need. */
 export function countConnections (config: Config): number {
-  const perProcess = Math.ceil(config.database.pool_size * 1.5) + EXTRA_CONNECTIONS
+  const perProcess = config.database.pool_size + EXTRA_CONNECTIONS
   return (config.server.workers + 1) * perProcess + SPARE_CONNECTIONS
 }
 

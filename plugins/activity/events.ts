@@ -35,7 +35,7 @@ export function listenForActivity (app: FastifyInstance): void {
   const drops = new Set<Promise<void>>()
 
   function drop (socket: Socket): void {
-    const dropping = app.activity.drop(app.orm.em.fork(), socket.id)
+    const dropping = app.activity.drop(app.db, socket.id)
       .catch((err: unknown) => { app.log.warn({ err }, 'what a closed socket played was not ended') })
       .finally(() => { drops.delete(dropping) })
     drops.add(dropping)
@@ -54,7 +54,7 @@ export function listenForActivity (app: FastifyInstance): void {
       followed.add(socket)
       socket.once('disconnect', () => { drop(socket) })
     }
-    await ignoreUnknown(app.activity.beat(app.orm.em.fork(), caller, given, { socket_id: socket.id, starts }))
+    await ignoreUnknown(app.activity.beat(app.db, caller, given, { socket_id: socket.id, starts }))
     // The socket closed meanwhile, and its disconnect handler ran before the entry existed.
     if (!socket.connected) drop(socket)
   }
@@ -74,7 +74,7 @@ export function listenForActivity (app: FastifyInstance): void {
     schema: StopSchema,
     refuse,
     handle: (given, caller, socket) =>
-      ignoreUnknown(app.activity.stopGame(app.orm.em.fork(), caller, given, socket.id))
+      ignoreUnknown(app.activity.stopGame(app.db, caller, given, socket.id))
   })
   app.addHook('onClose', async () => { await Promise.all(drops) })
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { transaction } from '../../core/database/transaction.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import { lockRefresh } from './rows.ts'
 
 const EVERY_MS = 1_000
@@ -17,8 +17,8 @@ export function createRefresh (app: FastifyInstance) {
    */
   async function isOurs (): Promise<boolean> {
     try {
-      return await transaction(app.pg, async (client) => {
-        const isLocked = await lockRefresh(client)
+      return await inTransaction(app.db, async (tx) => {
+        const isLocked = await lockRefresh(tx)
         if (isLocked) await wait()
         return isLocked
       })

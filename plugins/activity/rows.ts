@@ -1,7 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
-import type pg from 'pg'
 import { hasValues, milliseconds } from '../../core/database/columns.ts'
+import type { Db } from '../../core/database/db.ts'
 import { newestThumbnail } from '../assets/thumbnail-rows.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
@@ -38,11 +37,11 @@ export interface EntrySelection {
 
 /** Selects live entries whose ROM is visible to the caller. */
 export async function selectEntries (
-  em: EntityManager, caller: AnyCaller, selection: EntrySelection
+  db: Db, caller: AnyCaller, selection: EntrySelection
 ): Promise<ActivityRow[]> {
   const { rows } = await sql<ActivityRow>`select ${COLUMNS} from activity_entries a ${SUBJECTS}
     where a.expires_at > now() and u.enabled and ${isRomVisible(caller)} and ${hasValues('a', { ...selection })}`
-    .execute(em.getKysely())
+    .execute(db)
   return rows
 }
 
@@ -57,9 +56,9 @@ export interface Beat {
 }
 
 /** Returns the ROM of a device's live entry; null for none. */
-export async function findPlayed (em: EntityManager, userId: number, deviceId: number): Promise<number | null> {
+export async function findPlayed (db: Db, userId: number, deviceId: number): Promise<number | null> {
   const { rows: [row] } = await sql<{ rom_id: number }>`select rom_id from activity_entries
-    where user_id = ${userId} and device_id = ${deviceId} and expires_at > now()`.execute(em.getKysely())
+    where user_id = ${userId} and device_id = ${deviceId} and expires_at > now()`.execute(db)
   return row?.rom_id ?? null
 }
 
@@ -71,7 +70,7 @@ export async function findPlayed (em: EntityManager, userId: number, deviceId: n
  *   player
  */
 export async function upsertEntry (
-  em: EntityManager, player: NonNullable<AnyCaller>, beat: Beat
+  db: Db, player: NonNullable<AnyCaller>, beat: Beat
 ): Promise<ActivityRow & { former_rom_id: number | null } | undefined> {
   const { rows: [row] } = await sql<ActivityRow & { former_rom_id: number | null }>`with former as (
       select rom_id from activity_entries
@@ -87,20 +86,20 @@ export async function upsertEntry (
         when ${beat.starts}::boolean or e.expires_at <= now() or e.rom_id <> excluded.rom_id then excluded.started_at
         else e.started_at end
     returning e.*)
-    select ${COLUMNS}, (select rom_id from former) as former_rom_id from a ${SUBJECTS}`.execute(em.getKysely())
+    select ${COLUMNS}, (select rom_id from former) as former_rom_id from a ${SUBJECTS}`.execute(db)
   return row
 }
 
-export async function deleteEntries (em: EntityManager, selection: EntrySelection): Promise<Cleared[]> {
+export async function deleteEntries (db: Db, selection: EntrySelection): Promise<Cleared[]> {
   const { rows } = await sql<Cleared>`delete from activity_entries a using devices d
     where d.id = a.device_id and ${hasValues('a', { ...selection })}
-    returning a.user_id, ${DEVICE_ID} as device_id, a.rom_id`.execute(em.getKysely())
+    returning a.user_id, ${DEVICE_ID} as device_id, a.rom_id`.execute(db)
   return rows
 }
 
 /** Takes the lock until the transaction ends. @returns false if another worker holds it */
-export async function lockRefresh (client: pg.ClientBase): Promise<boolean> {
-  const { rows: [lock] } = await client.query<{ is_ours: boolean }>(
+export async function lockRefresh (tx: Db): Promise<boolean> {
+  const { rows: [lock] } = await tx.query<{ is_ours: boolean }>(
     'select pg_try_advisory_xact_lock($1) as is_ours', [REFRESH_LOCK])
   return lock?.is_ours === true
 }

@@ -1,6 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
+import type { Db } from '../../core/database/db.ts'
 import { notFound } from '../../core/errors.ts'
 import { SIGNED_IN_ROOM, userRoom } from '../../core/sockets/sockets.ts'
 import { deviceIdOf } from '../devices/schemas.ts'
@@ -38,19 +38,19 @@ export function createActivity (app: FastifyInstance) {
     else app.sockets.publish(room, event, payload as never)
   }
 
-  async function clear (em: EntityManager, selection: EntrySelection): Promise<void> {
-    const cleared = await deleteEntries(em, selection)
+  async function clear (db: Db, selection: EntrySelection): Promise<void> {
+    const cleared = await deleteEntries(db, selection)
     if (cleared.length === 0) return
     const rooms = await findRooms([...new Set(cleared.map((entry) => entry.rom_id))])
     for (const entry of cleared) announce(rooms, 'activity:clear', entry)
   }
 
-  app.devices.onDelete((em, id) => clear(em, { device_id: id }))
+  app.devices.onDelete((db, id) => clear(db, { device_id: id }))
 
   return {
     /** Lists the current games that are visible to the caller. */
-    async list (em: EntityManager, caller: Caller, romId?: number): Promise<ActivityEntryView[]> {
-      const rows = await selectEntries(em, caller, { rom_id: romId })
+    async list (db: Db, caller: Caller, romId?: number): Promise<ActivityEntryView[]> {
+      const rows = await selectEntries(db, caller, { rom_id: romId })
       return rows.map((row) => toActivityView(row, app.resources.marked))
     },
 
@@ -60,16 +60,16 @@ export function createActivity (app: FastifyInstance) {
      * @throws ApiError NOT_FOUND for a device of another user or a ROM that is not visible to the caller
      */
     async beat (
-      em: EntityManager, caller: Caller, { rom_id: romId, device_id: reference }: Heartbeat, origin: Origin
+      db: Db, caller: Caller, { rom_id: romId, device_id: reference }: Heartbeat, origin: Origin
     ): Promise<ActivityEntryView> {
-      const device = await app.devices.find(em, caller.id, reference)
+      const device = await app.devices.find(db, caller.id, reference)
       const { id } = device
-      await app.devices.touch(em, id)
-      const played = await findPlayed(em, caller.id, id)
+      await app.devices.touch(db, id)
+      const played = await findPlayed(db, caller.id, id)
       // Rooms are loaded first. Any delay between a change and its event could let the event of a later change overtake
       // it.
       const rooms = await findRooms(played === null || played === romId ? [romId] : [played, romId])
-      const row = await upsertEntry(em, caller, { rom_id: romId, device_id: id, ...origin })
+      const row = await upsertEntry(db, caller, { rom_id: romId, device_id: id, ...origin })
       if (row === undefined) throw notFound(`ROM with ID '${romId}' not found`)
       const { former_rom_id: former, ...beaten } = row
       const entry = toActivityView(beaten, app.resources.marked)
@@ -82,23 +82,23 @@ export function createActivity (app: FastifyInstance) {
     },
 
     /** Ends the caller's entry on a device; ignores a device that is not the caller's. */
-    async stop (em: EntityManager, caller: Caller, reference: Heartbeat['device_id']): Promise<void> {
-      const device = await app.devices.lookUp(em, caller.id, reference)
+    async stop (db: Db, caller: Caller, reference: Heartbeat['device_id']): Promise<void> {
+      const device = await app.devices.lookUp(db, caller.id, reference)
       if (device === null) return
-      await clear(em, { user_id: caller.id, device_id: device.id })
+      await clear(db, { user_id: caller.id, device_id: device.id })
     },
 
     /** Ends a game, unless another game was started on the device meanwhile. */
     async stopGame (
-      em: EntityManager, caller: Caller, { rom_id: romId, device_id: reference }: Stop, socketId: string
+      db: Db, caller: Caller, { rom_id: romId, device_id: reference }: Stop, socketId: string
     ): Promise<void> {
       const by = reference === undefined
         ? { socket_id: socketId }
-        : { device_id: (await app.devices.find(em, caller.id, reference)).id }
-      await clear(em, { user_id: caller.id, rom_id: romId, ...by })
+        : { device_id: (await app.devices.find(db, caller.id, reference)).id }
+      await clear(db, { user_id: caller.id, rom_id: romId, ...by })
     },
 
     /** Ends the entries of a socket. */
-    drop: (em: EntityManager, socketId: string) => clear(em, { socket_id: socketId })
+    drop: (db: Db, socketId: string) => clear(db, { socket_id: socketId })
   }
 }

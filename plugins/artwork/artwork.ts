@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import type { MediaKind } from '@svc/plugin-sdk'
 import PQueue from 'p-queue'
 import type { Logger } from 'pino'
-import type pg from 'pg'
+import type { Db } from '../../core/database/db.ts'
 import { BADGE_FOLDER, badgeStem } from '../resources/badges.ts'
 import type { Rom, StoredMedia } from '../roms/entities.ts'
 import { type ArtworkStoreError, createArtworkFailures, isDiskFull } from './failures.ts'
@@ -32,7 +32,7 @@ export type ArtworkSubject = Pick<Rom, 'id' | 'url_cover' | 'path_cover_large' |
 interface CoverPaths { large: string | null, small: string | null }
 interface Services {
   origins: Origins
-  pool: pg.Pool
+  db: Db
   log: Logger
   resourcesDir: string
   /** The id of the scan's task. */
@@ -48,8 +48,8 @@ const coverStems = (folder: string) => ({ large: `${folder}/cover/big`, small: `
 
 /** Downloads covers, screenshots, manuals and other media into the resources folder and stores their paths. */
 export function createArtwork (services: Services, signal: AbortSignal) {
-  const { origins, pool, log, resourcesDir, task } = services
-  const staging = createStaging(pool, resourcesDir, task)
+  const { origins, db, log, resourcesDir, task } = services
+  const staging = createStaging(db, resourcesDir, task)
   const files = createArtworkFiles({ origins, resourcesDir, staging })
   const queues = new Map<string, PQueue>()
   const failures = createArtworkFailures(resourcesDir)
@@ -165,7 +165,7 @@ export function createArtwork (services: Services, signal: AbortSignal) {
       fetchMedia(subject, folder),
       fetchBadges(subject, `${folder}/${BADGE_FOLDER}`)
     ])
-    return await updateArtwork(pool, subject, {
+    return await updateArtwork(db, subject, {
       path_cover_large: cover.large,
       path_cover_small: cover.small,
       path_screenshots: screenshots,
@@ -194,7 +194,7 @@ export function createArtwork (services: Services, signal: AbortSignal) {
 
     /** Lists the artwork that could not be downloaded or stored, one problem for each platform and reason. */
     async problems (): Promise<ScanProblem[]> {
-      const names = await selectFolderNames(pool, failures.platformIds)
+      const names = await selectFolderNames(db, failures.platformIds)
       return failures.list((id) => names.get(id) ?? String(id)).map((problem) => ({ ...problem, path: '' }))
     },
 

@@ -1,4 +1,4 @@
-import type pg from 'pg'
+import type { Db } from '../../core/database/db.ts'
 import type { Rom } from '../roms/entities.ts'
 
 /** The stored artwork of a ROM. */
@@ -11,9 +11,9 @@ export type StoredArtwork =
  * @returns true if anything changed
  */
 export async function updateArtwork (
-  pool: pg.Pool, rom: Pick<Rom, 'id' | 'edits'>, stored: StoredArtwork
+  db: Db, rom: Pick<Rom, 'id' | 'edits'>, stored: StoredArtwork
 ): Promise<boolean> {
-  const { rowCount } = await pool.query(`update roms set path_cover_large = $2, path_cover_small = $3,
+  const { rowCount } = await db.query(`update roms set path_cover_large = $2, path_cover_small = $3,
       path_screenshots = $4, path_manual = $5, media = $6::jsonb, badges = $7, updated_at = now()
     where id = $1 and edits = $8 and (path_cover_large, path_cover_small, path_screenshots, path_manual, media, badges)
       is distinct from ($2, $3, $4::text[], $5, $6::jsonb, $7::text[])`,
@@ -38,28 +38,28 @@ const FORGET = `update roms set url_screenshots = '{}', path_screenshots = '{}',
  *
  * @returns the paths that their rows still contain
  */
-export async function forgetArtwork (pool: pg.Pool, ids: readonly number[]): Promise<{ id: number, kept: string[] }[]> {
-  const { rows } = await pool.query<{ id: number, kept: string[] }>(FORGET, [ids])
+export async function forgetArtwork (db: Db, ids: readonly number[]): Promise<{ id: number, kept: string[] }[]> {
+  const { rows } = await db.query<{ id: number, kept: string[] }>(FORGET, [ids])
   return rows
 }
 
 /** Loads the folder names of some platforms, by id. */
-export async function selectFolderNames (pool: pg.Pool, platformIds: readonly number[]): Promise<Map<number, string>> {
-  const { rows } = await pool.query<{ id: number, fs_slug: string }>(
+export async function selectFolderNames (db: Db, platformIds: readonly number[]): Promise<Map<number, string>> {
+  const { rows } = await db.query<{ id: number, fs_slug: string }>(
     'select id, fs_slug from platforms where id = any($1::int[])', [platformIds])
   return new Map(rows.map((row) => [row.id, row.fs_slug]))
 }
 
 /** Loads the ids of all running tasks except one. */
-export async function selectOtherRunning (pool: pg.Pool, taskId: string): Promise<Set<string>> {
-  const { rows } = await pool.query<{ id: string }>("select id from tasks where status = 'started' and id <> $1", [taskId])
+export async function selectOtherRunning (db: Db, taskId: string): Promise<Set<string>> {
+  const { rows } = await db.query<{ id: string }>("select id from tasks where status = 'started' and id <> $1", [taskId])
   return new Set(rows.map(({ id }) => id))
 }
 
 /** Loads the owners of artwork: every platform, and every ROM with its platform, including ROMs in the trash. */
-export async function selectOwners (pool: pg.Pool): Promise<{ platforms: Set<number>, roms: Map<number, number> }> {
-  const platforms = await pool.query<{ id: number }>('select id from platforms')
-  const roms = await pool.query<{ id: number, platform_id: number }>(`select id, platform_id from roms
+export async function selectOwners (db: Db): Promise<{ platforms: Set<number>, roms: Map<number, number> }> {
+  const platforms = await db.query<{ id: number }>('select id from platforms')
+  const roms = await db.query<{ id: number, platform_id: number }>(`select id, platform_id from roms
     union all select rom_id, platform_id from trash_items t where not exists (select 1 from roms where roms.id = t.rom_id)`)
   return {
     platforms: new Set(platforms.rows.map((row) => row.id)),

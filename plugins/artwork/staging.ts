@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type pg from 'pg'
+import type { Db } from '../../core/database/db.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { selectOtherRunning } from './rows.ts'
@@ -30,7 +30,7 @@ async function isEdited (path: string): Promise<boolean> {
  * Creates the staging folder of a scan, beside the finished artwork. Each scan has its own folder, so files of a killed
  * process are distinguished from files that another scan is writing.
  */
-export function createStaging (pool: pg.Pool, resourcesDir: string, taskId: string) {
+export function createStaging (db: Db, resourcesDir: string, taskId: string) {
   const all = join(resourcesDir, FOLDER)
   const own = join(all, taskId)
   let count = 0
@@ -40,7 +40,7 @@ export function createStaging (pool: pg.Pool, resourcesDir: string, taskId: stri
     async clear (): Promise<void> {
       const names = await listFolder(all)
       if (names.length === 0) return
-      const running = await selectOtherRunning(pool, taskId)
+      const running = await selectOtherRunning(db, taskId)
       for (const name of names.filter((name) => !running.has(name))) {
         if (!await isEdited(join(all, name))) await rm(join(all, name), { recursive: true, force: true })
       }

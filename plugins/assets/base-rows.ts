@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Db } from '../../core/database/db.ts'
 import type { AssetKind } from './entities.ts'
 
 const DATE_TAG = / ?\[\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}\]/g
@@ -37,12 +37,12 @@ export interface Agreement {
 }
 
 const STAMP = `insert into sync_bases (device_id, rom_id, kind, key, sha1, content_hash, updated_at)
-  values (?, ?, ?, ?, ?, ?, ?::timestamptz)
+  values ($1, $2, $3, $4, $5, $6, $7::timestamptz)
   on conflict (device_id, rom_id, kind, key) do update
   set sha1 = excluded.sha1, content_hash = excluded.content_hash, updated_at = excluded.updated_at`
 
-export async function stampBase (em: EntityManager, base: Agreement): Promise<void> {
-  await em.execute(STAMP, [
+export async function stampBase (db: Db, base: Agreement): Promise<void> {
+  await db.query(STAMP, [
     base.device_id, base.rom_id, base.kind, base.key, base.sha1, base.content_hash, base.updated_at.toISOString()
   ])
 }

@@ -14,5 +14,5 @@ export default defineFeature({
   commands: addAssetCommands,
   plugin: () => import('./plugin.ts'),
   routes: () => import('./routes/index.ts'),
-  check: async (config, pool) => { await (await import('./stored-files.ts')).requireOwnUploads(config, pool) }
+  check: async (config, db) => { await (await import('./stored-files.ts')).requireOwnUploads(config, db) }
 })

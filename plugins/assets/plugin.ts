@@ -21,7 +21,7 @@ const plugin: FeaturePlugin<Forms> = async (app, { config, role }) => {
   app.tasks.define(janitor.definition)
   app.tasks.define(hashes.definition)
   // A scan may bring ROMs back or rename them.
-  app.tasks.onEnd(async ({ type }) => { if (type === 'scan') await reattachUploads(app.pg) })
+  app.tasks.onEnd(async ({ type }) => { if (type === 'scan') await reattachUploads(app.db) })
   if (role === 'worker') {
     janitor.startWithWorker()
     hashes.startWithWorker()

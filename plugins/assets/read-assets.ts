@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Db } from '../../core/database/db.ts'
 import { notFound } from '../../core/errors.ts'
 import type { Device } from '../devices/entities.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
@@ -14,62 +14,62 @@ import { toSaveView, toStateView, toSyncViews } from './views.ts'
 const NAMES: Record<AssetKind, string> = { save: 'Save', state: 'State', screenshot: 'Screenshot' }
 export const assetNotFound = (kind: AssetKind, id: number) => notFound(`${NAMES[kind]} with ID '${id}' not found`)
 
-async function createThumbnailsOf (em: EntityManager, rows: readonly AssetRow[]) {
-  return createThumbnails(await selectScreenshotsOf(em, rows))
+async function createThumbnailsOf (db: Db, rows: readonly AssetRow[]) {
+  return createThumbnails(await selectScreenshotsOf(db, rows))
 }
 
 /** @param device device whose sync state is part of each view */
 export async function toSaveViews (
-  em: EntityManager, rows: readonly AssetRow[], device: Device | null
+  db: Db, rows: readonly AssetRow[], device: Device | null
 ): Promise<SaveView[]> {
-  const thumbnailOf = await createThumbnailsOf(em, rows)
+  const thumbnailOf = await createThumbnailsOf(db, rows)
   if (device === null) return rows.map((row) => toSaveView(row, thumbnailOf(row), []))
-  const syncs = Map.groupBy(await selectSyncs(em, rows), (sync) => sync.asset_id)
+  const syncs = Map.groupBy(await selectSyncs(db, rows), (sync) => sync.asset_id)
   return rows.map((row) => toSaveView(row, thumbnailOf(row), toSyncViews(row, syncs.get(row.id) ?? [], device)))
 }
 
-export async function toStateViews (em: EntityManager, rows: readonly AssetRow[]): Promise<StateView[]> {
-  const thumbnailOf = await createThumbnailsOf(em, rows)
+export async function toStateViews (db: Db, rows: readonly AssetRow[]): Promise<StateView[]> {
+  const thumbnailOf = await createThumbnailsOf(db, rows)
   return rows.map((row) => toStateView(row, thumbnailOf(row)))
 }
 
 async function one (
-  em: EntityManager, kind: AssetKind, id: number, conditions: readonly AssetCondition[]
+  db: Db, kind: AssetKind, id: number, conditions: readonly AssetCondition[]
 ): Promise<AssetRow> {
-  const [row] = await selectAssets(em, all([isId(id), isKind(kind), ...conditions]))
+  const [row] = await selectAssets(db, all([isId(id), isKind(kind), ...conditions]))
   if (row === undefined) throw assetNotFound(kind, id)
   return row
 }
 
 /** Returns an asset of the caller, also a deleted one. @throws ApiError NOT_FOUND */
-export const getOwnOrDeleted = (em: EntityManager, caller: AnyCaller, kind: AssetKind, id: number): Promise<AssetRow> =>
-  one(em, kind, id, [isOwn(caller), isReachable(caller)])
+export const getOwnOrDeleted = (db: Db, caller: AnyCaller, kind: AssetKind, id: number): Promise<AssetRow> =>
+  one(db, kind, id, [isOwn(caller), isReachable(caller)])
 
 /** Returns a deleted asset of the caller. @throws ApiError NOT_FOUND */
-export const getDeleted = (em: EntityManager, caller: AnyCaller, kind: AssetKind, id: number): Promise<AssetRow> =>
-  one(em, kind, id, [isOwn(caller), isDeleted, isReachable(caller)])
+export const getDeleted = (db: Db, caller: AnyCaller, kind: AssetKind, id: number): Promise<AssetRow> =>
+  one(db, kind, id, [isOwn(caller), isDeleted, isReachable(caller)])
 
 /** Returns an asset of the caller. @throws ApiError NOT_FOUND */
-export const getOwn = (em: EntityManager, caller: AnyCaller, kind: AssetKind, id: number): Promise<AssetRow> =>
-  one(em, kind, id, [isOwn(caller), isLive, isReachable(caller)])
+export const getOwn = (db: Db, caller: AnyCaller, kind: AssetKind, id: number): Promise<AssetRow> =>
+  one(db, kind, id, [isOwn(caller), isLive, isReachable(caller)])
 
 /** Returns all of these assets of the caller. @throws ApiError NOT_FOUND for the first that is missing */
 export async function getAllOwn (
-  em: EntityManager, caller: AnyCaller, kind: AssetKind, ids: readonly number[]
+  db: Db, caller: AnyCaller, kind: AssetKind, ids: readonly number[]
 ): Promise<AssetRow[]> {
-  const rows = await selectAssets(em, all([isOneOf(ids), isKind(kind), isOwn(caller), isLive, isReachable(caller)]))
+  const rows = await selectAssets(db, all([isOneOf(ids), isKind(kind), isOwn(caller), isLive, isReachable(caller)]))
   const missing = ids.find((id) => !rows.some((row) => row.id === id))
   if (missing !== undefined) throw assetNotFound(kind, missing)
   return rows
 }
 
 /** Returns an asset of the caller, or a public one of another user. @throws ApiError NOT_FOUND */
-export const getReadable = (em: EntityManager, caller: AnyCaller, kind: AssetKind, id: number): Promise<AssetRow> =>
-  one(em, kind, id, [isShared(caller), isLive, isReachable(caller)])
+export const getReadable = (db: Db, caller: AnyCaller, kind: AssetKind, id: number): Promise<AssetRow> =>
+  one(db, kind, id, [isShared(caller), isLive, isReachable(caller)])
 
 /** Returns a readable asset by the path that clients know. @throws ApiError NOT_FOUND */
-export async function getReadableAt (em: EntityManager, caller: AnyCaller, path: string): Promise<AssetRow> {
-  const [newest] = await selectAssets(em, all([isAt(path), isShared(caller), isLive, isReachable(caller)]))
+export async function getReadableAt (db: Db, caller: AnyCaller, path: string): Promise<AssetRow> {
+  const [newest] = await selectAssets(db, all([isAt(path), isShared(caller), isLive, isReachable(caller)]))
   if (newest === undefined) throw notFound('Asset not found')
   return newest
 }
@@ -85,29 +85,29 @@ function listConditions (input: ListInput): AssetCondition[] {
 
 /** Lists the assets of the caller whose ROM is visible, or those whose ROM is gone. */
 export async function listOwn (
-  em: EntityManager, caller: AnyCaller, kind: AssetKind, input: ListInput
+  db: Db, caller: AnyCaller, kind: AssetKind, input: ListInput
 ): Promise<AssetRow[]> {
   const ofRoms = input.orphaned ? isOrphaned : isOfVisibleRom(caller)
-  return await selectAssets(em, all([isOwn(caller), isKind(kind), isLive, ofRoms, ...listConditions(input)]))
+  return await selectAssets(db, all([isOwn(caller), isKind(kind), isLive, ofRoms, ...listConditions(input)]))
 }
 
 /** Lists deleted assets that can be restored. */
-export async function listDeleted (em: EntityManager, caller: AnyCaller, kind: AssetKind): Promise<AssetRow[]> {
-  return await selectAssets(em, all([isOwn(caller), isKind(kind), isDeleted, isReachable(caller)]))
+export async function listDeleted (db: Db, caller: AnyCaller, kind: AssetKind): Promise<AssetRow[]> {
+  return await selectAssets(db, all([isOwn(caller), isKind(kind), isDeleted, isReachable(caller)]))
 }
 
 /** Finds a live screenshot by name: one of the gallery, or the picture of a save or state. */
 export const findScreenshot = (
-  em: EntityManager, of: { user_id: number, rom_id: number }, named: Pick<Asset, 'file_name' | 'is_gallery'>
-): Promise<Asset | null> => em.findOne(Asset,
+  db: Db, of: { user_id: number, rom_id: number }, named: Pick<Asset, 'file_name' | 'is_gallery'>
+): Promise<Asset | null> => db.em.findOne(Asset,
   { user: of.user_id, rom: of.rom_id, kind: 'screenshot', ...named, deleted_at: null })
 
 /** Counts the saves of a ROM by slot, newest first. */
-export async function summarize (em: EntityManager, caller: AnyCaller, romId: number): Promise<SaveSummary> {
-  const rows = await listOwn(em, caller, 'save', { rom_id: romId, orphaned: false })
+export async function summarize (db: Db, caller: AnyCaller, romId: number): Promise<SaveSummary> {
+  const rows = await listOwn(db, caller, 'save', { rom_id: romId, orphaned: false })
   const slots = [...Map.groupBy(rows, (row) => row.slot)]
   const latest = slots.flatMap(([, [first]]) => first ?? [])
-  const views = new Map((await toSaveViews(em, latest, null)).map((view) => [view.id, view]))
+  const views = new Map((await toSaveViews(db, latest, null)).map((view) => [view.id, view]))
   return {
     total_count: rows.length,
     slots: slots.flatMap(([slot, saves]) => {

@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path/posix'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
+import type { Db } from '../../core/database/db.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import type { Asset, AssetKind } from './entities.ts'
@@ -81,40 +81,40 @@ export const all = (conditions: readonly AssetCondition[]): AssetCondition =>
   sql<boolean>`(${sql.join(conditions, sql` and `)})`
 
 /** Selects the assets that match the condition, newest first. */
-export async function selectAssets (em: EntityManager, condition: AssetCondition): Promise<AssetRow[]> {
+export async function selectAssets (db: Db, condition: AssetCondition): Promise<AssetRow[]> {
   const { rows } = await sql<AssetRow>`
     select ${COLUMNS} from assets a join users o on o.id = a.user_id left join roms r on r.id = a.rom_id
     left join platforms p on p.id = r.platform_id left join devices d on d.id = a.origin_device_id
-    where ${condition} order by a.updated_at desc, a.id desc`.execute(em.getKysely())
+    where ${condition} order by a.updated_at desc, a.id desc`.execute(db)
   return rows
 }
 
 /** Selects screenshots that may be the pictures of these assets, newest first. */
-export async function selectScreenshotsOf (em: EntityManager, assets: readonly AssetRow[]): Promise<AssetRow[]> {
+export async function selectScreenshotsOf (db: Db, assets: readonly AssetRow[]): Promise<AssetRow[]> {
   const pictured = assets.filter((row) => row.kind !== 'screenshot' && row.rom_id !== null)
   if (pictured.length === 0) return []
   const users = [...new Set(pictured.map((row) => row.user_id))]
   const roms = [...new Set(pictured.map((row) => row.rom_id))]
-  return await selectAssets(em, all([
+  return await selectAssets(db, all([
     isKind('screenshot'), isLive, sql<boolean>`a.user_id = any(${users}::int[])`, sql<boolean>`a.rom_id = any(${roms}::int[])`
   ]))
 }
 
 /** Selects the sync state of these saves on all devices. */
-export async function selectSyncs (em: EntityManager, assets: readonly AssetRow[]): Promise<SyncRow[]> {
+export async function selectSyncs (db: Db, assets: readonly AssetRow[]): Promise<SyncRow[]> {
   const { rows } = await sql<SyncRow>`
     select s.asset_id, s.device_id, d.device_id as device_uuid, d.name as device_name, s.is_untracked,
       ${milliseconds('s.last_synced_at')} as last_synced_at
     from device_syncs s join devices d on d.id = s.device_id
     where s.asset_id = any(${assets.map((row) => row.id)}::int[]) order by s.last_synced_at desc, s.device_id`
-    .execute(em.getKysely())
+    .execute(db)
   return rows
 }
 
 /** Selects the ids of the caller's assets whose ROM is visible, in ascending order. */
-export async function selectOwnIds (em: EntityManager, caller: AnyCaller, kind: AssetKind): Promise<number[]> {
+export async function selectOwnIds (db: Db, caller: AnyCaller, kind: AssetKind): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`select a.id from assets a join roms r on r.id = a.rom_id
     join platforms p on p.id = r.platform_id
-    where ${all([isOwn(caller), isKind(kind), isLive, isRomVisible(caller)])} order by a.id`.execute(em.getKysely())
+    where ${all([isOwn(caller), isKind(kind), isLive, isRomVisible(caller)])} order by a.id`.execute(db)
   return rows.map((row) => row.id)
 }

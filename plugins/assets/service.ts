@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
+import type { Db } from '../../core/database/db.ts'
 import { badRequest } from '../../core/errors.ts'
 import type { Scope } from '../../core/access/scopes.ts'
 import { mediaTypeOf } from '../resources/media-types.ts'
@@ -59,11 +59,11 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
   }
 
   /** Opens the content of an asset. @throws ApiError NOT_FOUND if the file is gone from the disk */
-  async function openOf (em: EntityManager, row: AssetRow) {
+  async function openOf (db: Db, row: AssetRow) {
     const content = await openContent(row, row, new Date(row.updated_at))
     const isMissing = content === null
     if (row.missing_from_fs !== isMissing) {
-      await em.nativeUpdate(Asset, { id: row.id, disk_path: row.disk_path }, { missing_from_fs: isMissing })
+      await db.em.nativeUpdate(Asset, { id: row.id, disk_path: row.disk_path }, { missing_from_fs: isMissing })
     }
     if (isMissing) throw missingFile(row.file_name)
     return { row, content }
@@ -75,71 +75,71 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
 
     /** Returns a save that was just uploaded. The limit of its slot may have deleted the save already. */
     async viewUploadedSave (
-      em: EntityManager, caller: Caller, id: number, reference: number | string | undefined
+      db: Db, caller: Caller, id: number, reference: number | string | undefined
     ): Promise<SaveView> {
-      const acting = await stamps.find(em, caller, reference, 'devices.write')
-      return (await toSaveViews(em, [await getOwnOrDeleted(em, caller, 'save', id)], named(acting)))[0] as SaveView
+      const acting = await stamps.find(db, caller, reference, 'devices.write')
+      return (await toSaveViews(db, [await getOwnOrDeleted(db, caller, 'save', id)], named(acting)))[0] as SaveView
     },
 
     async viewSave (
-      em: EntityManager, caller: Caller, id: number, device: { reference: number | string | undefined, scope: Scope }
+      db: Db, caller: Caller, id: number, device: { reference: number | string | undefined, scope: Scope }
     ): Promise<SaveView> {
-      const acting = await stamps.find(em, caller, device.reference, device.scope)
-      return (await toSaveViews(em, [await getOwn(em, caller, 'save', id)], named(acting)))[0] as SaveView
+      const acting = await stamps.find(db, caller, device.reference, device.scope)
+      return (await toSaveViews(db, [await getOwn(db, caller, 'save', id)], named(acting)))[0] as SaveView
     },
 
-    async viewState (em: EntityManager, caller: Caller, id: number): Promise<StateView> {
-      return (await toStateViews(em, [await getOwn(em, caller, 'state', id)]))[0] as StateView
+    async viewState (db: Db, caller: Caller, id: number): Promise<StateView> {
+      return (await toStateViews(db, [await getOwn(db, caller, 'state', id)]))[0] as StateView
     },
 
-    async listSaves (em: EntityManager, caller: Caller, input: ListInput): Promise<SaveView[]> {
-      const acting = await stamps.find(em, caller, input.device_id, 'devices.read')
-      return await toSaveViews(em, await listOwn(em, caller, 'save', input), named(acting))
+    async listSaves (db: Db, caller: Caller, input: ListInput): Promise<SaveView[]> {
+      const acting = await stamps.find(db, caller, input.device_id, 'devices.read')
+      return await toSaveViews(db, await listOwn(db, caller, 'save', input), named(acting))
     },
 
-    listStates: async (em: EntityManager, caller: Caller, input: ListInput): Promise<StateView[]> =>
-      await toStateViews(em, await listOwn(em, caller, 'state', input)),
+    listStates: async (db: Db, caller: Caller, input: ListInput): Promise<StateView[]> =>
+      await toStateViews(db, await listOwn(db, caller, 'state', input)),
 
-    listDeletedSaves: async (em: EntityManager, caller: Caller): Promise<SaveView[]> =>
-      await toSaveViews(em, await listDeleted(em, caller, 'save'), null),
+    listDeletedSaves: async (db: Db, caller: Caller): Promise<SaveView[]> =>
+      await toSaveViews(db, await listDeleted(db, caller, 'save'), null),
 
-    listDeletedStates: async (em: EntityManager, caller: Caller): Promise<StateView[]> =>
-      await toStateViews(em, await listDeleted(em, caller, 'state')),
+    listDeletedStates: async (db: Db, caller: Caller): Promise<StateView[]> =>
+      await toStateViews(db, await listDeleted(db, caller, 'state')),
 
     /** Stages content of a user for an upload; the caller discards it in the end. */
-    stage: async (em: EntityManager, userId: number, name: string, content: Readable): Promise<StagedFile> =>
-      await files.stage(await findUserFolder(em, userId), name, content),
+    stage: async (db: Db, userId: number, name: string, content: Readable): Promise<StagedFile> =>
+      await files.stage(await findUserFolder(db, userId), name, content),
 
     listIds: selectOwnIds,
     summarize,
 
     /** Lists former contents, also of deleted assets. */
-    listVersions: async (em: EntityManager, caller: Caller, kind: AssetKind, id: number) =>
-      await listVersions(em, await getOwnOrDeleted(em, caller, kind, id)),
+    listVersions: async (db: Db, caller: Caller, kind: AssetKind, id: number) =>
+      await listVersions(db, await getOwnOrDeleted(db, caller, kind, id)),
 
     /** Opens the content of the caller's asset, or of a public one. @throws ApiError NOT_FOUND */
-    async open (em: EntityManager, caller: Caller, kind: AssetKind, id: number) {
-      return await openOf(em, await getReadable(em, caller, kind, id))
+    async open (db: Db, caller: Caller, kind: AssetKind, id: number) {
+      return await openOf(db, await getReadable(db, caller, kind, id))
     },
 
     /** Opens the content at the path below the assets folder that clients know. @throws ApiError NOT_FOUND */
-    openAt: async (em: EntityManager, caller: Caller, path: string) =>
-      (await openOf(em, await getReadableAt(em, caller, path))).content,
+    openAt: async (db: Db, caller: Caller, path: string) =>
+      (await openOf(db, await getReadableAt(db, caller, path))).content,
 
     /** Opens the content of an asset that the caller deleted and can restore. @throws ApiError NOT_FOUND */
-    openDeleted: async (em: EntityManager, caller: Caller, kind: AssetKind, id: number) =>
-      (await openOf(em, await getDeleted(em, caller, kind, id))).content,
+    openDeleted: async (db: Db, caller: Caller, kind: AssetKind, id: number) =>
+      (await openOf(db, await getDeleted(db, caller, kind, id))).content,
 
     /** Opens the content like `open`, and stores the transfer for the device. */
     async download (
-      em: EntityManager, caller: Caller, kind: AssetKind, id: number, input: ContentInput
+      db: Db, caller: Caller, kind: AssetKind, id: number, input: ContentInput
     ) {
-      const acting = await stamps.find(em, caller, input.device_id, 'devices.read')
-      const { row, content } = await this.open(em, caller, kind, id)
+      const acting = await stamps.find(db, caller, input.device_id, 'devices.read')
+      const { row, content } = await this.open(db, caller, kind, id)
       try {
         const isOwn = row.user_id === caller.id && kind !== 'screenshot'
-        if (isOwn && input.optimistic && acting !== null) await stamps.served(em, acting.device, row)
-        await stamps.count(em, caller, acting, input.session_id, row.file_name)
+        if (isOwn && input.optimistic && acting !== null) await stamps.served(db, acting.device, row)
+        await stamps.count(db, caller, acting, input.session_id, row.file_name)
         return content
       } catch (err) {
         await content.handle.close()
@@ -149,30 +149,30 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
 
     /** Stores content as a former one. @throws ApiError BAD_REQUEST, NOT_FOUND */
     async keepVersion (
-      em: EntityManager, caller: Caller, kind: 'save' | 'state', id: number, input: VersionInput, file: StagedFile | null
+      db: Db, caller: Caller, kind: 'save' | 'state', id: number, input: VersionInput, file: StagedFile | null
     ): Promise<VersionView> {
-      const acting = await stamps.findSender(em, caller, input.device_id)
-      const row = await getOwn(em, caller, kind, id)
+      const acting = await stamps.findSender(db, caller, input.device_id)
+      const row = await getOwn(db, caller, kind, id)
       const content = requireFile(file, `${kind}File`)
-      const version = await changes.addVersion(em, caller, kind, id, content, readMtime(input.mtime))
-      await stamps.count(em, caller, acting, input.session_id, row.file_name)
+      const version = await changes.addVersion(db, caller, kind, id, content, readMtime(input.mtime))
+      await stamps.count(db, caller, acting, input.session_id, row.file_name)
       return toVersionView(row, version)
     },
 
     /** Sets whether a device syncs a save. */
     async track (
-      em: EntityManager, caller: Caller, id: number, reference: number | string | undefined, isTracked: boolean
+      db: Db, caller: Caller, id: number, reference: number | string | undefined, isTracked: boolean
     ) {
-      await getOwn(em, caller, 'save', id)
-      const device = await stamps.require(em, caller, reference)
-      await stamps.track(em, device, id, isTracked)
+      await getOwn(db, caller, 'save', id)
+      const device = await stamps.require(db, caller, reference)
+      await stamps.track(db, device, id, isTracked)
       return device
     },
 
     /** Opens a former content of the caller's asset. @throws ApiError NOT_FOUND */
-    async openVersion (em: EntityManager, caller: Caller, kind: AssetKind, id: number, versionId: number) {
-      const row = await getOwnOrDeleted(em, caller, kind, id)
-      const version = await getVersion(em, row, versionId)
+    async openVersion (db: Db, caller: Caller, kind: AssetKind, id: number, versionId: number) {
+      const row = await getOwnOrDeleted(db, caller, kind, id)
+      const version = await getVersion(db, row, versionId)
       const content = await openContent(row, version, version.content_updated_at)
       if (content === null) throw missingFile(row.file_name)
       return content
@@ -180,31 +180,31 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
 
     /** Stores a picture for the gallery of a ROM. @throws ApiError BAD_REQUEST, NOT_FOUND */
     async uploadScreenshot (
-      em: EntityManager, caller: Caller, romId: number, file: StagedFile
+      db: Db, caller: Caller, romId: number, file: StagedFile
     ): Promise<ScreenshotView> {
-      const rom = await findRom(em, caller, romId)
+      const rom = await findRom(db, caller, romId)
       const name = cleanFileName(file.given_name)
       if (!isPicture(name)) throw badRequest(`'${name}' is no picture; its extension must be one of ${[...PICTURES].join(', ')}`)
       await readPicture({ path: file.path, head: file.head, name })
       const lineage = { user_id: caller.id, rom_id: rom.id, kind: 'screenshot' as const }
-      const id = await writes.run(em, [lineage], async (writing) => {
+      const id = await writes.run(db, [lineage], async (writing) => {
         const screenshot = await putScreenshot(writes, writing,
           { lineage, rom, file_name: name, is_public: false, is_gallery: true, origin_device_id: null }, file)
         // New content is private, even if the former content was public.
         screenshot.is_public = false
         return screenshot.id
       })
-      return toScreenshotView(await getOwn(em, caller, 'screenshot', id))
+      return toScreenshotView(await getOwn(db, caller, 'screenshot', id))
     },
 
     /** Stores a PNG picture from a stream for the gallery of a ROM. */
     async addPicture (
-      em: EntityManager, caller: Caller, romId: number, name: string, picture: Readable
+      db: Db, caller: Caller, romId: number, name: string, picture: Readable
     ): Promise<void> {
-      const file = await files.stage(await findUserFolder(em, caller.id), name, picture)
+      const file = await files.stage(await findUserFolder(db, caller.id), name, picture)
       try {
         if (!PNG.test(file.head.toString('latin1', 0, 8))) throw badRequest('The picture is no PNG; send one')
-        await this.uploadScreenshot(em, caller, romId, file)
+        await this.uploadScreenshot(db, caller, romId, file)
       } finally {
         await file.discard()
       }
@@ -216,15 +216,15 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
      * @throws ApiError NOT_FOUND if the asset does not exist or belongs to another ROM
      */
     async findContentPath (
-      em: EntityManager, caller: Caller, kind: AssetKind, id: number, romId: number
+      db: Db, caller: Caller, kind: AssetKind, id: number, romId: number
     ): Promise<string> {
-      const row = await getOwn(em, caller, kind, id)
+      const row = await getOwn(db, caller, kind, id)
       if (row.rom_id !== romId) throw assetNotFound(kind, id)
       return row.disk_path
     },
 
-    viewScreenshot: async (em: EntityManager, caller: Caller, id: number): Promise<ScreenshotView> =>
-      toScreenshotView(await getOwn(em, caller, 'screenshot', id))
+    viewScreenshot: async (db: Db, caller: Caller, id: number): Promise<ScreenshotView> =>
+      toScreenshotView(await getOwn(db, caller, 'screenshot', id))
   }
 }
 export type Assets = ReturnType<typeof createAssets>

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type pg from 'pg'
+import type { Queryable } from '../../core/database/db.ts'
 import type { Config } from '../../core/config/config.ts'
 import { requirePair } from '../../core/database/identity.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
@@ -38,11 +38,11 @@ export async function listUploads (base: string): Promise<{ settled: string[], i
 }
 
 /** Loads all content that rows name, by its path. */
-export async function loadNamed (pool: pg.Pool): Promise<Map<string, Content>> {
+export async function loadNamed (pool: Queryable): Promise<Map<string, Content>> {
   return new Map((await selectContents(pool)).map((row) => [row.disk_path, row]))
 }
 
-async function holdsForeign (config: Config, pool: pg.Pool): Promise<boolean> {
+async function holdsForeign (config: Config, pool: Queryable): Promise<boolean> {
   const { settled } = await listUploads(join(config.data_dir, 'assets'))
   if (settled.length === 0) return false
   const named = await loadNamed(pool)
@@ -55,7 +55,7 @@ async function holdsForeign (config: Config, pool: pg.Pool): Promise<boolean> {
  *
  * @throws StartError with the way out if they do not belong together.
  */
-export const requireOwnUploads = (config: Config, pool: pg.Pool): Promise<void> => requirePair({
+export const requireOwnUploads = (config: Config, pool: Queryable): Promise<void> => requirePair({
   dataDir: config.data_dir,
   pool,
   isForeign: () => holdsForeign(config, pool),

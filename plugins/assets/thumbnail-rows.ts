@@ -1,6 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
+import type { Db } from '../../core/database/db.ts'
 import type { AssetRow } from './rows.ts'
 
 /** Reference to a picture; the time is in milliseconds since 1970. */
@@ -25,10 +25,10 @@ export const newestThumbnail = (
 
 /** Selects the picture of a user's newest save of each of these ROMs. */
 export async function selectThumbnails (
-  em: EntityManager, userId: number, romIds: readonly number[]
+  db: Db, userId: number, romIds: readonly number[]
 ): Promise<{ rom_id: number, thumbnail: Thumbnail | null }[]> {
   const thumbnail = newestThumbnail({ user: sql`${userId}`, rom: sql`r.id` }, sql<boolean>`true`)
   const { rows } = await sql<{ rom_id: number, thumbnail: Thumbnail | null }>`
-    select r.id as rom_id, (${thumbnail}) as thumbnail from unnest(${romIds}::int[]) as r(id)`.execute(em.getKysely())
+    select r.id as rom_id, (${thumbnail}) as thumbnail from unnest(${romIds}::int[]) as r(id)`.execute(db)
   return rows
 }

@@ -56,7 +56,7 @@ async function checkLength (request: FastifyRequest, files: Files, maxBytes: num
 export function createForms (config: Config, files: Files) {
   async function readParts (request: FastifyRequest, staged: Map<string, StagedFile>): Promise<Record<string, string>> {
     const fields: Record<string, string> = {}
-    const folder = await findUserFolder(request.em, callerOf(request).id)
+    const folder = await findUserFolder(request.db, callerOf(request).id)
     for await (const part of request.parts({ limits: { ...LIMITS, fileSize: Infinity } })) {
       if (part.type === 'field') {
         if (part.valueTruncated) throw new ApiError('TOO_LARGE', `The field '${part.fieldname}' is larger than 64 KiB`)

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Db } from '../../core/database/db.ts'
 import { AuditEvent } from './entities.ts'
 
 /**
@@ -44,22 +44,22 @@ export function createAudit (app: FastifyInstance) {
       const row = { event, username: clean(username), address, details: cleanAll(details) }
       app.log.info(row, 'security event')
       try {
-        await app.orm.em.fork().insert(AuditEvent, { ...row, user_id: user?.id ?? null })
+        await app.db.em.insert(AuditEvent, { ...row, user_id: user?.id ?? null })
       } catch (err) {
         app.log.error({ err, event }, 'security event was not recorded')
       }
     },
 
     /** Lists the records, newest first. */
-    async list (em: EntityManager, { limit, offset }: { limit: number, offset: number }) {
-      const [items, total] = await em.findAndCount(AuditEvent, {}, { orderBy: { id: 'desc' }, limit, offset })
+    async list (db: Db, { limit, offset }: { limit: number, offset: number }) {
+      const [items, total] = await db.em.findAndCount(AuditEvent, {}, { orderBy: { id: 'desc' }, limit, offset })
       return { items, total, limit, offset }
     },
 
     /** @returns the number of older records that were deleted */
     async dropOlderThan (days: number): Promise<number> {
       const since = new Date(Date.now() - days * DAY_MS)
-      return await app.orm.em.fork().nativeDelete(AuditEvent, { created_at: { $lt: since } })
+      return await app.db.em.nativeDelete(AuditEvent, { created_at: { $lt: since } })
     }
   }
 }

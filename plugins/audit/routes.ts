@@ -14,7 +14,7 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['users.read'], admin: true }
   }, async (request) => {
-    const { items, ...page } = await app.audit.list(request.em, request.query)
+    const { items, ...page } = await app.audit.list(request.db, request.query)
     return { ...page, items: items.map(toAuditView) }
   })
 }

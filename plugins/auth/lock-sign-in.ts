@@ -1,6 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Caller } from '../../core/access/auth.ts'
 import { passwordMarkOf } from '../../core/access/secrets.ts'
+import type { Db } from '../../core/database/db.ts'
 import { ApiError } from '../../core/errors.ts'
 import { lockEnabledUser } from './rows.ts'
 
@@ -10,7 +10,7 @@ import { lockEnabledUser } from './rows.ts'
  *
  * @throws ApiError NOT_AUTHENTICATED if the account changed since the caller signed in
  */
-export async function lockSignedIn (tx: EntityManager, caller: Pick<Caller, 'id' | 'password_mark'>): Promise<void> {
+export async function lockSignedIn (tx: Db, caller: Pick<Caller, 'id' | 'password_mark'>): Promise<void> {
   const account = await lockEnabledUser(tx, caller.id)
   if (account !== undefined && passwordMarkOf(account.password_hash) === caller.password_mark) return
   throw new ApiError('NOT_AUTHENTICATED', 'Your account was disabled, or its password changed, meanwhile; sign in again')

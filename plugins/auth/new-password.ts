@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Db } from '../../core/database/db.ts'
 import { announceSocketEnd } from '../../core/sockets/end-sockets.ts'
 import { ClientToken } from '../tokens/entities.ts'
 import { User } from '../users/entities.ts'
@@ -17,15 +17,15 @@ export interface KeptSignIns {
  * process makes it.
  */
 export async function replacePassword (
-  tx: EntityManager, userId: number, passwordHash: string, kept: KeptSignIns = {}
+  tx: Db, userId: number, passwordHash: string, kept: KeptSignIns = {}
 ): Promise<void> {
-  await tx.nativeUpdate(User, { id: userId }, { password_hash: passwordHash })
-  await tx.nativeDelete(OneTimeToken, { user: userId })
+  await tx.em.nativeUpdate(User, { id: userId }, { password_hash: passwordHash })
+  await tx.em.nativeDelete(OneTimeToken, { user: userId })
   const sessions = await deleteSessions(tx, userId)
   if (kept.keep_tokens === true) {
     for (const { id } of sessions) await announceSocketEnd(tx, { kind: 'session', id })
   } else {
-    await tx.nativeDelete(ClientToken, { user: userId })
+    await tx.em.nativeDelete(ClientToken, { user: userId })
     await announceSocketEnd(tx, { kind: 'user', id: userId })
   }
 }

@@ -27,9 +27,9 @@ export interface Entrances {
 
 /** Deletes expired rows every hour. */
 function cleanUpHourly (app: FastifyInstance): void {
-  const throttle = createThrottle(app.pg)
+  const throttle = createThrottle(app.db)
   const timer = setInterval(() => {
-    Promise.all([app.sessions.dropExpired(), throttle.dropOld(), dropExpiredCache(app.pg)])
+    Promise.all([app.sessions.dropExpired(), throttle.dropOld(), dropExpiredCache(app.db)])
       .catch((err: unknown) => { app.log.warn({ err }, 'expired sessions, tokens and cached answers were not removed') })
   }, CLEAN_UP_MS)
   app.addHook('onClose', async () => { clearInterval(timer) })

@@ -1,5 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
-import type pg from 'pg'
+import type { Db } from '../../core/database/db.ts'
 import type { User } from '../users/entities.ts'
 
 /** A login with its account. Times are milliseconds since 1970. */
@@ -22,9 +21,9 @@ const LIVE_SESSION = `select s.id, s.user_id, s.device_id, u.username, u.role, u
 
 /** Finds the session of a cookie, if its account may sign in. */
 export async function findLiveSession (
-  pool: pg.Pool, tokenHash: string, absoluteSeconds: number
+  db: Db, tokenHash: string, absoluteSeconds: number
 ): Promise<LiveSession | null> {
-  return (await pool.query<LiveSession>(LIVE_SESSION, [tokenHash, absoluteSeconds])).rows[0] ?? null
+  return (await db.query<LiveSession>(LIVE_SESSION, [tokenHash, absoluteSeconds])).rows[0] ?? null
 }
 
 const RENEW = `update sessions set seen_at = now(), expires_at = least(now() + make_interval(secs => $2),
@@ -32,49 +31,49 @@ const RENEW = `update sessions set seen_at = now(), expires_at = least(now() + m
 
 /** Extends a session. @returns true if it still existed */
 export async function renewSession (
-  pool: pg.Pool, id: number | null, idleSeconds: number, absoluteSeconds: number
+  db: Db, id: number | null, idleSeconds: number, absoluteSeconds: number
 ): Promise<boolean> {
-  return (await pool.query(RENEW, [id, idleSeconds, absoluteSeconds])).rowCount === 1
+  return (await db.query(RENEW, [id, idleSeconds, absoluteSeconds])).rowCount === 1
 }
 
 /** @returns the OpenID provider's sealed proof, if one opened the session */
-export async function deleteSession (pool: pg.Pool, id: number): Promise<string | null> {
-  const { rows: [gone] } = await pool.query<{ id_token: string | null }>(
+export async function deleteSession (db: Db, id: number): Promise<string | null> {
+  const { rows: [gone] } = await db.query<{ id_token: string | null }>(
     'delete from sessions where id = $1 returning id_token', [id])
   return gone?.id_token ?? null
 }
 
 /** Deletes a user's sessions, all or all but one. @returns the deleted sessions */
 export async function deleteSessions (
-  tx: EntityManager, userId: number, kept: number | null = null
+  tx: Db, userId: number, kept: number | null = null
 ): Promise<{ id: number }[]> {
-  return await tx.execute<{ id: number }[]>(
-    'delete from sessions where user_id = ? and id is distinct from ? returning id', [userId, kept])
+  return (await tx.query<{ id: number }>(
+    'delete from sessions where user_id = $1 and id is distinct from $2 returning id', [userId, kept])).rows
 }
 
 /** Locks an account until the transaction ends: nobody signs in to it, and no new row refers to it. */
-export async function lockUser (tx: EntityManager, userId: number): Promise<void> {
-  await tx.execute('select 1 from users where id = ? for update', [userId])
+export async function lockUser (tx: Db, userId: number): Promise<void> {
+  await tx.query('select 1 from users where id = $1 for update', [userId])
 }
 
 /** Locks an account that may sign in against changes by others. */
 export async function lockEnabledUser (
-  tx: EntityManager, userId: number
+  tx: Db, userId: number
 ): Promise<{ password_hash: string | null } | undefined> {
-  const [account] = await tx.execute<{ password_hash: string | null }[]>(
-    'select password_hash from users where id = ? and enabled for no key update', [userId])
+  const [account] = (await tx.query<{ password_hash: string | null }>(
+    'select password_hash from users where id = $1 and enabled for no key update', [userId])).rows
   return account
 }
 
-export async function noteSignIn (tx: EntityManager, userId: number): Promise<void> {
-  await tx.execute('update users set last_login = now(), last_active = now() where id = ?', [userId])
+export async function noteSignIn (tx: Db, userId: number): Promise<void> {
+  await tx.query('update users set last_login = now(), last_active = now() where id = $1', [userId])
 }
 
 /** Deletes a reset link. @returns the address to which it was mailed */
 export async function deleteResetLink (
-  tx: EntityManager, tokenHash: string, userId: number
+  tx: Db, tokenHash: string, userId: number
 ): Promise<{ email: string | null } | undefined> {
-  const [spent] = await tx.execute<{ email: string | null }[]>(`delete from one_time_tokens where token_hash = ?
-    and purpose = 'reset' and user_id = ? and expires_at > now() returning data->>'email' as email`, [tokenHash, userId])
+  const [spent] = (await tx.query<{ email: string | null }>(`delete from one_time_tokens where token_hash = $1
+    and purpose = 'reset' and user_id = $2 and expires_at > now() returning data->>'email' as email`, [tokenHash, userId])).rows
   return spent
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { LockMode } from '@mikro-orm/core'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type AuthScheme, type Caller, type Presented, callerOf } from '../../core/access/auth.ts'
 import type { CachedCaller, CallerCache } from '../../core/access/caller-cache.ts'
 import type { Config } from '../../core/config/config.ts'
+import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { ApiError, forbidden, notFound } from '../../core/errors.ts'
 import { sha256 } from '../../core/access/secrets.ts'
@@ -42,10 +42,10 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Call
   let sayFarewell: ((idToken: string) => Promise<Farewell | null>) | null = null
 
   async function look (tokenHash: string): Promise<CachedCaller | null> {
-    const session = await findLiveSession(app.pg, tokenHash, absoluteSeconds)
+    const session = await findLiveSession(app.db, tokenHash, absoluteSeconds)
     if (session === null) return null
     const user = { ...session, id: session.user_id }
-    await noteActivity(app.pg, user)
+    await noteActivity(app.db, user)
     const caller = await app.permissions.toCaller(user, {
       credential: 'session', session_id: session.id, device_id: session.device_id
     })
@@ -63,18 +63,18 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Call
   const scheme: AuthScheme = { name: 'session', order: 10, opensSockets: true, authenticate }
 
   /** @throws ApiError BAD_CREDENTIALS if the account changed since its user proved their identity. */
-  async function lockAccount (tx: EntityManager, { id, password_hash: hash }: User): Promise<void> {
-    const user = await tx.findOne(User, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, disableIdentityMap: true })
+  async function lockAccount (tx: Db, { id, password_hash: hash }: User): Promise<void> {
+    const user = await tx.em.findOne(User, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, disableIdentityMap: true })
     if (user === null || !user.enabled || user.password_hash !== hash) throw new ApiError('BAD_CREDENTIALS')
   }
 
   async function open (user: User, request: FastifyRequest, idToken: string | undefined) {
     const token = randomBytes(32).toString('base64url')
-    const ids = await inTransaction(app.orm.em.fork(), async (tx) => {
+    const ids = await inTransaction(app.db, async (tx) => {
       // The password may have changed while it was checked. No session may outlive the former password.
       await lockAccount(tx, user)
       const device = await app.devices.findBrowser(tx, user.id, request)
-      const session = await tx.insert(Session, {
+      const session = await tx.em.insert(Session, {
         token_hash: sha256(token),
         user: user.id,
         device: device?.id ?? null,
@@ -91,7 +91,7 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Call
 
   /** Ends a session and disconnects its sockets. @returns the OpenID provider's proof, if one opened the session */
   async function end (id: number): Promise<string | null> {
-    const sealed = await deleteSession(app.pg, id)
+    const sealed = await deleteSession(app.db, id)
     kept.forget()
     app.sockets.end({ kind: 'session', id })
     return sealed === null ? null : app.secrets.open(ID_TOKEN_PURPOSE, sealed)
@@ -99,10 +99,10 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Call
 
   /** Ends a user's sessions, all or all but one, with their sockets, and the OAuth2 sign-ins with all their tokens. */
   async function endAll (userId: number, kept: number | null = null): Promise<void> {
-    const ended = await inTransaction(app.orm.em.fork(), async (tx) => {
+    const ended = await inTransaction(app.db, async (tx) => {
       // Wait for a refresh that is running, because its new token would not be found yet.
       await lockUser(tx, userId)
-      await tx.nativeDelete(OneTimeToken, { user: userId, purpose: 'refresh' })
+      await tx.em.nativeDelete(OneTimeToken, { user: userId, purpose: 'refresh' })
       return await deleteSessions(tx, userId, kept)
     })
     for (const { id } of ended) app.sockets.end({ kind: 'session', id })
@@ -119,7 +119,7 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Call
   async function hasJustSignedIn ({ credential, session_id: id }: Caller): Promise<boolean> {
     if (credential === 'basic') return true
     if (id === null) return false
-    return await app.orm.em.fork().count(Session, { id, created_at: { $gt: new Date(Date.now() - FRESH_MS) } }) > 0
+    return await app.db.em.count(Session, { id, created_at: { $gt: new Date(Date.now() - FRESH_MS) } }) > 0
   }
 
   return {
@@ -174,13 +174,13 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Call
       sayFarewell = answer
     },
 
-    list: async (em: EntityManager, { id }: Caller): Promise<Session[]> => await em.find(Session,
+    list: async (db: Db, { id }: Caller): Promise<Session[]> => await db.em.find(Session,
       { user: id, expires_at: { $gt: new Date() } }, { populate: ['device'], orderBy: { seen_at: 'desc', id: 'desc' } }),
 
     /** Ends one of the caller's own sessions. @throws ApiError NOT_FOUND if the session is not the caller's. */
     async revoke (request: FastifyRequest, reply: FastifyReply, id: number): Promise<void> {
       const caller = callerOf(request)
-      const isOwn = await request.em.count(Session, { id, user: caller.id }) > 0
+      const isOwn = await request.db.em.count(Session, { id, user: caller.id }) > 0
       if (!isOwn) throw notFound(`Session with ID '${id}' not found`)
       await end(id)
       await app.audit.record({ event: 'session.revoked', user: caller, address: request.ip, details: { session_id: id } })
@@ -208,16 +208,16 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Call
       if (caller === null || !due.delete(caller)) return
       const token = readSessionCookie(config, request.cookies)
       if (token === undefined) return
-      const isThere = await renewSession(app.pg, caller.session_id, idleSeconds, absoluteSeconds)
+      const isThere = await renewSession(app.db, caller.session_id, idleSeconds, absoluteSeconds)
       if (isThere) setSessionCookie(config, request, reply, token)
     },
 
     /** Deletes expired sessions and one-time tokens. */
     async dropExpired (): Promise<void> {
-      const em = app.orm.em.fork()
+      const db = app.db
       const isOver = { expires_at: { $lt: new Date() } }
-      await em.nativeDelete(Session, isOver)
-      await em.nativeDelete(OneTimeToken, isOver)
+      await db.em.nativeDelete(Session, isOver)
+      await db.em.nativeDelete(OneTimeToken, isOver)
     }
   }
 }

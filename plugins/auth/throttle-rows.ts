@@ -1,6 +1,6 @@
-import type pg from 'pg'
+import type { Db } from '../../core/database/db.ts'
 import { ApiError } from '../../core/errors.ts'
-import { transaction } from '../../core/database/transaction.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 
 /** The number of tries under one key before a wait, and the wait. */
 export interface Limit {
@@ -56,23 +56,23 @@ export function tooMany (wait: number): ApiError {
 export interface Tries { count: number, wait_seconds: number }
 
 /** Counts tries by key, across all processes. */
-export function createThrottle (pool: pg.Pool) {
+export function createThrottle (db: Db) {
   /** Reads the rows of some keys and locks them until the transaction ends. */
-  async function lock (client: pg.PoolClient, limits: readonly Limit[]): Promise<Row[]> {
+  async function lock (tx: Db, limits: readonly Limit[]): Promise<Row[]> {
     const keys = limits.map((limit) => limit.key)
-    await client.query('insert into throttles (key) select unnest($1::text[]) on conflict do nothing', [keys.toSorted()])
-    return (await client.query<Row>(READ, [keys])).rows
+    await tx.query('insert into throttles (key) select unnest($1::text[]) on conflict do nothing', [keys.toSorted()])
+    return (await tx.query<Row>(READ, [keys])).rows
   }
 
   /** @returns the seconds to wait from now on */
-  async function add (client: pg.PoolClient, limits: readonly Limit[], rows: readonly Row[]): Promise<number> {
+  async function add (tx: Db, limits: readonly Limit[], rows: readonly Row[]): Promise<number> {
     let longest = 0
     for (const row of rows) {
       const limit = limits.find(({ key }) => key === row.key)
       if (limit === undefined) continue
       const tries = row.idle_seconds > limit.forgetSeconds ? 1 : row.count + 1
       const wait = waitAfter(tries, limit)
-      await client.query(WRITE, [row.key, tries, wait])
+      await tx.query(WRITE, [row.key, tries, wait])
       longest = Math.max(longest, wait ?? 0)
     }
     return longest
@@ -84,10 +84,10 @@ export function createThrottle (pool: pg.Pool) {
      * successful try. @throws ApiError TOO_MANY_REQUESTS; then nothing is counted.
      */
     async take (limits: readonly Limit[]): Promise<void> {
-      const wait = await transaction(pool, async (client) => {
-        const rows = await lock(client, limits)
+      const wait = await inTransaction(db, async (tx) => {
+        const rows = await lock(tx, limits)
         const left = Math.max(0, ...rows.map((row) => row.wait_seconds ?? 0))
-        if (left === 0) await add(client, limits, rows)
+        if (left === 0) await add(tx, limits, rows)
         return left
       })
       if (wait > 0) throw tooMany(wait)
@@ -95,34 +95,34 @@ export function createThrottle (pool: pg.Pool) {
 
     /** Counts a failure. @returns the seconds to wait from now on; 0 while tries are free */
     async fail (limits: readonly Limit[]): Promise<number> {
-      return await transaction(pool, async (client) => await add(client, limits, await lock(client, limits)))
+      return await inTransaction(db, async (tx) => await add(tx, limits, await lock(tx, limits)))
     },
 
     /** Returns the tries of some keys; skips those without a try in the last `seconds`. */
     async read (keys: readonly string[], seconds: number): Promise<Map<string, Tries>> {
-      const { rows } = await pool.query<Tries & { key: string }>(KNOWN, [keys, seconds])
+      const { rows } = await db.query<Tries & { key: string }>(KNOWN, [keys, seconds])
       return new Map(rows.map(({ key, ...tries }) => [key, tries]))
     },
 
     /** Deletes the tries of one key and subtracts them from another key, which counted them too. */
     async forgive (key: string, whole: string): Promise<void> {
-      await pool.query(FORGIVE, [key, whole])
+      await db.query(FORGIVE, [key, whole])
     },
 
     /** Counts a try. @throws ApiError TOO_MANY_REQUESTS if the quota is used up. */
     async spend ({ key, max, seconds, restarts = false }: Quota): Promise<void> {
-      const { rows: [row] } = await pool.query<{ count: number, wait_seconds: number }>(SPEND, [key, seconds, restarts])
+      const { rows: [row] } = await db.query<{ count: number, wait_seconds: number }>(SPEND, [key, seconds, restarts])
       if (row !== undefined && row.count > max) throw tooMany(row.wait_seconds)
     },
 
     /** Deletes the tries of some keys. */
     async forget (keys: readonly string[]): Promise<void> {
-      await pool.query('delete from throttles where key = any($1)', [keys])
+      await db.query('delete from throttles where key = any($1)', [keys])
     },
 
     /** Deletes rows that are older than a day. */
     async dropOld (): Promise<void> {
-      await pool.query("delete from throttles where updated_at < now() - interval '1 day'")
+      await db.query("delete from throttles where updated_at < now() - interval '1 day'")
     }
   }
 }

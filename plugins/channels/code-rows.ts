@@ -1,4 +1,4 @@
-import type pg from 'pg'
+import type { Db } from '../../core/database/db.ts'
 
 /** Maximum number of tries for one code. */
 export const TRIES_MAX = 5
@@ -8,8 +8,8 @@ export const TRIES_MAX = 5
  *
  * @returns the hash to compare with; null if there is no valid code
  */
-export async function countTry (pool: pg.Pool, channelId: number): Promise<string | null> {
-  const { rows: [row] } = await pool.query<{ code_hash: string | null }>(`update notification_channels
+export async function countTry (db: Db, channelId: number): Promise<string | null> {
+  const { rows: [row] } = await db.query<{ code_hash: string | null }>(`update notification_channels
     set code_tries = code_tries + 1, code_hash = case when code_tries >= ${TRIES_MAX} then null else code_hash end
     where id = $1 and not confirmed and code_hash is not null and code_expires_at > now()
     returning code_hash`, [channelId])
@@ -17,8 +17,8 @@ export async function countTry (pool: pg.Pool, channelId: number): Promise<strin
 }
 
 /** @returns false if another code replaced this one */
-export async function confirmChannel (pool: pg.Pool, channelId: number, codeHash: string): Promise<boolean> {
-  const { rowCount } = await pool.query(`update notification_channels
+export async function confirmChannel (db: Db, channelId: number, codeHash: string): Promise<boolean> {
+  const { rowCount } = await db.query(`update notification_channels
     set confirmed = true, code_hash = null, code_expires_at = null, code_tries = 0
     where id = $1 and code_hash = $2`, [channelId, codeHash])
   return rowCount === 1

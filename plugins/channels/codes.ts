@@ -29,7 +29,7 @@ const guesses = (key: string): Limit =>
 
 /** Codes that prove that somebody reads the messages at a destination. */
 export function createCodes (app: FastifyInstance, calls: Calls) {
-  const throttle = createThrottle(app.pg)
+  const throttle = createThrottle(app.db)
   const hash = (userId: number, target: string, code: string) =>
     app.secrets.sign('channel-code', JSON.stringify([userId, target, code]))
 
@@ -67,14 +67,14 @@ export function createCodes (app: FastifyInstance, calls: Calls) {
       const { id, user, target } = channel
       const keys = keysOf('channel-code-tries', user.id, target)
       await throttle.take(Object.values(keys).map(guesses))
-      const expected = await countTry(app.pg, id)
+      const expected = await countTry(app.db, id)
       if (expected === null) throw badRequest('The code has run out or was tried too often; ask for a new one')
       const given = hash(user.id, target, code.trim())
       if (!isEqualSecret(given, expected)) {
         app.log.warn({ username: user.username, address }, 'wrong code for a notification channel')
         throw badRequest('The code is wrong; compare it with the latest one that arrived')
       }
-      if (!await confirmChannel(app.pg, id, expected)) throw badRequest('The code was replaced a moment ago; enter the new one')
+      if (!await confirmChannel(app.db, id, expected)) throw badRequest('The code was replaced a moment ago; enter the new one')
       await throttle.forgive(keys.target, keys.user)
     }
   }

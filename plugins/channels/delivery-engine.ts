@@ -65,7 +65,7 @@ const toOutcomes = ({ arrived, retries, failed }: Results) => new Map([
 export function createEngine (app: FastifyInstance, host: Host, listeners: readonly DisabledListener[]) {
   const limits = new Map([...app.registry.channels].map(([type, { definition }]) =>
     [type, definition.limits?.perMinute ?? DEFAULT_PER_MINUTE] as const).filter(([, limit]) => Number.isFinite(limit)))
-  const deliveries = createDeliveries(app.pg, app.workers.id, limits)
+  const deliveries = createDeliveries(app.db, app.workers.id, limits)
   const count = app.metrics.counter({
     name: 'svc_deliveries_total',
     help: 'Deliveries to channels by what came of them: arrived, retried, or failed for good',

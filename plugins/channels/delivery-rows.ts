@@ -1,7 +1,7 @@
 import type { OutgoingNotification } from '@svc/plugin-sdk'
-import type pg from 'pg'
+import type { Db } from '../../core/database/db.ts'
 import { toDatabaseJson } from '../../core/database/json.ts'
-import { transaction } from '../../core/database/transaction.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import { currentRequestId } from '../../core/request-id.ts'
 import { SHOWN, foldNotifications } from './render.ts'
 
@@ -122,8 +122,8 @@ const FAILED = `with gone as (delete from channel_deliveries where id = any($1::
   select id, user_id, name, error from counted where not enabled`
 
 /** Counts waiting and running deliveries by channel type. */
-export async function countDeliveries (pool: pg.Pool): Promise<{ type: string, count: number }[]> {
-  const { rows } = await pool.query<{ type: string, count: number }>(
+export async function countDeliveries (db: Db): Promise<{ type: string, count: number }[]> {
+  const { rows } = await db.query<{ type: string, count: number }>(
     'select c.type, count(*)::int from channel_deliveries d join notification_channels c on c.id = d.channel_id group by 1')
   return rows
 }
@@ -131,17 +131,17 @@ export async function countDeliveries (pool: pg.Pool): Promise<{ type: string, c
 const toValues = (busy: readonly Busy[]) => [busy.map((one) => one.channel_id), busy.map((one) => one.user_id)]
 
 /** Access to the rows of deliveries, which are the only truth about them. Only one process at a time uses them. */
-export function createDeliveries (pool: pg.Pool, workerId: string, limits: ReadonlyMap<string, number>) {
+export function createDeliveries (db: Db, workerId: string, limits: ReadonlyMap<string, number>) {
   /**
    * Folds all deliveries of a channel without a try into one.
    *
    * @returns the delivery to start, or null if all are gone
    */
-  async function fold (client: pg.PoolClient, channelId: number): Promise<Folded | null> {
-    const { rows: [burst] } = await client.query<{ ids: string[] | null, rank: number }>(BURST, [channelId])
+  async function fold (tx: Db, channelId: number): Promise<Folded | null> {
+    const { rows: [burst] } = await tx.query<{ ids: string[] | null, rank: number }>(BURST, [channelId])
     const [newest, ...others] = (burst?.ids ?? []).map(Number)
     if (newest === undefined) return null
-    const { rows } = await client.query<Omit<Folded, 'id'>>(
+    const { rows } = await tx.query<Omit<Folded, 'id'>>(
       'select notification, request_id from channel_deliveries where id = any($1::bigint[]) order by id desc',
       [[newest, ...others].slice(0, SHOWN)])
     const [first, ...rest] = rows
@@ -149,33 +149,33 @@ export function createDeliveries (pool: pg.Pool, workerId: string, limits: Reado
     const count = others.length + 1
     const latest = [first.notification, ...rest.map((row) => row.notification)] as const
     const notification = count === 1 ? first.notification : foldNotifications(latest, count, burst?.rank ?? 0)
-    await client.query('delete from channel_deliveries where id = any($1::bigint[])', [others])
+    await tx.query('delete from channel_deliveries where id = any($1::bigint[])', [others])
     // Mark the delivery as begun, because it must not be folded twice.
-    await client.query('update channel_deliveries set notification = $2, worker_id = $3 where id = $1',
+    await tx.query('update channel_deliveries set notification = $2, worker_id = $3 where id = $1',
       [newest, notification, workerId])
     return { id: newest, notification, request_id: first.request_id }
   }
 
   /** Runs work that changes channels and their deliveries, with the channels locked. */
-  async function locked<T> (channels: readonly number[], work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    return await transaction(pool, async (client) => {
-      await client.query(LOCK, [channels])
-      return await work(client)
+  async function locked<T> (channels: readonly number[], work: (tx: Db) => Promise<T>): Promise<T> {
+    return await inTransaction(db, async (tx) => {
+      await tx.query(LOCK, [channels])
+      return await work(tx)
     })
   }
 
-  async function begin (client: pg.PoolClient, heads: readonly Head[]): Promise<Delivery[]> {
+  async function begin (tx: Db, heads: readonly Head[]): Promise<Delivery[]> {
     const begun: Delivery[] = []
     for (const head of heads) {
       const { free, waiting, was_begun: wasBegun, channel_id: channel } = head
       // More deliveries wait than may start now: fold them into one.
       const isBurst = free !== null && !wasBegun && waiting > free
-      const next = isBurst ? await fold(client, channel) : head
+      const next = isBurst ? await fold(tx, channel) : head
       if (next !== null) begun.push({ ...head, ...next })
     }
     const paced = heads.filter(({ free }) => free !== null).map((head) => head.channel_id)
     const values = [begun.map(({ id }) => id), workerId, paced, begun.map(({ deaths }) => deaths)]
-    const { rows } = await client.query<{ id: string }>(BEGIN, values)
+    const { rows } = await tx.query<{ id: string }>(BEGIN, values)
     const there = new Set(rows.map(({ id }) => Number(id)))
     return begun.filter(({ id }) => there.has(id))
   }
@@ -184,32 +184,32 @@ export function createDeliveries (pool: pg.Pool, workerId: string, limits: Reado
     /** Takes due deliveries: at most one per channel and a few per user. */
     async take (busy: readonly Busy[], max: number): Promise<Delivery[]> {
       const values = [...toValues(busy), workerId, [...limits.keys()], [...limits.values()], max]
-      const { rows } = await pool.query<Omit<Head, 'id'> & { id: string }>(HEADS, values)
+      const { rows } = await db.query<Omit<Head, 'id'> & { id: string }>(HEADS, values)
       const heads = rows.map((row): Head => ({ ...row, id: Number(row.id) }))
       const late = heads.filter(({ free }) => free !== null && free <= 0)
-      if (late.length > 0) await pool.query(POSTPONE, [late.map(({ id }) => id), late.map((head) => head.free_at)])
+      if (late.length > 0) await db.query(POSTPONE, [late.map(({ id }) => id), late.map((head) => head.free_at)])
       const ready = heads.filter((head) => !late.includes(head))
       if (ready.length === 0) return []
-      return await locked(ready.map((head) => head.channel_id), (client) => begin(client, ready))
+      return await locked(ready.map((head) => head.channel_id), (tx) => begin(tx, ready))
     },
 
     /** Returns the milliseconds until the next delivery is due, negative if one is due already; null if none waits. */
     async findNextDue (busy: readonly Busy[]): Promise<number | null> {
-      const { rows: [row] } = await pool.query<{ ms: number | null }>(NEXT_DUE, toValues(busy))
+      const { rows: [row] } = await db.query<{ ms: number | null }>(NEXT_DUE, toValues(busy))
       return row?.ms ?? null
     },
 
     /** Stores the results of deliveries of some channels. @returns the channels that were disabled by them */
-    settle: (channels: readonly number[], { arrived, retries, failed }: Results) => locked(channels, async (client) => {
-      if (arrived.length > 0) await client.query(ARRIVED, [arrived])
+    settle: (channels: readonly number[], { arrived, retries, failed }: Results) => locked(channels, async (tx) => {
+      if (arrived.length > 0) await tx.query(ARRIVED, [arrived])
       if (retries.length > 0) {
-        await client.query(RETRY, [
+        await tx.query(RETRY, [
           retries.map(({ id }) => id), retries.map(({ attempts }) => attempts), retries.map((retry) => retry.delay_ms)
         ])
       }
       if (failed.length === 0) return []
       const values = [failed.map(({ id }) => id), failed.map(({ error }) => error)]
-      return (await client.query<DisabledChannel>(FAILED, values)).rows
+      return (await tx.query<DisabledChannel>(FAILED, values)).rows
     })
   }
 }
@@ -229,8 +229,8 @@ const ENQUEUE = `insert into channel_deliveries (channel_id, notification, reque
   order by i.position, c.id`
 
 /** Inserts deliveries of notifications for the channels that accept them. */
-export async function insertDeliveries (client: pg.ClientBase, items: readonly ChannelItem[]): Promise<void> {
-  await client.query(ENQUEUE, [
+export async function insertDeliveries (tx: Db, items: readonly ChannelItem[]): Promise<void> {
+  await tx.query(ENQUEUE, [
     items.map((item) => item.user_id), items.map((item) => item.topic),
     items.map((item) => RANKS[item.notification.level]), items.map((item) => toDatabaseJson(item.notification)),
     currentRequestId() ?? null
@@ -238,6 +238,6 @@ export async function insertDeliveries (client: pg.ClientBase, items: readonly C
 }
 
 /** Wakes the delivering worker. */
-export async function announceDeliveries (pool: pg.Pool): Promise<void> {
-  await pool.query('select pg_notify($1, $2)', [WAKE_EVENT, ''])
+export async function announceDeliveries (db: Db): Promise<void> {
+  await db.query('select pg_notify($1, $2)', [WAKE_EVENT, ''])
 }

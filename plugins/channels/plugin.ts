@@ -26,7 +26,7 @@ const plugin: FeaturePlugin = async (app, { config, role }) => {
     onDisabled (listener) { listeners.push(listener) }
   })
   app.metrics.commonGauge({ name: 'svc_deliveries_waiting', help: 'Deliveries that wait or are under way', labelNames: ['type'] },
-    async () => (await countDeliveries(app.pg)).map(({ type, count }) => ({ labels: { type }, value: count })))
+    async () => (await countDeliveries(app.db)).map(({ type, count }) => ({ labels: { type }, value: count })))
 
   if (role !== 'worker') return
   const engine = createEngine(app, host, listeners)

@@ -18,7 +18,7 @@ const routes: Routes = async (app) => {
       response: { 200: Type.Array(NotificationChannelSchema) }
     },
     config: { scopes: ['me.read'] }
-  }, async (request) => (await channels.list(request.em, callerOf(request))).map(toView))
+  }, async (request) => (await channels.list(request.db, callerOf(request))).map(toView))
 
   app.post('/api/notification-channels', {
     schema: {
@@ -31,7 +31,7 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['me.write'], audit: 'channel.created' }
   }, async (request, reply) =>
-    reply.code(201).send(toView(await channels.create(request.em, callerOf(request), request.body))))
+    reply.code(201).send(toView(await channels.create(request.db, callerOf(request), request.body))))
 
   app.get('/api/notification-channels/apprise-services', {
     schema: {
@@ -63,7 +63,7 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['me.write'], audit: 'channel.updated' }
   }, async (request) =>
-    toView(await channels.update(request.em, callerOf(request), request.params.channel_id, request.body)))
+    toView(await channels.update(request.db, callerOf(request), request.params.channel_id, request.body)))
 
   app.delete('/api/notification-channels/:channel_id', {
     schema: {
@@ -72,7 +72,7 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['me.write'], audit: 'channel.deleted' }
   }, async (request) => {
-    await channels.delete(request.em, callerOf(request), request.params.channel_id)
+    await channels.delete(request.db, callerOf(request), request.params.channel_id)
     return null
   })
 
@@ -82,7 +82,7 @@ const routes: Routes = async (app) => {
       response: { 200: TestResultSchema, 400: ErrorSchema, 404: ErrorSchema, 429: ErrorSchema }
     },
     config: { scopes: ['me.write'] }
-  }, async (request) => await channels.test(request.em, callerOf(request), request.params.channel_id))
+  }, async (request) => await channels.test(request.db, callerOf(request), request.params.channel_id))
 
   app.post('/api/notification-channels/:channel_id/confirm', {
     schema: {
@@ -92,8 +92,8 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['me.write'], audit: 'channel.confirmed' }
   }, async (request) => {
-    const { em, ip, params, body } = request
-    return toView(await channels.confirm(em, callerOf(request), params.channel_id, body.code, ip))
+    const { db, ip, params, body } = request
+    return toView(await channels.confirm(db, callerOf(request), params.channel_id, body.code, ip))
   })
 
   app.post('/api/notification-channels/:channel_id/resend-code', {
@@ -103,7 +103,7 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['me.write'] }
   }, async (request, reply) => {
-    await channels.resendCode(request.em, callerOf(request), request.params.channel_id)
+    await channels.resendCode(request.db, callerOf(request), request.params.channel_id)
     return reply.code(204).send(null)
   })
 }

@@ -1,8 +1,8 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { ChannelDefinition, OutgoingNotification } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import { Value } from '@sinclair/typebox/value'
 import { type Caller, isAdministrator } from '../../core/access/auth.ts'
+import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { badRequest, invalid, notFound } from '../../core/errors.ts'
 import type { Loaded } from '../../core/loader/registry.ts'
@@ -43,7 +43,7 @@ const createSample = (): OutgoingNotification => ({
 type Channel = Loaded<ChannelDefinition>
 
 export function createChannels (app: FastifyInstance, calls: Calls, codes: ReturnType<typeof createCodes>) {
-  const throttle = createThrottle(app.pg)
+  const throttle = createThrottle(app.db)
   const open = (row: NotificationChannel) => openSettings(app.secrets, row.sealed)
 
   /** @throws ApiError BAD_REQUEST for a type that is not set up, INVALID for an unknown one. */
@@ -61,22 +61,22 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
 
   const gone = (id: number) => notFound(`Notification channel with ID '${id}' not found`)
 
-  async function find (em: EntityManager, caller: Caller, id: number): Promise<NotificationChannel> {
-    const row = await em.findOne(NotificationChannel, { id, user: caller.id })
+  async function find (db: Db, caller: Caller, id: number): Promise<NotificationChannel> {
+    const row = await db.em.findOne(NotificationChannel, { id, user: caller.id })
     if (row === null) throw gone(id)
     return row
   }
 
   /** @throws ApiError NOT_FOUND if the channel was deleted meanwhile. */
-  async function reload (em: EntityManager, row: NotificationChannel): Promise<NotificationChannel> {
+  async function reload (db: Db, row: NotificationChannel): Promise<NotificationChannel> {
     const { id } = row
-    const found = await em.refresh(row)
+    const found = await db.em.refresh(row)
     if (found === null) throw gone(id)
     return found
   }
 
-  async function checkCount (em: EntityManager, userId: number): Promise<void> {
-    if (await em.count(NotificationChannel, { user: userId }) < CHANNELS_MAX) return
+  async function checkCount (db: Db, userId: number): Promise<void> {
+    if (await db.em.count(NotificationChannel, { user: userId }) < CHANNELS_MAX) return
     throw badRequest(`There are ${CHANNELS_MAX} channels already; delete one first`)
   }
 
@@ -103,17 +103,17 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
     return await codes.send(caller.id, toSubject(caller, key, kept), kept.view.target)
   }
 
-  async function create (em: EntityManager, caller: Caller, input: CreateChannel): Promise<NotificationChannel> {
+  async function create (db: Db, caller: Caller, input: CreateChannel): Promise<NotificationChannel> {
     const loaded = findPlugin(input.type)
-    await checkCount(em, caller.id)
+    await checkCount(db, caller.id)
     const kept = await readSettings(caller, loaded, mergeSettings(loaded.definition, input, null))
     const code = await sendCode(caller, loaded, kept)
-    return await inTransaction(em, async (tx) => {
+    return await inTransaction(db, async (tx) => {
       // The lock makes a concurrent request count the channel of the first one.
       await lockUser(tx, caller.id)
       await checkCount(tx, caller.id)
-      return tx.create(NotificationChannel, {
-        user: tx.getReference(User, caller.id),
+      return tx.em.create(NotificationChannel, {
+        user: tx.em.getReference(User, caller.id),
         type: loaded.key,
         name: input.name.toWellFormed(),
         min_level: input.min_level ?? 'info',
@@ -142,9 +142,9 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
   }
 
   async function update (
-    em: EntityManager, caller: Caller, id: number, input: UpdateChannel
+    db: Db, caller: Caller, id: number, input: UpdateChannel
   ): Promise<NotificationChannel> {
-    const row = await find(em, caller, id)
+    const row = await find(db, caller, id)
     const settings = await changeSettings(caller, row, input)
     const { name, enabled, min_level: minLevel, topics } = input
     const isSwitched = enabled !== undefined && enabled !== null && enabled !== row.enabled
@@ -155,15 +155,15 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
       ...(topics === undefined ? {} : { topics: readTopics(topics) }),
       ...(isSwitched ? { enabled, ...(enabled ? { consecutive_failures: 0 } : {}) } : {})
     }
-    await inTransaction(em, async (tx) => {
-      await tx.nativeUpdate(NotificationChannel, { id }, { ...changes, updated_at: new Date() })
+    await inTransaction(db, async (tx) => {
+      await tx.em.nativeUpdate(NotificationChannel, { id }, { ...changes, updated_at: new Date() })
       // Waiting deliveries are obsolete after a change of the destination or after the channel was switched.
-      if (isSwitched || 'confirmed' in changes) await tx.nativeDelete(ChannelDelivery, { channel: id })
+      if (isSwitched || 'confirmed' in changes) await tx.em.nativeDelete(ChannelDelivery, { channel: id })
     })
-    return await reload(em, row)
+    return await reload(db, row)
   }
 
-  const noteSuccess = (em: EntityManager, id: number) => em.nativeUpdate(NotificationChannel, { id },
+  const noteSuccess = (db: Db, id: number) => db.em.nativeUpdate(NotificationChannel, { id },
     { last_delivered_at: new Date(), last_error: null, consecutive_failures: 0 })
 
   /** Sends a sample. @returns the error, or null */
@@ -175,47 +175,48 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
   }
 
   return {
-    list: (em: EntityManager, caller: Caller) =>
-      em.find(NotificationChannel, { user: caller.id }, { orderBy: { id: 'asc' } }),
+    list: (db: Db, caller: Caller) =>
+      db.em.find(NotificationChannel, { user: caller.id }, { orderBy: { id: 'asc' } }),
 
     create,
     update,
 
-    async delete (em: EntityManager, caller: Caller, id: number): Promise<void> {
-      const row = await find(em, caller, id)
-      await em.nativeDelete(NotificationChannel, { id: row.id })
+    async delete (db: Db, caller: Caller, id: number): Promise<void> {
+      const row = await find(db, caller, id)
+      await db.em.nativeDelete(NotificationChannel, { id: row.id })
     },
 
     /** @throws ApiError BAD_REQUEST if the channel is not confirmed. */
-    async test (em: EntityManager, caller: Caller, id: number): Promise<TestResult> {
-      const row = await find(em, caller, id)
+    async test (db: Db, caller: Caller, id: number): Promise<TestResult> {
+      const row = await find(db, caller, id)
       if (!row.confirmed) throw badRequest(`The channel '${row.name}' is not confirmed yet; enter the code that was sent`)
       await throttle.spend(testQuota(caller.id))
       const error = await deliverSample(caller, row)
-      if (error === null) await noteSuccess(em, id)
-      else await em.nativeUpdate(NotificationChannel, { id }, { last_error: error })
+      if (error === null) await noteSuccess(db, id)
+      else await db.em.nativeUpdate(NotificationChannel, { id }, { last_error: error })
       return { ok: error === null, error }
     },
 
     /** @throws ApiError BAD_REQUEST for an invalid code, TOO_MANY_REQUESTS after many such tries. */
     async confirm (
-      em: EntityManager, caller: Caller, id: number, code: string, address: string
+      db: Db, caller: Caller, id: number, code: string, address: string
     ): Promise<NotificationChannel> {
-      const row = await find(em, caller, id)
+      const row = await find(db, caller, id)
       if (row.confirmed) return row
       const { target } = open(row)?.view ?? UNREADABLE
       await codes.confirm({ id, user: caller, target }, code, address)
-      return await reload(em, row)
+      return await reload(db, row)
     },
 
     /** @throws ApiError BAD_REQUEST if there is nothing to confirm, TOO_MANY_REQUESTS, CODE_NOT_SENT. */
-    async resendCode (em: EntityManager, caller: Caller, id: number): Promise<void> {
-      const row = await find(em, caller, id)
+    async resendCode (db: Db, caller: Caller, id: number): Promise<void> {
+      const row = await find(db, caller, id)
       if (row.confirmed) throw badRequest(`The channel '${row.name}' needs no code; it is confirmed`)
       const kept = open(row)
       if (kept === null) throw badRequest(UNREADABLE_ERROR)
       const code = await sendCode(caller, findPlugin(row.type), kept)
-      if (code !== null) await em.nativeUpdate(NotificationChannel, { id, sealed: row.sealed, confirmed: false }, code)
+      if (code === null) return
+      await db.em.nativeUpdate(NotificationChannel, { id, sealed: row.sealed, confirmed: false }, code)
     },
 
     /** @throws ApiError BAD_REQUEST with the message of the plugin. */

@@ -1,14 +1,14 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
+import type { Db } from '../../core/database/db.ts'
 import { isChangedAfter } from '../platforms/changed-after.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isCollectionVisible, isRomVisible } from '../roms/visibility.ts'
 
 /** True if a collection with this id from an address exists and the caller sees it. */
-export async function hasVisibleCollection (em: EntityManager, caller: AnyCaller, id: string): Promise<boolean> {
+export async function hasVisibleCollection (db: Db, caller: AnyCaller, id: string): Promise<boolean> {
   const { rows } = await sql`select from collections c where c.id = ${id}::bigint and ${isCollectionVisible(caller)}`
-    .execute(em.getKysely())
+    .execute(db)
   return rows.length > 0
 }
 
@@ -58,7 +58,7 @@ function isMeant ({ id, updated_after: after }: Narrowing): RawBuilder<boolean> 
 
 /** Loads the plain collections that a caller sees, by name, with the members that the caller sees. */
 export async function selectCollections (
-  em: EntityManager, caller: AnyCaller, narrowing: Narrowing = {}
+  db: Db, caller: AnyCaller, narrowing: Narrowing = {}
 ): Promise<CollectionRow[]> {
   const { rows } = await sql<CollectionRow>`
     select ${OWNED}, c.is_favorite, c.url_cover, c.path_cover_small, c.path_cover_large,
@@ -70,52 +70,52 @@ export async function selectCollections (
           filter (where ${HAS_COVER}) as covers
       from collection_roms l join roms r on r.id = l.rom_id where l.collection_id = c.id and ${isRomVisible(caller)}
     ) m on true
-    where ${isCollectionVisible(caller)} and ${isMeant(narrowing)} ${BY_NAME}`.execute(em.getKysely())
+    where ${isCollectionVisible(caller)} and ${isMeant(narrowing)} ${BY_NAME}`.execute(db)
   return rows
 }
 
 /** Loads the smart collections that a caller sees, by name. */
 export async function selectSmartCollections (
-  em: EntityManager, caller: AnyCaller, narrowing: Narrowing = {}
+  db: Db, caller: AnyCaller, narrowing: Narrowing = {}
 ): Promise<SmartRow[]> {
   const { rows } = await sql<SmartRow>`select ${OWNED}, c.filter_criteria
     from smart_collections c join users u on u.id = c.user_id
-    where ${isCollectionVisible(caller)} and ${isMeant(narrowing)} ${BY_NAME}`.execute(em.getKysely())
+    where ${isCollectionVisible(caller)} and ${isMeant(narrowing)} ${BY_NAME}`.execute(db)
   return rows
 }
 
 /** Loads the ids of the collections that a caller sees, by name. */
-export async function selectCollectionIds (em: EntityManager, caller: AnyCaller, kind: Kind): Promise<number[]> {
+export async function selectCollectionIds (db: Db, caller: AnyCaller, kind: Kind): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`select c.id from ${sql.table(TABLES[kind])} c
-    where ${isCollectionVisible(caller)} ${BY_NAME}`.execute(em.getKysely())
+    where ${isCollectionVisible(caller)} ${BY_NAME}`.execute(db)
   return rows.map((row) => row.id)
 }
 
 /** Loads the owner of a collection; null if it does not exist. */
 export async function findOwner (
-  em: EntityManager, kind: Kind, id: number
+  db: Db, kind: Kind, id: number
 ): Promise<{ user_id: number, is_public: boolean } | null> {
   const { rows } = await sql<{ user_id: number, is_public: boolean }>`select c.user_id, c.is_public
-    from ${sql.table(TABLES[kind])} c where c.id = ${id}`.execute(em.getKysely())
+    from ${sql.table(TABLES[kind])} c where c.id = ${id}`.execute(db)
   return rows[0] ?? null
 }
 
 /** Loads the covers of these ROMs, by id. Skips ROMs without a cover or hidden from the caller. */
 export async function selectCovers (
-  em: EntityManager, caller: AnyCaller, romIds: readonly number[]
+  db: Db, caller: AnyCaller, romIds: readonly number[]
 ): Promise<Map<number, CoverRow>> {
   if (romIds.length === 0) return new Map()
   const { rows } = await sql<CoverRow>`select ${COVER} from roms r
-    where r.id = any(${romIds}::int[]) and ${HAS_COVER} and ${isRomVisible(caller)}`.execute(em.getKysely())
+    where r.id = any(${romIds}::int[]) and ${HAS_COVER} and ${isRomVisible(caller)}`.execute(db)
   return new Map(rows.map((row) => [row.id, row]))
 }
 
 /** Returns the ids whose ROMs a caller sees, in their order. */
 export async function selectVisibleIds (
-  em: EntityManager, caller: AnyCaller, romIds: readonly number[]
+  db: Db, caller: AnyCaller, romIds: readonly number[]
 ): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`select r.id from unnest(${romIds}::int[]) with ordinality as given (id, place)
-    join roms r on r.id = given.id where ${isRomVisible(caller)} order by given.place`.execute(em.getKysely())
+    join roms r on r.id = given.id where ${isRomVisible(caller)} order by given.place`.execute(db)
   return rows.map((row) => row.id)
 }
 
@@ -128,10 +128,10 @@ const visible = (caller: AnyCaller, romIds: readonly number[]) => sql`select r.i
  * @returns the number of new members
  */
 export async function insertMembers (
-  em: EntityManager, caller: AnyCaller, id: number, romIds: readonly number[]
+  db: Db, caller: AnyCaller, id: number, romIds: readonly number[]
 ): Promise<number> {
   const { rows } = await sql`insert into collection_roms (collection_id, rom_id)
-    select ${id}::int, seen.id from (${visible(caller, romIds)}) seen on conflict do nothing returning rom_id`.execute(em.getKysely())
+    select ${id}::int, seen.id from (${visible(caller, romIds)}) seen on conflict do nothing returning rom_id`.execute(db)
   return rows.length
 }
 
@@ -141,10 +141,10 @@ export async function insertMembers (
  * @returns the number of removed members
  */
 export async function deleteMembers (
-  em: EntityManager, caller: AnyCaller, id: number, romIds: readonly number[]
+  db: Db, caller: AnyCaller, id: number, romIds: readonly number[]
 ): Promise<number> {
   const { rows } = await sql`delete from collection_roms l
-    where l.collection_id = ${id} and l.rom_id in (${visible(caller, romIds)}) returning l.rom_id`.execute(em.getKysely())
+    where l.collection_id = ${id} and l.rom_id in (${visible(caller, romIds)}) returning l.rom_id`.execute(db)
   return rows.length
 }
 
@@ -153,15 +153,15 @@ export async function deleteMembers (
  * them.
  */
 export async function restrictMembers (
-  em: EntityManager, caller: AnyCaller, id: number, romIds: readonly number[]
+  db: Db, caller: AnyCaller, id: number, romIds: readonly number[]
 ): Promise<void> {
   await sql`delete from collection_roms l using roms r
     where l.collection_id = ${id} and r.id = l.rom_id and r.id <> all(${romIds}::int[]) and ${isRomVisible(caller)}`
-    .execute(em.getKysely())
+    .execute(db)
 }
 
 /** Returns the ids of existing collections. */
-export async function selectExistingIds (em: EntityManager, ids: readonly number[]): Promise<Set<number>> {
-  const { rows } = await sql<{ id: number }>`select c.id from collections c where c.id = any(${ids}::int[])`.execute(em.getKysely())
+export async function selectExistingIds (db: Db, ids: readonly number[]): Promise<Set<number>> {
+  const { rows } = await sql<{ id: number }>`select c.id from collections c where c.id = any(${ids}::int[])`.execute(db)
   return new Set(rows.map((row) => row.id))
 }

@@ -1,6 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { type Caller, requireGrant } from '../../core/access/auth.ts'
+import type { Db } from '../../core/database/db.ts'
 import { toStorable } from '../../core/database/json.ts'
 import { badRequest } from '../../core/errors.ts'
 import { isShallow } from '../../core/web/json-depth.ts'
@@ -40,24 +40,24 @@ function readCriteriaText (text: string): Criteria {
 export function createSmartCollections (app: FastifyInstance) {
   /** Returns the members of each collection that a caller sees. A filter of another user finds what that user sees. */
   async function selectMembers (
-    em: EntityManager, caller: AnyCaller, rows: readonly SmartRow[]
+    db: Db, caller: AnyCaller, rows: readonly SmartRow[]
   ): Promise<Map<number, number[]>> {
     const owners = await app.permissions.listViewers(rows.map((row) => row.user_id))
     const members = new Map<number, number[]>()
     // One after the other, because each may read the whole library.
     for (const { id, user_id: userId, filter_criteria: criteria } of rows) {
-      const found = [...await app.roms.listFiltered(em, owners.get(userId) ?? null, criteria)]
-      members.set(id, userId === caller?.id ? found : await selectVisibleIds(em, caller, found))
+      const found = [...await app.roms.listFiltered(db, owners.get(userId) ?? null, criteria)]
+      members.set(id, userId === caller?.id ? found : await selectVisibleIds(db, caller, found))
     }
     return members
   }
 
   async function toViews (
-    em: EntityManager, caller: AnyCaller, rows: readonly SmartRow[]
+    db: Db, caller: AnyCaller, rows: readonly SmartRow[]
   ): Promise<SmartCollectionView[]> {
-    const members = await selectMembers(em, caller, rows)
+    const members = await selectMembers(db, caller, rows)
     const candidates = [...members.values()].flatMap((ids) => ids.slice(0, COVER_CANDIDATES))
-    const covers = await selectCovers(em, caller, [...new Set(candidates)])
+    const covers = await selectCovers(db, caller, [...new Set(candidates)])
     return rows.map((row) => {
       const ids = members.get(row.id) ?? []
       const found = ids.slice(0, COVER_CANDIDATES).flatMap((id) => covers.get(id) ?? [])
@@ -65,45 +65,45 @@ export function createSmartCollections (app: FastifyInstance) {
     })
   }
 
-  async function get (em: EntityManager, caller: AnyCaller, id: number): Promise<SmartCollectionView> {
-    const [view] = await toViews(em, caller, await selectSmartCollections(em, caller, { id }))
+  async function get (db: Db, caller: AnyCaller, id: number): Promise<SmartCollectionView> {
+    const [view] = await toViews(db, caller, await selectSmartCollections(db, caller, { id }))
     if (view === undefined) throw unknownCollection(id)
     return view
   }
 
   return {
-    async get (em: EntityManager, caller: AnyCaller, id: number): Promise<SmartCollectionView> {
-      await requireReadable(em, caller, 'smart', id)
-      return await get(em, caller, id)
+    async get (db: Db, caller: AnyCaller, id: number): Promise<SmartCollectionView> {
+      await requireReadable(db, caller, 'smart', id)
+      return await get(db, caller, id)
     },
 
     async list (
-      em: EntityManager, caller: AnyCaller, updatedAfter: string | undefined
+      db: Db, caller: AnyCaller, updatedAfter: string | undefined
     ): Promise<SmartCollectionView[]> {
-      return await toViews(em, caller, await selectSmartCollections(em, caller, { updated_after: updatedAfter }))
+      return await toViews(db, caller, await selectSmartCollections(db, caller, { updated_after: updatedAfter }))
     },
 
-    listIds: (em: EntityManager, caller: AnyCaller): Promise<number[]> => selectCollectionIds(em, caller, 'smart'),
+    listIds: (db: Db, caller: AnyCaller): Promise<number[]> => selectCollectionIds(db, caller, 'smart'),
 
     /** @throws ApiError INVALID, BAD_REQUEST for invalid criteria, CONFLICT for the name */
     async create (
-      em: EntityManager, caller: Caller, form: SmartCollectionForm, isPublic: boolean
+      db: Db, caller: Caller, form: SmartCollectionForm, isPublic: boolean
     ): Promise<SmartCollectionView> {
       const name = checkName(form.name)
       const criteria = readCriteriaText(form.filter_criteria ?? '{}')
-      const collection = em.create(SmartCollection, {
-        user: em.getReference(User, caller.id), name, description: form.description ?? '', is_public: isPublic, filter_criteria: criteria
+      const collection = db.em.create(SmartCollection, {
+        user: db.em.getReference(User, caller.id), name, description: form.description ?? '', is_public: isPublic, filter_criteria: criteria
       })
-      await withName(name, () => em.flush())
+      await withName(name, () => db.em.flush())
       const { id } = collection
       announceChange(app, { kind: 'smart', id, user_id: caller.id, change: 'added' }, isPublic)
-      return await get(em, caller, id)
+      return await get(db, caller, id)
     },
 
     async update (
-      em: EntityManager, caller: Caller, id: number, form: SmartCollectionForm, isPublic: boolean | undefined
+      db: Db, caller: Caller, id: number, form: SmartCollectionForm, isPublic: boolean | undefined
     ): Promise<SmartCollectionView> {
-      const { is_public: wasPublic } = await requireOwn(em, caller, 'smart', id)
+      const { is_public: wasPublic } = await requireOwn(db, caller, 'smart', id)
       const { name, description, filter_criteria: text } = form
       const changes = {
         ...(name === undefined ? {} : { name: checkName(name) }),
@@ -112,15 +112,15 @@ export function createSmartCollections (app: FastifyInstance) {
         ...(isPublic === undefined ? {} : { is_public: isPublic }),
         updated_at: new Date()
       }
-      await withName(name, () => em.nativeUpdate(SmartCollection, { id }, changes))
+      await withName(name, () => db.em.nativeUpdate(SmartCollection, { id }, changes))
       announceChange(app, { kind: 'smart', id, user_id: caller.id, change: 'changed' }, wasPublic || isPublic === true)
-      return await get(em, caller, id)
+      return await get(db, caller, id)
     },
 
-    async delete (em: EntityManager, caller: Caller, id: number): Promise<void> {
-      const { is_public: wasPublic } = await requireOwn(em, caller, 'smart', id)
+    async delete (db: Db, caller: Caller, id: number): Promise<void> {
+      const { is_public: wasPublic } = await requireOwn(db, caller, 'smart', id)
       requireGrant(caller, 'collections', 'delete', true)
-      await em.nativeDelete(SmartCollection, { id })
+      await db.em.nativeDelete(SmartCollection, { id })
       announceChange(app, { kind: 'smart', id, user_id: caller.id, change: 'deleted' }, wasPublic)
     }
   }

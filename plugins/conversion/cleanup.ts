@@ -29,8 +29,8 @@ export function defineConversionCleanup (app: FastifyInstance): TaskDefinition {
   }
 
   async function run ({ signal, report }: TaskRun): Promise<void> {
-    if (await isConverting(app.pg, TASK_NAME)) throw conflict('The library is being converted; run this again afterwards')
-    const begun = await selectConversions(app.pg)
+    if (await isConverting(app.db, TASK_NAME)) throw conflict('The library is being converted; run this again afterwards')
+    const begun = await selectConversions(app.db)
     const known = new Set(begun.map((conversion) => keyOf(conversion.library_id, conversion.work_path)))
     const stats = { folders_found: 0, folders_removed: 0 }
     for (const folder of await listWritableFolders(app.library)) {

@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type pg from 'pg'
+import type { Db } from '../../core/database/db.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { isPresent } from '../../core/files/safe-path.ts'
@@ -55,8 +55,8 @@ async function openWork (...path: string[]): Promise<string> {
   }
 }
 
-async function untilNoScan (pool: pg.Pool, signal: AbortSignal): Promise<void> {
-  while (await isScanning(pool)) await sleep(SCAN_POLL_MS, undefined, { signal })
+async function untilNoScan (db: Db, signal: AbortSignal): Promise<void> {
+  while (await isScanning(db)) await sleep(SCAN_POLL_MS, undefined, { signal })
 }
 
 /** Returns the row to write. Hashes of the content stay if the settings do not let scans read the content. */
@@ -70,7 +70,7 @@ const bytesOf = (files: readonly EntryFile[]) => files.reduce((sum, file) => sum
 
 /** Converts one ROM after the other. The library stays untouched until the swap. */
 export function createConvert (services: ConvertServices) {
-  const { pool, library, aroundOf, archives, hasher, make, signal } = services
+  const { db, library, aroundOf, archives, hasher, make, signal } = services
 
   async function plan (rom: ConvertibleRom, to: Target): Promise<Plan | { left: string }> {
     const { name, dir, is_writable: isWritable } = await library.get(rom.library_id)
@@ -92,7 +92,7 @@ export function createConvert (services: ConvertServices) {
   async function requireFree (
     rom: ConvertibleRom, { dir }: Plan, { fs_name: name, staged, gone }: Staging
   ): Promise<void> {
-    if (!await isNameFree(pool, rom, name)) {
+    if (!await isNameFree(db, rom, name)) {
       throw new ArchiveRefusedError(`it was renamed meanwhile, or '${name}' is another ROM; rename or delete that one`)
     }
     const leaving = new Set(gone.map((file) => file.absolute_path))
@@ -124,10 +124,10 @@ export function createConvert (services: ConvertServices) {
    */
   async function swapFiles (rom: ConvertibleRom, planned: Plan, staging: Staging, swap: Swap): Promise<void> {
     for (;;) {
-      await untilNoScan(pool, signal)
+      await untilNoScan(db, signal)
       await requireFree(rom, planned, staging)
-      if (!await updateSwap(pool, rom.id, swap) || !await isScanning(pool)) break
-      if (!await updateSwap(pool, rom.id, null)) break
+      if (!await updateSwap(db, rom.id, swap) || !await isScanning(db)) break
+      if (!await updateSwap(db, rom.id, null)) break
     }
     const obstacle = await endConversion(services, rom.id)
     if (obstacle !== null) throw new ArchiveRefusedError(obstacle)
@@ -137,7 +137,7 @@ export function createConvert (services: ConvertServices) {
     const { dir, entry, steps } = planned
     await requireRoom(join(dir, rom.fs_path), steps)
     const workPath = `${rom.fs_path}/${workName(rom.id)}`
-    if (!await insertConversion(pool, rom, workPath)) {
+    if (!await insertConversion(db, rom, workPath)) {
       throw new ArchiveRefusedError('it was being converted when its disk went away; mount that, then run the task again')
     }
     try {

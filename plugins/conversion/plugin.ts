@@ -10,8 +10,8 @@ const plugin: FeaturePlugin = async (app, { config, role }) => {
   app.tasks.define(defineConversionCleanup(app))
 
   async function recover (): Promise<void> {
-    const services = { pool: app.pg, library: app.library, store: createRomStore(app.pg) }
-    for (const err of await recoverConversions(services, !await isConverting(app.pg, TASK_NAME))) {
+    const services = { db: app.db, library: app.library, store: createRomStore(app.db) }
+    for (const err of await recoverConversions(services, !await isConverting(app.db, TASK_NAME))) {
       app.log.warn({ err }, 'a conversion that was begun could not be ended; the next scan or conversion tries again')
     }
   }

@@ -1,4 +1,4 @@
-import type pg from 'pg'
+import type { Db } from '../../core/database/db.ts'
 import { toDatabaseJson } from '../../core/database/json.ts'
 import type { Swap } from './entities.ts'
 
@@ -23,17 +23,17 @@ export interface Selection { platform_ids: readonly number[] | null, rom_ids: re
 const SELECTED = `not r.missing_from_fs and ($1::int[] is null or r.platform_id = any($1::int[]))
   and ($2::int[] is null or r.id = any($2::int[]))`
 
-export async function countConvertible (pool: pg.Pool, selection: Selection): Promise<number> {
-  const { rows } = await pool.query<{ count: number }>(`select count(*)::int as count from roms r where ${SELECTED}`,
+export async function countConvertible (db: Db, selection: Selection): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(`select count(*)::int as count from roms r where ${SELECTED}`,
     [selection.platform_ids, selection.rom_ids])
   return rows[0]?.count ?? 0
 }
 
 /** Returns the next ROMs after an id, by id. */
 export async function selectConvertible (
-  pool: pg.Pool, { platform_ids: platforms, rom_ids: roms }: Selection, after: number, limit: number
+  db: Db, { platform_ids: platforms, rom_ids: roms }: Selection, after: number, limit: number
 ): Promise<ConvertibleRom[]> {
-  const { rows } = await pool.query<ConvertibleRom>(`select r.id, r.library_id, r.platform_id, p.slug, r.fs_path, r.fs_name,
+  const { rows } = await db.query<ConvertibleRom>(`select r.id, r.library_id, r.platform_id, p.slug, r.fs_path, r.fs_name,
       r.fs_size_bytes::float8 as size, r.crc_hash, r.md5_hash, r.sha1_hash, r.ra_hash
     from roms r join platforms p on p.id = r.platform_id where ${SELECTED} and r.id > $3 order by r.id limit $4`,
   [platforms, roms, after, limit])
@@ -41,8 +41,8 @@ export async function selectConvertible (
 }
 
 /** True if a ROM still has its name, and no other ROM has the new name. */
-export async function isNameFree (pool: pg.Pool, rom: ConvertibleRom, fsName: string): Promise<boolean> {
-  const { rowCount } = await pool.query(`select 1 from roms where id = $1 and platform_id = $2 and fs_name = $3
+export async function isNameFree (db: Db, rom: ConvertibleRom, fsName: string): Promise<boolean> {
+  const { rowCount } = await db.query(`select 1 from roms where id = $1 and platform_id = $2 and fs_name = $3
     and not exists (select 1 from roms where platform_id = $2 and fs_name = $4 and library_id = $5 and id <> $1)
     and not exists (select 1 from rom_renames where rom_id = $1 or (platform_id = $2 and fs_name = $4))`,
   [rom.id, rom.platform_id, rom.fs_name, fsName, rom.library_id])
@@ -60,55 +60,55 @@ export interface BegunConversion {
 
 /** Stores the start of a conversion. @returns false if an earlier one of the same ROM has not ended */
 export async function insertConversion (
-  pool: pg.Pool, { id, platform_id: platform, library_id: library }: ConvertibleRom, work: string
+  db: Db, { id, platform_id: platform, library_id: library }: ConvertibleRom, work: string
 ): Promise<boolean> {
-  const { rowCount } = await pool.query(`insert into rom_conversions (rom_id, platform_id, library_id, work_path)
+  const { rowCount } = await db.query(`insert into rom_conversions (rom_id, platform_id, library_id, work_path)
     values ($1, $2, $3, $4) on conflict do nothing`, [id, platform, library, work])
   return rowCount === 1
 }
 
-export async function updateSwap (pool: pg.Pool, romId: number, swap: Swap | null): Promise<boolean> {
-  const { rowCount } = await pool.query('update rom_conversions set swap = $2 where rom_id = $1',
+export async function updateSwap (db: Db, romId: number, swap: Swap | null): Promise<boolean> {
+  const { rowCount } = await db.query('update rom_conversions set swap = $2 where rom_id = $1',
     [romId, swap === null ? null : toDatabaseJson(swap)])
   return rowCount === 1
 }
 
-export async function deleteConversion (client: pg.Pool | pg.PoolClient, romId: number): Promise<void> {
-  await client.query('delete from rom_conversions where rom_id = $1', [romId])
+export async function deleteConversion (tx: Db, romId: number): Promise<void> {
+  await tx.query('delete from rom_conversions where rom_id = $1', [romId])
 }
 
 const SELECT_BEGUN = 'select rom_id, platform_id, library_id, work_path, swap from rom_conversions'
 
-export async function selectConversions (pool: pg.Pool): Promise<BegunConversion[]> {
-  const { rows } = await pool.query<BegunConversion>(`${SELECT_BEGUN} order by rom_id`)
+export async function selectConversions (db: Db): Promise<BegunConversion[]> {
+  const { rows } = await db.query<BegunConversion>(`${SELECT_BEGUN} order by rom_id`)
   return rows
 }
 
 /** Locks a conversion until the transaction ends; null if another process has ended it. */
-export async function lockConversion (client: pg.PoolClient, romId: number): Promise<BegunConversion | null> {
-  const { rows } = await client.query<BegunConversion>(
+export async function lockConversion (tx: Db, romId: number): Promise<BegunConversion | null> {
+  const { rows } = await tx.query<BegunConversion>(
     `${SELECT_BEGUN} where rom_id = $1 for update`, [romId])
   return rows[0] ?? null
 }
 
 /** Deletes a duplicate row that a scan made if it saw the new file too early. @returns true if the ROM exists */
 export async function prepareRom (
-  pool: pg.Pool, { rom_id: id, platform_id: platform, library_id: library }: BegunConversion, fsName: string
+  db: Db, { rom_id: id, platform_id: platform, library_id: library }: BegunConversion, fsName: string
 ): Promise<boolean> {
-  await pool.query(`delete from roms where platform_id = $2 and fs_name = $3 and library_id = $4 and id <> $1
+  await db.query(`delete from roms where platform_id = $2 and fs_name = $3 and library_id = $4 and id <> $1
     and created_at >= (select created_at from rom_conversions where rom_id = $1)`, [id, platform, fsName, library])
-  const { rowCount } = await pool.query('select 1 from roms where id = $1', [id])
+  const { rowCount } = await db.query('select 1 from roms where id = $1', [id])
   return rowCount === 1
 }
 
 /** True if a scan is reading the library now. */
-export async function isScanning (pool: pg.Pool): Promise<boolean> {
-  const { rowCount } = await pool.query("select 1 from tasks where type = 'scan' and task_key is null and status = 'started' limit 1")
+export async function isScanning (db: Db): Promise<boolean> {
+  const { rowCount } = await db.query("select 1 from tasks where type = 'scan' and task_key is null and status = 'started' limit 1")
   return rowCount !== 0
 }
 
 /** True if a conversion is running, in any process. */
-export async function isConverting (pool: pg.Pool, taskKey: string): Promise<boolean> {
-  const { rowCount } = await pool.query("select 1 from tasks where task_key = $1 and status = 'started' limit 1", [taskKey])
+export async function isConverting (db: Db, taskKey: string): Promise<boolean> {
+  const { rowCount } = await db.query("select 1 from tasks where task_key = $1 and status = 'started' limit 1", [taskKey])
   return rowCount !== 0
 }

@@ -1,8 +1,8 @@
 import { link, lstat, mkdir, rename, rm, rmdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import type pg from 'pg'
-import { transaction } from '../../core/database/transaction.ts'
+import type { Db } from '../../core/database/db.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import { errorCode, isNotFoundError } from '../../core/files/fs-error.ts'
 import { isPresent } from '../../core/files/safe-path.ts'
 import type { RomStore } from '../scans/rom-rows.ts'
@@ -11,7 +11,7 @@ import { type BegunConversion, deleteConversion, lockConversion, prepareRom, sel
 import { factsOf, removeFolder, syncPath } from './work-folder.ts'
 
 export interface SwapServices {
-  pool: pg.Pool
+  db: Db
   library: Pick<FastifyInstance['library'], 'list' | 'get' | 'getWritable'>
   store: Pick<RomStore, 'write'>
 }
@@ -106,7 +106,7 @@ async function linkAll (libraryDir: string, placings: readonly Placing[]): Promi
 
 /** Finishes a swap. A process that crashed may have done any of these steps before. */
 async function goForward (
-  { pool, store }: SwapServices, libraryDir: string, conversion: BegunConversion, swap: Swap
+  { db, store }: SwapServices, libraryDir: string, conversion: BegunConversion, swap: Swap
 ): Promise<Obstacle> {
   const { platform_id: id, library_id: library } = conversion
   const { placings, write } = swap
@@ -117,7 +117,7 @@ async function goForward (
   }
   const obstacle = await linkAll(libraryDir, placings)
   if (obstacle !== null) return obstacle
-  if (await prepareRom(pool, conversion, write.row.fs_name)) await store.write({ id, library_id: library }, [write])
+  if (await prepareRom(db, conversion, write.row.fs_name)) await store.write({ id, library_id: library }, [write])
   for (const path of leaving) await rm(join(libraryDir, path), { force: true })
   return null
 }
@@ -128,14 +128,14 @@ async function goForward (
  */
 export async function endConversion (services: SwapServices, romId: number): Promise<Obstacle> {
   // The lock is in the database. All work under the lock is idempotent.
-  return await transaction(services.pool, async (client) => {
-    const conversion = await lockConversion(client, romId)
+  return await inTransaction(services.db, async (tx) => {
+    const conversion = await lockConversion(tx, romId)
     if (conversion === null) return null
     const { swap, work_path: work } = conversion
     const { dir } = await services.library.getWritable(conversion.library_id)
     const obstacle = swap === null ? 'it was given up' : await goForward(services, dir, conversion, swap)
     await removeFolder(join(dir, work))
-    await deleteConversion(client, romId)
+    await deleteConversion(tx, romId)
     return obstacle
   })
 }
@@ -160,7 +160,7 @@ export async function recoverConversions (services: SwapServices, isAlone: boole
   const failures: unknown[] = []
   const roots = (await services.library.list()).filter((root) => root.is_writable)
   const dirs = new Map(roots.map(({ id, dir }) => [id, dir]))
-  for (const { rom_id: romId, library_id: library, work_path: work, swap } of await selectConversions(services.pool)) {
+  for (const { rom_id: romId, library_id: library, work_path: work, swap } of await selectConversions(services.db)) {
     const dir = dirs.get(library)
     if (dir === undefined || (swap === null && !isAlone)) continue
     try {

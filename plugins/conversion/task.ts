@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
+import type { Db } from '../../core/database/db.ts'
 import { ApiError, conflict } from '../../core/errors.ts'
 import { noteEdit } from '../library/version-rows.ts'
 import { type EntryHasher, createEntryHasher } from '../hashing/entry-hasher.ts'
@@ -30,9 +31,9 @@ function explain (err: unknown): string {
   return err instanceof Error ? err.message : String(err)
 }
 
-async function * readAll (pool: FastifyInstance['pg'], selection: Selection): AsyncGenerator<ConvertibleRom> {
+async function * readAll (db: Db, selection: Selection): AsyncGenerator<ConvertibleRom> {
   for (let after = 0; ;) {
-    const page = await selectConvertible(pool, selection, after, PAGE)
+    const page = await selectConvertible(db, selection, after, PAGE)
     yield * page
     const last = page.at(-1)
     if (last === undefined) return
@@ -42,7 +43,7 @@ async function * readAll (pool: FastifyInstance['pg'], selection: Selection): As
 
 /** Defines the task that changes the format of library files. */
 export function defineConversion (app: FastifyInstance, config: Config): TaskDefinition {
-  const swaps = { pool: app.pg, library: app.library, store: createRomStore(app.pg) }
+  const swaps = { db: app.db, library: app.library, store: createRomStore(app.db) }
   const hashers = createSharedHasher(app)
 
   function createConverter (hasher: EntryHasher, archives: Archives, signal: AbortSignal) {
@@ -67,7 +68,7 @@ export function defineConversion (app: FastifyInstance, config: Config): TaskDef
   /** Announces a converted ROM; a failure does not undo the conversion. */
   async function tell (rom: ConvertibleRom): Promise<void> {
     try {
-      await noteEdit(app.orm.em.fork())
+      await noteEdit(app.db)
       await app.editing.announce(rom.id)
     } catch (err) {
       app.log.warn({ err, rom: rom.id }, 'clients could not be told of a ROM that was converted')
@@ -80,7 +81,7 @@ export function defineConversion (app: FastifyInstance, config: Config): TaskDef
     if (to === 'chd' && !isDry) await requireChdman()
     for (const err of await recoverConversions(swaps, true)) app.log.warn({ err }, 'a conversion that was begun could not be ended')
     const selection = { platform_ids: args.platform_ids ?? null, rom_ids: args.rom_ids ?? null }
-    const report = createReport(run.report, { isDry, total: await countConvertible(app.pg, selection) })
+    const report = createReport(run.report, { isDry, total: await countConvertible(app.db, selection) })
     // The settings stay as they are when a run begins.
     const settings = { ...config }
     const lease = await hashers.acquire(settings)
@@ -107,7 +108,7 @@ export function defineConversion (app: FastifyInstance, config: Config): TaskDef
     }
 
     try {
-      for await (const rom of readAll(app.pg, selection)) {
+      for await (const rom of readAll(app.db, selection)) {
         run.signal.throwIfAborted()
         await report.add(await convertOne(rom))
       }

@@ -18,7 +18,7 @@ const routes: Routes = async (app) => {
       response: { 200: BulkResultSchema }
     },
     config: { scopes: ['roms.write'], grant: ['roms', 'delete'], audit: 'rom.deleted', databaseMs: DELETE_MAX_MS }
-  }, async (request) => await app.deletion.deleteRoms(request.em, callerOf(request), request.body))
+  }, async (request) => await app.deletion.deleteRoms(request.db, callerOf(request), request.body))
 }
 
 export default routes

@@ -1,5 +1,5 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
+import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
@@ -17,12 +17,12 @@ export interface DoomedRom {
 
 /** Returns the visible ROMs among some ids, by id. */
 export async function selectDoomed (
-  em: EntityManager, caller: AnyCaller, ids: readonly number[]
+  db: Db, caller: AnyCaller, ids: readonly number[]
 ): Promise<Map<number, DoomedRom>> {
   const { rows } = await sql<DoomedRom>`select r.id, r.library_id, r.platform_id, p.fs_slug as platform_fs_slug, r.fs_path,
       r.fs_name, r.is_folder
     from roms r join platforms p on p.id = r.platform_id
-    where r.id = any(${ids}::int[]) and ${isRomVisible(caller)}`.execute(em.getKysely())
+    where r.id = any(${ids}::int[]) and ${isRomVisible(caller)}`.execute(db)
   return new Map(rows.map((row) => [row.id, row]))
 }
 
@@ -32,10 +32,10 @@ export async function selectDoomed (
  *
  * @returns the ids of the ROMs that are no longer listed
  */
-export async function deleteRoms (em: EntityManager, roms: readonly DoomedRom[]): Promise<Set<number>> {
+export async function deleteRoms (db: Db, roms: readonly DoomedRom[]): Promise<Set<number>> {
   const ids = roms.map(({ id }) => id)
-  return await inTransaction(em, async (tx) => {
-    const db = tx.getKysely()
+  return await inTransaction(db, async (tx) => {
+    const db = tx
     await sql`delete from roms r using unnest(${ids}::int[], ${roms.map((rom) => rom.fs_name)}::text[]) as doomed (id, fs_name)
       where r.id = doomed.id and r.fs_name = doomed.fs_name
         and not exists (select 1 from rom_renames n where n.rom_id = r.id)`.execute(db)

@@ -1,9 +1,9 @@
 import { rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
+import type { Db } from '../../core/database/db.ts'
 import { ApiError } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import type { BulkResult } from '../firmware/schemas.ts'
@@ -75,14 +75,14 @@ export function createDeletion (app: FastifyInstance, config: Config) {
     for (const { library_id: library, platform_id: platform, fs_path: path } of folders.values()) {
       const { dir } = await app.library.get(library)
       const isRemoved = await rmdir(join(dir, path)).then(() => true, () => false)
-      if (isRemoved) await markPlatforms(app.pg, library, [], [platform])
+      if (isRemoved) await markPlatforms(app.db, library, [], [platform])
     }
   }
 
   async function deleteBatch (
-    em: EntityManager, caller: Caller, ids: readonly number[], withFiles: ReadonlySet<number>, disposal: Disposal
+    db: Db, caller: Caller, ids: readonly number[], withFiles: ReadonlySet<number>, disposal: Disposal
   ): Promise<DeletionResult> {
-    const roms = await selectDoomed(em, caller, ids)
+    const roms = await selectDoomed(db, caller, ids)
     const audiences = await app.permissions.listAudiences(ids)
     const { kept, reasons } = await moveAll(disposal, [...roms.values()].filter(({ id }) => withFiles.has(id)))
     const outcome: DeletionResult = { failed: new Map(), gone: [] }
@@ -93,7 +93,7 @@ export function createDeletion (app: FastifyInstance, config: Config) {
       else if (reason !== undefined) outcome.failed.set(id, `Failed to delete ROM ${id}: ${reason}`)
       else outcome.gone.push(rom)
     }
-    const deleted = await deleteRoms(em, outcome.gone)
+    const deleted = await deleteRoms(db, outcome.gone)
     for (const { id } of outcome.gone.filter((rom) => !deleted.has(rom.id))) {
       outcome.failed.set(id, `Failed to delete ROM ${id}: it is being renamed or moved; try again, or scan its platform first`)
     }
@@ -110,13 +110,13 @@ export function createDeletion (app: FastifyInstance, config: Config) {
      * Deletes ROMs from the list, and the files of the named ones. Data that people added waits for the files to come
      * back. A ROM whose files cannot be deleted stays in the list.
      */
-    async deleteRoms (em: EntityManager, caller: Caller, input: DeleteRoms): Promise<BulkResult> {
+    async deleteRoms (db: Db, caller: Caller, input: DeleteRoms): Promise<BulkResult> {
       const ids = [...new Set(input.roms)]
       const withFiles = new Set(input.delete_from_fs)
       const disposal = app.trash.open(input.permanently === true, caller.id)
       const failed = new Map<number, string>()
       for (const batch of inBatches(ids)) {
-        const outcome = await deleteBatch(em, caller, batch, withFiles, disposal)
+        const outcome = await deleteBatch(db, caller, batch, withFiles, disposal)
         for (const [id, error] of outcome.failed) failed.set(id, error)
       }
       await disposal.finish()

@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Db } from '../../core/database/db.ts'
 import { Device } from './entities.ts'
 import { checkQuota } from './quota.ts'
 import { type AppDevice, type Installation, touchDevice, upsertDevice } from './rows.ts'
@@ -11,10 +11,11 @@ export const appDevices = {
    *
    * @throws ApiError BAD_REQUEST if the user has the maximum number of devices
    */
-  async admit (em: EntityManager, userId: number, app: Installation): Promise<AppDevice> {
-    const isKnown = await em.count(Device, { user: userId, client_device_identifier: app.client_device_identifier }) > 0
-    if (!isKnown) await checkQuota(em, userId)
-    return await upsertDevice(em, userId, app)
+  async admit (db: Db, userId: number, app: Installation): Promise<AppDevice> {
+    const { client_device_identifier: identifier } = app
+    const isKnown = await db.em.count(Device, { user: userId, client_device_identifier: identifier }) > 0
+    if (!isKnown) await checkQuota(db, userId)
+    return await upsertDevice(db, userId, app)
   },
 
   /** Updates the time when a device was last seen. */

@@ -1,5 +1,5 @@
 import { QueryOrder } from '@mikro-orm/core'
-import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { User } from '../users/entities.ts'
 import { lockUser } from '../users/rows.ts'
@@ -53,13 +53,13 @@ interface Visit { userId: number, userAgent: string, address: string }
  * @returns null if there is no free place and no such browser
  */
 export async function findBrowserDevice (
-  em: EntityManager, { userId, userAgent, address }: Visit
+  db: Db, { userId, userAgent, address }: Visit
 ): Promise<Device | null> {
   const ip = address.slice(0, ADDRESS_MAX)
-  return await inTransaction(em, async (tx) => {
+  return await inTransaction(db, async (tx) => {
     // The lock serializes the sign-ins of a user, because two at once must not create two devices.
     await lockUser(tx, userId)
-    const known = await tx.findOne(Device, { user: userId, ip_address: ip, platform: PLATFORM }, { orderBy: { id: 'asc' } })
+    const known = await tx.em.findOne(Device, { user: userId, ip_address: ip, platform: PLATFORM }, { orderBy: { id: 'asc' } })
     if (known !== null) {
       known.last_seen = new Date()
       return known
@@ -67,15 +67,15 @@ export async function findBrowserDevice (
     const { name, version } = describeBrowser(userAgent)
     const browser = { name, client_version: version, ip_address: ip, last_seen: new Date() }
     if (await hasAllDevices(tx, userId)) {
-      const oldest = await tx.findOne(Device, { user: userId, platform: PLATFORM, client: 'web' }, {
+      const oldest = await tx.em.findOne(Device, { user: userId, platform: PLATFORM, client: 'web' }, {
         orderBy: { last_seen: QueryOrder.ASC_NULLS_FIRST, id: 'asc' }
       })
-      return oldest === null ? null : tx.assign(oldest, browser)
+      return oldest === null ? null : tx.em.assign(oldest, browser)
     }
-    const device = tx.create(Device, {
-      ...browser, user: tx.getReference(User, userId), platform: PLATFORM, client: 'web', sync_mode: 'api'
+    const device = tx.em.create(Device, {
+      ...browser, user: tx.em.getReference(User, userId), platform: PLATFORM, client: 'web', sync_mode: 'api'
     })
-    await tx.persist(device).flush()
+    await tx.em.persist(device).flush()
     return device
   })
 }

@@ -21,18 +21,18 @@ export function createPresence (app: FastifyInstance) {
   return {
     enter (socket: Socket, deviceId: number): void {
       open.set(socket, deviceId)
-      write(() => upsertPresences(app.pg, [{ socket_id: socket.id, device_id: deviceId }]))
+      write(() => upsertPresences(app.db, [{ socket_id: socket.id, device_id: deviceId }]))
       socket.on('disconnect', () => {
         open.delete(socket)
-        write(() => deletePresence(app.pg, socket.id))
+        write(() => deletePresence(app.db, socket.id))
       })
     },
 
     /** Renews the presences of open sockets, and deletes expired ones of dead processes. */
     refresh (): void {
       const list = () => [...open].map(([{ id }, deviceId]) => ({ socket_id: id, device_id: deviceId }))
-      if (open.size > 0) write(() => upsertPresences(app.pg, list()))
-      write(() => deleteExpiredPresences(app.pg))
+      if (open.size > 0) write(() => upsertPresences(app.db, list()))
+      write(() => deleteExpiredPresences(app.db))
     },
 
     /** Waits until all statements are done. */

@@ -1,6 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Caller } from '../../core/access/auth.ts'
 import type { Secrets } from '../../core/access/secrets.ts'
+import type { Db } from '../../core/database/db.ts'
 import { ApiError } from '../../core/errors.ts'
 import { toStorable } from '../../core/database/json.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
@@ -45,16 +45,16 @@ export const isNumbered = ({ client, client_version: version }: RegisterDevice):
 
 const readIdentifier = ({ client_device_identifier: identifier }: RegisterDevice) => identifier?.toWellFormed() ?? null
 
-async function findKnown (tx: EntityManager, userId: number, input: RegisterDevice): Promise<Device | null> {
+async function findKnown (tx: Db, userId: number, input: RegisterDevice): Promise<Device | null> {
   const mac = readMac(input)
   const id = await findDevice(tx, userId, {
     identifier: readIdentifier(input),
     mac: mac ? normalizeMac(mac) : null, hostname: input.hostname || null, platform: input.platform || null
   })
-  return id === null ? null : await tx.findOne(Device, { id })
+  return id === null ? null : await tx.em.findOne(Device, { id })
 }
 
-async function meetAgain (tx: EntityManager, device: Device, input: RegisterDevice): Promise<Device> {
+async function meetAgain (tx: Db, device: Device, input: RegisterDevice): Promise<Device> {
   if (input.allow_existing === false) {
     throw new ApiError('CONFLICT', `This device is registered as '${device.device_id}'; use that, or send allow_duplicate`,
       { fields: { error: 'device_exists', device_id: device.device_id } })
@@ -63,13 +63,13 @@ async function meetAgain (tx: EntityManager, device: Device, input: RegisterDevi
   if (input.capabilities) device.capabilities = toStorable(input.capabilities)
   // The lookup prefers the identifier, which means that no other device of the user has it.
   device.client_device_identifier ??= readIdentifier(input)
-  await tx.flush()
+  await tx.em.flush()
   if (input.reset_syncs === true) await deleteSyncs(tx, device.id)
   return device
 }
 
 async function findOrAdd (
-  tx: EntityManager, secrets: Secrets, caller: Caller, input: RegisterDevice
+  tx: Db, secrets: Secrets, caller: Caller, input: RegisterDevice
 ): Promise<{ device: Device, isNew: boolean }> {
   const known = input.allow_duplicate === true ? null : await findKnown(tx, caller.id, input)
   if (known !== null) return { device: await meetAgain(tx, known, input), isNew: false }
@@ -78,15 +78,15 @@ async function findOrAdd (
   const identifier = readIdentifier(input)
   // The identifier stays with the device that has it; a duplicate gets none.
   const isTaken = identifier !== null &&
-    await tx.count(Device, { user: caller.id, client_device_identifier: identifier }) > 0
-  const device = tx.create(Device, {
+    await tx.em.count(Device, { user: caller.id, client_device_identifier: identifier }) > 0
+  const device = tx.em.create(Device, {
     ...readFields(secrets, input, null),
     ...trust,
     client_device_identifier: isTaken ? null : identifier,
     is_numbered: isNumbered(input),
-    user: tx.getReference(User, caller.id), last_seen: new Date()
+    user: tx.em.getReference(User, caller.id), last_seen: new Date()
   })
-  await tx.persist(device).flush()
+  await tx.em.persist(device).flush()
   return { device, isNew: true }
 }
 
@@ -98,9 +98,9 @@ async function findOrAdd (
  *   scopes
  */
 export async function registerDevice (
-  em: EntityManager, secrets: Secrets, caller: Caller, input: RegisterDevice
+  db: Db, secrets: Secrets, caller: Caller, input: RegisterDevice
 ): Promise<{ device: Device, isNew: boolean }> {
-  return await inTransaction(em, async (tx) => {
+  return await inTransaction(db, async (tx) => {
     // The lock serializes the registrations of a user, because two at once must not create two devices.
     await lockUser(tx, caller.id)
     const registered = await findOrAdd(tx, secrets, caller, input)

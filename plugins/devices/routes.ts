@@ -19,14 +19,14 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['devices.write'] }
   }, async (request, reply) => {
-    const { device, isNew } = await app.devices.register(request.em, callerOf(request), request.body)
+    const { device, isNew } = await app.devices.register(request.db, callerOf(request), request.body)
     return reply.code(isNew ? 201 : 200).send(toRegisteredDevice(device, isNumbered(request.body)))
   })
 
   app.get('/api/devices', {
     schema: { operationId: 'listDevices', tags, summary: 'Your devices', response: { 200: Type.Array(DeviceSchema) } },
     config: { scopes: ['devices.read'] }
-  }, async (request) => (await app.devices.list(request.em, callerOf(request))).map(toDeviceView))
+  }, async (request) => (await app.devices.list(request.db, callerOf(request))).map(toDeviceView))
 
   app.get('/api/devices/online', {
     schema: {
@@ -36,7 +36,7 @@ const routes: Routes = async (app) => {
       response: { 200: Type.Array(Type.String({ description: 'UUID of a device' })) }
     },
     config: { scopes: ['devices.read'] }
-  }, async (request) => app.devices.listOnline(request.em, callerOf(request)))
+  }, async (request) => app.devices.listOnline(request.db, callerOf(request)))
 
   app.get('/api/devices/:device_id', {
     schema: {
@@ -45,7 +45,7 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['devices.read'] }
   }, async (request) =>
-    toDeviceView(await app.devices.find(request.em, callerOf(request).id, request.params.device_id)))
+    toDeviceView(await app.devices.find(request.db, callerOf(request).id, request.params.device_id)))
 
   app.put('/api/devices/:device_id', {
     schema: {
@@ -58,7 +58,7 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['devices.write'] }
   }, async (request) => toDeviceView(
-    await app.devices.update(request.em, callerOf(request), request.params.device_id, request.body)))
+    await app.devices.update(request.db, callerOf(request), request.params.device_id, request.body)))
 
   app.delete('/api/devices/:device_id', {
     schema: {
@@ -70,7 +70,7 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['devices.write'] }
   }, async (request, reply) => {
-    await app.devices.delete(request.em, callerOf(request), request.params.device_id, request.ip)
+    await app.devices.delete(request.db, callerOf(request), request.params.device_id, request.ip)
     return reply.code(204).send(null)
   })
 }

@@ -1,6 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Caller, requireGrant } from '../../core/access/auth.ts'
+import type { Db } from '../../core/database/db.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { readReference } from '../../core/web/reference.ts'
 import { type EventDescriptions, type Publish, ownerRoom } from '../../core/sockets/sockets.ts'
@@ -15,18 +15,18 @@ import { checkServerSync } from './server-sync-access.ts'
 import { holdDevice, listOnline, pinHostKey } from './rows.ts'
 import type { RegisterDevice, UpdateDevice } from './schemas.ts'
 
-type Listener = (em: EntityManager, id: number) => Promise<void>
+type Listener = (db: Db, id: number) => Promise<void>
 
 export function createDevices (app: FastifyInstance, publish: Publish<DeviceEvents>) {
   /** Returns a user's device by either of its ids; null if it does not exist or belongs to another user. */
-  async function lookUp (em: EntityManager, userId: number, reference: number | string): Promise<Device | null> {
+  async function lookUp (db: Db, userId: number, reference: number | string): Promise<Device | null> {
     const id = readReference(reference, 'device_id')
-    return id === null ? null : await em.findOne(Device, { user: userId, ...id })
+    return id === null ? null : await db.em.findOne(Device, { user: userId, ...id })
   }
 
   /** @throws ApiError NOT_FOUND if the device does not exist or belongs to another user */
-  async function find (em: EntityManager, userId: number, reference: number | string): Promise<Device> {
-    const device = await lookUp(em, userId, reference)
+  async function find (db: Db, userId: number, reference: number | string): Promise<Device> {
+    const device = await lookUp(db, userId, reference)
     if (device === null) throw notFound(`Device with ID '${reference}' not found`)
     return device
   }
@@ -51,50 +51,50 @@ export function createDevices (app: FastifyInstance, publish: Publish<DeviceEven
      *
      * @throws ApiError NOT_FOUND if the device was deleted meanwhile
      */
-    async hold (tx: EntityManager, { id, device_id: uuid }: Pick<Device, 'id' | 'device_id'>): Promise<void> {
+    async hold (tx: Db, { id, device_id: uuid }: Pick<Device, 'id' | 'device_id'>): Promise<void> {
       if (!await holdDevice(tx, id)) throw notFound(`Device with ID '${uuid}' not found`)
     },
 
     /** Returns the device of the browser that sent a request; null if the user cannot have more devices. */
-    findBrowser: async (em: EntityManager, userId: number, request: FastifyRequest): Promise<Device | null> =>
-      await findBrowserDevice(em, { userId, userAgent: request.headers['user-agent'] ?? '', address: request.ip }),
+    findBrowser: async (db: Db, userId: number, request: FastifyRequest): Promise<Device | null> =>
+      await findBrowserDevice(db, { userId, userAgent: request.headers['user-agent'] ?? '', address: request.ip }),
 
     /** Returns the UUID of a caller's device; null for none. */
-    async findUuid (em: EntityManager, id: number | null): Promise<string | null> {
+    async findUuid (db: Db, id: number | null): Promise<string | null> {
       if (id === null) return null
-      const device = await em.findOne(Device, { id }, { fields: ['device_id'] })
+      const device = await db.em.findOne(Device, { id }, { fields: ['device_id'] })
       return device?.device_id ?? null
     },
 
-    list: (em: EntityManager, caller: Caller): Promise<Device[]> =>
-      em.find(Device, { user: caller.id }, { orderBy: { id: 'asc' } }),
+    list: (db: Db, caller: Caller): Promise<Device[]> =>
+      db.em.find(Device, { user: caller.id }, { orderBy: { id: 'asc' } }),
 
     /** Returns the UUIDs of the caller's devices that have a socket open in any process. */
-    listOnline: (em: EntityManager, caller: Caller): Promise<string[]> => listOnline(em, caller.id),
+    listOnline: (db: Db, caller: Caller): Promise<string[]> => listOnline(db, caller.id),
 
-    async register (em: EntityManager, caller: Caller, input: RegisterDevice) {
-      const registered = await registerDevice(em, app.secrets, caller, input)
+    async register (db: Db, caller: Caller, input: RegisterDevice) {
+      const registered = await registerDevice(db, app.secrets, caller, input)
       for (const listener of afterRegister) await listener(registered.device)
       return registered
     },
 
     /** Changes only the given fields; null clears a field. */
-    async update (em: EntityManager, caller: Caller, reference: string | number, input: UpdateDevice): Promise<Device> {
-      const device = await find(em, caller.id, reference)
+    async update (db: Db, caller: Caller, reference: string | number, input: UpdateDevice): Promise<Device> {
+      const device = await find(db, caller.id, reference)
       const trust = checkServerSync(caller, input, device)
-      em.assign(device, { ...readFields(app.secrets, input, device.sync_config ?? null), ...trust })
-      await em.flush()
+      db.em.assign(device, { ...readFields(app.secrets, input, device.sync_config ?? null), ...trust })
+      await db.em.flush()
       return device
     },
 
     /** Deletes a device with its dependent rows; its tokens stay, bound to no device. */
-    async delete (em: EntityManager, caller: Caller, reference: string | number, address: string): Promise<void> {
+    async delete (db: Db, caller: Caller, reference: string | number, address: string): Promise<void> {
       requireGrant(caller, 'devices', 'delete', true)
-      const { id, device_id: uuid, name } = await find(em, caller.id, reference)
-      for (const listener of beforeDelete) await listener(em, id)
-      await inTransaction(em, async (tx) => {
+      const { id, device_id: uuid, name } = await find(db, caller.id, reference)
+      for (const listener of beforeDelete) await listener(db, id)
+      await inTransaction(db, async (tx) => {
         await lockUser(tx, caller.id)
-        await tx.nativeDelete(Device, { id })
+        await tx.em.nativeDelete(Device, { id })
       })
       app.sockets.end({ kind: 'device', id })
       await app.audit.record({

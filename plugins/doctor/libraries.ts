@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type pg from 'pg'
 import type { Config } from '../../core/config/config.ts'
+import type { Queryable } from '../../core/database/db.ts'
 import { selectFilled, selectLibraries } from '../library/library-rows.ts'
 import { EMPTY_ROOT, findRootProblem } from '../library/root-problem.ts'
 import { assignRows, readRoots } from '../library/roots.ts'
@@ -51,7 +51,7 @@ async function examineRoot ({ name, dir, is_writable: isWritable }: Root, isFill
 }
 
 /** @param pool null if the database cannot say which libraries contain ROMs */
-export async function examineLibraries (config: Config, pool: pg.Pool | null): Promise<Finding[]> {
+export async function examineLibraries (config: Config, pool: Queryable | null): Promise<Finding[]> {
   const roots = readRoots(config)
   const [rows, filled] = pool === null
     ? [[], new Set<number>()]

@@ -49,7 +49,7 @@ export function createArtworkForms (app: FastifyInstance, config: Config) {
   const resourcesDir = join(config.data_dir, 'resources')
 
   async function stage (request: FastifyRequest, name: string, content: PartStream): Promise<void> {
-    const staging = createStaging(app.pg, resourcesDir, `${EDIT_PREFIX}${randomUUID()}`)
+    const staging = createStaging(app.db, resourcesDir, `${EDIT_PREFIX}${randomUUID()}`)
     const path = await staging.next()
     request.artwork = { path, discard: staging.remove }
     const { size, head } = await writeTo(path, content)

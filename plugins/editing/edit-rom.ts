@@ -75,9 +75,9 @@ async function publishUpload (path: string, pictures: Pictures): Promise<CoverPa
  */
 export function createEditor (app: FastifyInstance, config: Config) {
   const { providers } = app.registry
-  const store = createMatchStore(app.pg)
+  const store = createMatchStore(app.db)
   const games = createGames(app)
-  const places = { pool: app.pg, library: app.library, workers: app.workers }
+  const places = { db: app.db, library: app.library, workers: app.workers }
 
   const idAt = ({ stored }: RomForLookup, key: string): ProviderId | null => {
     const found = stored.get(key)
@@ -221,7 +221,7 @@ export function createEditor (app: FastifyInstance, config: Config) {
       await (call.kind === 'unmatch' ? unmatch(rom, scope) : edit(rom, call, scope))
     } finally {
       // Count this as an edit by a person, because it must be visible at once, unlike writes of a scan.
-      await noteEdit(app.orm.em.fork())
+      await noteEdit(app.db)
     }
     await announceRoms(app, config, [call.rom_id])
   }

@@ -35,8 +35,8 @@ export function createPictures (
   const origins = createOrigins({
     http: http.withSignal(scope.signal), dirOf: () => rom.libraryDir, providers, breakerOf: app.circuits.of, scope
   })
-  const files = createArtworkFiles({ origins, resourcesDir, staging: createStaging(app.pg, resourcesDir, task) })
-  const artwork = createArtwork({ origins, pool: app.pg, log, resourcesDir, task }, scope.signal)
+  const files = createArtworkFiles({ origins, resourcesDir, staging: createStaging(app.db, resourcesDir, task) })
+  const artwork = createArtwork({ origins, db: app.db, log, resourcesDir, task }, scope.signal)
   const offerers = findOfferers(founds, providers)
   const folder = artworkFolder(rom.platform.id, rom.rom.id)
   const { library_id: library } = rom.rom

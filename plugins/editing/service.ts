@@ -1,7 +1,7 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
+import type { Db } from '../../core/database/db.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { selectExplanations } from '../matching/explanation-rows.ts'
@@ -62,12 +62,12 @@ export function createEditing (app: FastifyInstance, config: Config) {
       }),
 
     /** @throws ApiError NOT_FOUND, also for a hidden ROM */
-    async getSources (em: EntityManager, caller: AnyCaller, id: number): Promise<RomSources> {
-      const sourced = await selectSourced(em, caller, id)
+    async getSources (db: Db, caller: AnyCaller, id: number): Promise<RomSources> {
+      const sourced = await selectSourced(db, caller, id)
       if (sourced === null) throw notFound(`ROM with ID '${id}' not found`)
       const locked = [...sourced.rom.own_fields, ...sourced.rom.manual_metadata == null ? [] : ['manual_metadata']]
       const priorities = readPriorities(config, app.registry.providers)
-      const lookups = (await selectExplanations(app.pg, id)).map(toLookupView)
+      const lookups = (await selectExplanations(app.db, id)).map(toLookupView)
       return { ...listFieldSources(sourced.rom, sourced.founds, priorities), locked, lookups }
     },
 
@@ -77,12 +77,12 @@ export function createEditing (app: FastifyInstance, config: Config) {
      * @throws ApiError NOT_FOUND, also for a hidden ROM · BAD_REQUEST for media that cannot be downloaded or used ·
      * CONFLICT for a name that is taken · UNAVAILABLE without a scan worker
      */
-    async change (em: EntityManager, caller: Caller, id: number, form: EditForm, options: EditOptions) {
-      await app.roms.checkVisible(em, caller, id)
+    async change (db: Db, caller: Caller, id: number, form: EditForm, options: EditOptions) {
+      await app.roms.checkVisible(db, caller, id)
       const call = toCall(id, form, options)
       if (options.unmatches) await request({ kind: 'unmatch', rom_id: id })
       else if (!isEmpty(call)) await request(call)
-      return await app.roms.getDetailed(em.fork(), caller, id)
+      return await app.roms.getDetailed(app.db, caller, id)
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { ExportGame, MediaKind } from '@svc/plugin-sdk'
-import type pg from 'pg'
+import type { Db } from '../../core/database/db.ts'
 import { safeRelativePath } from '../../core/files/safe-path.ts'
 import type { StoredMedia } from '../roms/entities.ts'
 import { mapGameFields } from '../roms/game-fields.ts'
@@ -28,11 +28,11 @@ const UNKNOWN_PLAYERS = '1'
  * @param folder the platform's ROM folder, relative to the library
  */
 export async function * readGames (
-  pool: pg.Pool, place: ExportedPlace, folder: string
+  db: Db, place: ExportedPlace, folder: string
 ): AsyncGenerator<GamePage, void, undefined> {
   let last = ''
   for (;;) {
-    const rows = await selectRomPage(pool, place, last)
+    const rows = await selectRomPage(db, place, last)
     const page: GamePage = { drafts: [], skipped: [] }
     for (const row of rows) addRow(page, row, folder)
     yield page

@@ -25,10 +25,10 @@ function createRoute ({ key, name, fileName }: ExporterDefinition, route: string
       preValidation: async (request) => { request.body ??= null },
       config: { scopes: ['roms.write'], audit: 'export.written' }
     }, async (request) => {
-      const { em, body, query: { platform_ids: ids = [] } } = request
+      const { db, body, query: { platform_ids: ids = [] } } = request
       const caller = callerOf(request)
-      const platformIds = await app.exports.findPlatforms(em, caller, body?.platforms ?? [], ids)
-      return await narrowOutcome(em, caller, await app.exports.request(key, platformIds, caller))
+      const platformIds = await app.exports.findPlatforms(db, caller, body?.platforms ?? [], ids)
+      return await narrowOutcome(db, caller, await app.exports.request(key, platformIds, caller))
     })
   }
 }

@@ -1,6 +1,5 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
-import type pg from 'pg'
+import type { Db, Queryable } from '../../core/database/db.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import type { GameValues, Rom } from '../roms/entities.ts'
 import { gameFieldsIn, selectGameFields } from '../roms/game-fields.ts'
@@ -35,23 +34,23 @@ const SELECT_PAGE = `select r.id, r.fs_name, r.fs_path, r.fs_name_no_tags, r.fs_
 export interface ExportedPlace { platform_id: number, library_id: number }
 
 /** Selects the next ROMs of a platform that are on disk, by file name. @param after the last name of the page before */
-export async function selectRomPage (pool: pg.Pool, place: ExportedPlace, after: string): Promise<RomRow[]> {
-  return (await pool.query<RomRow>(SELECT_PAGE, [place.platform_id, after, place.library_id])).rows
+export async function selectRomPage (db: Db, place: ExportedPlace, after: string): Promise<RomRow[]> {
+  return (await db.query<RomRow>(SELECT_PAGE, [place.platform_id, after, place.library_id])).rows
 }
 
 export interface HiddenRom { id: number, library_id: number, slug: string, fs_slug: string, is_exported: boolean }
 
 /** The ROMs of some platforms that a viewer may not see. */
 export async function selectHidden (
-  em: EntityManager, caller: AnyCaller, slugs: readonly string[]
+  db: Db, caller: AnyCaller, slugs: readonly string[]
 ): Promise<HiddenRom[]> {
   const { rows } = await sql<HiddenRom>`
     select r.id, r.library_id, p.slug, p.fs_slug, not r.missing_from_fs as is_exported from roms r join platforms p on p.id = r.platform_id
-    where p.slug = any(${slugs}::text[]) and not (${isRomVisible(caller)})`.execute(em.getKysely())
+    where p.slug = any(${slugs}::text[]) and not (${isRomVisible(caller)})`.execute(db)
   return rows
 }
 
 /** Waits until no other export works on the platform, and locks it until the connection ends. */
-export async function lockPlatform (client: pg.ClientBase, platformId: number): Promise<void> {
-  await client.query('select pg_advisory_lock($1, $2)', [LOCK_CLASS, platformId])
+export async function lockPlatform (tx: Queryable, platformId: number): Promise<void> {
+  await tx.query('select pg_advisory_lock($1, $2)', [LOCK_CLASS, platformId])
 }

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { Value } from '@sinclair/typebox/value'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { sha256 } from '../../core/access/secrets.ts'
 import { type Config, getAt } from '../../core/config/config.ts'
+import type { Db } from '../../core/database/db.ts'
 import { notFound } from '../../core/errors.ts'
 import { createPathMask } from '../../core/config/path-mask.ts'
 import { LibraryUnreadableError, isFolder } from '../library/directory.ts'
@@ -41,7 +41,7 @@ const toRow = ({ id, slug, fs_slug: fsSlug, name, custom_name: customName }: Pla
 })
 
 export function createExports (app: FastifyInstance, config: Config) {
-  const cache = createCache(app.pg, 'exports')
+  const cache = createCache(app.db, 'exports')
   const log = app.log.child({ feature: 'exports' })
   const mask = createPathMask(config)
   const exporters = new Map([...app.registry.exporters].filter(([key, exporter]) => {
@@ -60,7 +60,7 @@ export function createExports (app: FastifyInstance, config: Config) {
 
   async function listPlatforms (ids: readonly number[] | null): Promise<PlatformRow[]> {
     const where = ids === null ? { missing_from_fs: false } : { id: { $in: [...ids] } }
-    const rows = await app.orm.em.fork().find(Platform, where, { orderBy: { fs_slug: 'asc' } })
+    const rows = await app.db.em.find(Platform, where, { orderBy: { fs_slug: 'asc' } })
     return rows.map(toRow)
   }
 
@@ -147,7 +147,7 @@ export function createExports (app: FastifyInstance, config: Config) {
     for (const platform of platforms) {
       for (const place of await findHomes(places, platform)) {
         const { files, errors } = await withPlatformLock(app.pg, platform.id, signal, (held) =>
-          exportPlatform({ config, pool: app.pg, cache, ...place }, platform, wanted, folders, held))
+          exportPlatform({ config, db: app.db, cache, ...place }, platform, wanted, folders, held))
         logOutcome({ files, errors })
         outcome.files.push(...files)
         outcome.errors.push(...errors)
@@ -190,16 +190,16 @@ export function createExports (app: FastifyInstance, config: Config) {
      * @throws ApiError NOT_FOUND with the first name or id that does not exist.
      */
     async findPlatforms (
-      em: EntityManager, caller: AnyCaller, names: readonly string[], ids: readonly number[]
+      db: Db, caller: AnyCaller, names: readonly string[], ids: readonly number[]
     ): Promise<number[] | null> {
-      const hidden = caller === null ? new Set<string>() : await app.platforms.listHiddenFolders(em, caller)
+      const hidden = caller === null ? new Set<string>() : await app.platforms.listHiddenFolders(db, caller)
       const isVisible = { fs_slug: { $nin: [...hidden] } }
       if (names.length === 0 && ids.length === 0) {
         if (hidden.size === 0) return null
-        return (await em.find(Platform, { ...isVisible, missing_from_fs: false })).map(({ id }) => id)
+        return (await db.em.find(Platform, { ...isVisible, missing_from_fs: false })).map(({ id }) => id)
       }
       const isNamed = [{ slug: { $in: [...names] } }, { fs_slug: { $in: [...names] } }, { id: { $in: [...ids] } }]
-      const rows = await em.find(Platform, { ...isVisible, $or: isNamed })
+      const rows = await db.em.find(Platform, { ...isVisible, $or: isNamed })
       const unknown = names.find((name) => !rows.some((row) => row.slug === name || row.fs_slug === name))
       if (unknown !== undefined) throw notFound(`Platform '${unknown}' not found`)
       const unknownId = ids.find((id) => !rows.some((row) => row.id === id))

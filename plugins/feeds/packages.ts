@@ -40,8 +40,8 @@ export async function * readPackages (
     : [{ category: contentType }, isPackage]
   for await (const roms of readRoms(feed, feed.platforms)) {
     const byId = new Map(roms.map((rom) => [rom.id, rom]))
-    const licenses = hasLicenses ? await selectLicenses(feed.em, [...byId.keys()]) : null
-    for await (const files of readFiles(feed.em, roms, choice)) {
+    const licenses = hasLicenses ? await selectLicenses(feed.db, [...byId.keys()]) : null
+    for await (const files of readFiles(feed.db, roms, choice)) {
       yield files.filter((file) => isWanted(file.file_name)).flatMap((file) => {
         const rom = byId.get(file.rom_id)
         return rom === undefined ? [] : [{ file, rom, license: licenses?.get(rom.id) ?? null }]

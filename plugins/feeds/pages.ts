@@ -1,11 +1,11 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Db } from '../../core/database/db.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import type { Links } from './links.ts'
 import { type FileChoice, type FileRow, PAGE_FILES, PAGE_ROMS, type RomRow, selectFilePage, selectRomPage } from './rows.ts'
 
 /** The input of a feed. */
 export interface Feed {
-  em: EntityManager
+  db: Db
   caller: AnyCaller
   /** Folders may be bound to one slug: then there are several. */
   platforms: readonly { id: number, slug: string, name: string }[]
@@ -13,11 +13,11 @@ export interface Feed {
 }
 
 /** The ROMs of some platforms, page by page, so that a feed of any length takes as much memory as a short one. */
-export async function * readRoms ({ em, caller }: Feed, platforms: Feed['platforms']): AsyncGenerator<RomRow[]> {
+export async function * readRoms ({ db, caller }: Feed, platforms: Feed['platforms']): AsyncGenerator<RomRow[]> {
   for (const { id: platformId } of platforms) {
     let last: Pick<RomRow, 'name_sort_key' | 'id'> | undefined = { name_sort_key: '', id: 0 }
     while (last !== undefined) {
-      const page: RomRow[] = await selectRomPage(em, caller, platformId, last)
+      const page: RomRow[] = await selectRomPage(db, caller, platformId, last)
       const listed = page.filter((rom) => rom.is_listed)
       if (listed.length > 0) yield listed
       last = page.length === PAGE_ROMS ? page.at(-1) : undefined
@@ -27,12 +27,12 @@ export async function * readRoms ({ em, caller }: Feed, platforms: Feed['platfor
 
 /** Yields the chosen files of these ROMs, page by page. */
 export async function * readFiles (
-  em: EntityManager, roms: readonly RomRow[], choice: FileChoice
+  db: Db, roms: readonly RomRow[], choice: FileChoice
 ): AsyncGenerator<FileRow[]> {
   const ids = roms.map((rom) => rom.id)
   let last: Pick<FileRow, 'position' | 'id'> | undefined = { position: 0, id: 0 }
   while (last !== undefined) {
-    const page: FileRow[] = await selectFilePage(em, ids, choice, last)
+    const page: FileRow[] = await selectFilePage(db, ids, choice, last)
     if (page.length > 0) yield page
     last = page.length === PAGE_FILES ? page.at(-1) : undefined
   }

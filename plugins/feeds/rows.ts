@@ -1,6 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
+import type { Db } from '../../core/database/db.ts'
 import { selectPlatforms } from '../platforms/rows.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import type { Rom, RomFile } from '../roms/entities.ts'
@@ -38,8 +38,8 @@ export const PAGE_ROMS = 1_000
 export const PAGE_FILES = 5_000
 
 /** Selects the platforms of one slug that the caller sees. */
-export const selectPlatformsOf = (em: EntityManager, caller: AnyCaller, slug: string) =>
-  selectPlatforms(em, caller, sql<boolean>`p.slug = ${slug}`)
+export const selectPlatformsOf = (db: Db, caller: AnyCaller, slug: string) =>
+  selectPlatforms(db, caller, sql<boolean>`p.slug = ${slug}`)
 
 /**
  * Selects the next ROMs of a platform by name, including those that are not listed. Conditions that hide them would
@@ -48,7 +48,7 @@ export const selectPlatformsOf = (em: EntityManager, caller: AnyCaller, slug: st
  * @param after the last ROM of the page before
  */
 export async function selectRomPage (
-  em: EntityManager, caller: AnyCaller, platformId: number, after: Pick<RomRow, 'name_sort_key' | 'id'>
+  db: Db, caller: AnyCaller, platformId: number, after: Pick<RomRow, 'name_sort_key' | 'id'>
 ): Promise<RomRow[]> {
   const { rows } = await sql<RomRow>`
     select r.id, nullif(r.name, '') as name, r.name_sort_key, r.fs_name, r.fs_name_no_tags,
@@ -56,7 +56,7 @@ export async function selectRomPage (
       r.first_release_date::float8 as first_release_date, r.path_cover_small, r.path_cover_large,
       not r.missing_from_fs and ${isRomVisible(caller)} as is_listed
     from roms r where r.platform_id = ${platformId} and (r.name_sort_key, r.id) > (${after.name_sort_key}, ${after.id})
-    order by r.name_sort_key, r.id limit ${PAGE_ROMS}`.execute(em.getKysely())
+    order by r.name_sort_key, r.id limit ${PAGE_ROMS}`.execute(db)
   return rows
 }
 
@@ -70,22 +70,22 @@ function isChosen (choice: FileChoice): RawBuilder<boolean> {
 
 /** Selects the next files of these ROMs, ROM by ROM. @param after the last file of the page before */
 export async function selectFilePage (
-  em: EntityManager, romIds: readonly number[], choice: FileChoice, after: Pick<FileRow, 'position' | 'id'>
+  db: Db, romIds: readonly number[], choice: FileChoice, after: Pick<FileRow, 'position' | 'id'>
 ): Promise<FileRow[]> {
   const { rows } = await sql<FileRow>`
     select f.id, f.rom_id, wanted.position::int as position, f.file_name, f.file_size_bytes::float8 as file_size_bytes,
       f.sha1_hash, f.category, ${milliseconds('f.updated_at')} as updated_at
     from unnest(${romIds}::int[]) with ordinality as wanted(rom_id, position) join rom_files f on f.rom_id = wanted.rom_id
     where (wanted.position, f.id) > (${after.position}, ${after.id}) and ${isChosen(choice)}
-    order by wanted.position, f.id limit ${PAGE_FILES}`.execute(em.getKysely())
+    order by wanted.position, f.id limit ${PAGE_FILES}`.execute(db)
   return rows
 }
 
 /** Selects the first license file of each of these ROMs, by ROM. */
-export async function selectLicenses (em: EntityManager, romIds: readonly number[]): Promise<Map<number, LicenseRow>> {
+export async function selectLicenses (db: Db, romIds: readonly number[]): Promise<Map<number, LicenseRow>> {
   const { rows } = await sql<LicenseRow>`
     select distinct on (f.rom_id) f.rom_id, f.id, f.file_name, f.sha1_hash from rom_files f
     where f.rom_id = any(${romIds}::int[]) and lower(f.file_name) like '%.rap'
-    order by f.rom_id, f.file_name, f.id`.execute(em.getKysely())
+    order by f.rom_id, f.file_name, f.id`.execute(db)
   return new Map(rows.map((row) => [row.rom_id, row]))
 }

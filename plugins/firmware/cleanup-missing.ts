@@ -10,8 +10,8 @@ import { deleteFirmware, selectMissingFirmware } from './rows.ts'
 export function defineCleanupMissing (app: FastifyInstance): TaskDefinition {
   async function run ({ signal, report }: TaskRun): Promise<void> {
     const dirs = await findReadable(app.library)
-    const em = app.orm.em.fork()
-    const missing = await selectMissingFirmware(em)
+    const db = app.db
+    const missing = await selectMissingFirmware(db)
     const gone: number[] = []
     for (const { id, library_id: library, file_path: folder, file_name: name } of missing) {
       signal.throwIfAborted()
@@ -19,7 +19,7 @@ export function defineCleanupMissing (app: FastifyInstance): TaskDefinition {
       // The file may have come back since the last scan.
       if (dir !== undefined && await isAbsent(join(dir, folder, name))) gone.push(id)
     }
-    await deleteFirmware(em, gone)
+    await deleteFirmware(db, gone)
     const stats = { firmware_found: missing.length, firmware_deleted: gone.length }
     const deleted = new Set(gone)
     const files = missing.filter(({ id }) => deleted.has(id)).map(({ file_path: folder, file_name: name }) => `${folder}/${name}`)

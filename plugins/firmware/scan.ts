@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Db } from '../../core/database/db.ts'
 import {
   INVALID_NAME_REASON, LibraryUnreadableError, adviceOf, readLibraryDirectory
 } from '../library/directory.ts'
@@ -13,7 +13,7 @@ import type { ExclusionRules } from '../library/exclusions.ts'
 import type { LibraryRoot } from '../library/roots.ts'
 
 export interface FirmwareScan {
-  em: EntityManager
+  db: Db
   /** The platform's firmware folder, relative to the library. */
   folder: string
   library: Pick<LibraryRoot, 'id' | 'dir'>
@@ -69,12 +69,12 @@ async function listItems (path: string) {
  * @throws LibraryUnreadableError when the folder is there and cannot be read
  */
 export async function scanFirmware (platform: FirmwarePlatform, scan: FirmwareScan): Promise<number> {
-  const { em, folder, library, isThorough, progress, signal } = scan
+  const { db, folder, library, isThorough, progress, signal } = scan
   const complain: Complain = (name, reason) => {
     progress.problem({ platform: platform.fs_slug, path: `${folder}/${name}`, reason })
   }
   const files = await listFiles(scan, complain)
-  const known = await em.find(Firmware, { platform: platform.id, library_id: library.id })
+  const known = await db.em.find(Firmware, { platform: platform.id, library_id: library.id })
   const rows = new Map(known.map((row) => [row.file_name, row]))
   const present = [...rows.values()].filter((row) => !row.missing_from_fs).length
   if (files.length === 0 && present > 0 && (await listItems(join(library.dir, dirname(folder)))).length === 0) {
@@ -103,11 +103,11 @@ export async function scanFirmware (platform: FirmwarePlatform, scan: FirmwareSc
         is_verified: isKnownFirmware(platform.slug, file.name, file.size, hashes)
       }
       if (row === undefined) {
-        const place = { platform: em.getReference(Platform, platform.id), library_id: library.id }
-        em.create(Firmware, { ...facts, ...place, file_name: file.name })
+        const place = { platform: db.em.getReference(Platform, platform.id), library_id: library.id }
+        db.em.create(Firmware, { ...facts, ...place, file_name: file.name })
         added++
       } else {
-        em.assign(row, facts)
+        db.em.assign(row, facts)
       }
     } catch (err) {
       signal.throwIfAborted()
@@ -116,7 +116,7 @@ export async function scanFirmware (platform: FirmwarePlatform, scan: FirmwareSc
     }
   }
   for (const row of rows.values()) row.missing_from_fs = true
-  await em.flush()
+  await db.em.flush()
   progress.add({ new_firmware: added })
   return added
 }

@@ -1,7 +1,7 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Caller, requireGrant } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
+import type { Db } from '../../core/database/db.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { isNotFoundError } from '../../core/files/fs-error.ts'
 import { reasonOf } from '../library/directory.ts'
@@ -24,14 +24,14 @@ export function createFirmware (app: FastifyInstance, config: Config) {
   const folders = createFirmwareFolders(app, config)
   const { isVisible } = app.platforms
 
-  async function find (em: EntityManager, caller: Viewer, id: number): Promise<FirmwareWithPlatform> {
-    const [row] = await selectPlacedFirmware(em, isVisible(caller), { ids: [id] })
+  async function find (db: Db, caller: Viewer, id: number): Promise<FirmwareWithPlatform> {
+    const [row] = await selectPlacedFirmware(db, isVisible(caller), { ids: [id] })
     if (row === undefined) throw notFound(unknownFirmware(id))
     return row
   }
 
-  async function list (em: EntityManager, caller: Viewer, platformId: number | undefined): Promise<FirmwareView[]> {
-    return (await selectPlacedFirmware(em, isVisible(caller), { platform_id: platformId })).map(toFirmwareView)
+  async function list (db: Db, caller: Viewer, platformId: number | undefined): Promise<FirmwareView[]> {
+    return (await selectPlacedFirmware(db, isVisible(caller), { platform_id: platformId })).map(toFirmwareView)
   }
 
   /** Deletes the file of a row. @returns the problem, and whether the row stays because of it */
@@ -49,14 +49,14 @@ export function createFirmware (app: FastifyInstance, config: Config) {
   return {
     list,
 
-    listIds: (em: EntityManager, caller: Viewer): Promise<number[]> => selectFirmwareIds(em, isVisible(caller)),
+    listIds: (db: Db, caller: Viewer): Promise<number[]> => selectFirmwareIds(db, isVisible(caller)),
 
-    get: async (em: EntityManager, caller: Viewer, id: number): Promise<FirmwareView> =>
-      toFirmwareView(await find(em, caller, id)),
+    get: async (db: Db, caller: Viewer, id: number): Promise<FirmwareView> =>
+      toFirmwareView(await find(db, caller, id)),
 
     /** Opens a file; the caller closes the handle. @throws ApiError NOT_FOUND, also when the file is missing on disk */
-    async open (em: EntityManager, caller: Viewer, id: number) {
-      const row = await find(em, caller, id)
+    async open (db: Db, caller: Viewer, id: number) {
+      const row = await find(db, caller, id)
       const handle = await openStoredFile(app.library, { ...row, fs_path: row.file_path })
       return { fileName: row.file_name, handle }
     },
@@ -67,8 +67,8 @@ export function createFirmware (app: FastifyInstance, config: Config) {
      * @throws ApiError INSUFFICIENT_PERMISSIONS to replace a file without the grant to delete
      */
     async upload (request: FastifyRequest, caller: Caller, platformId: number): Promise<FirmwareUploadView> {
-      const { em } = request
-      const platform = await selectFirmwarePlatform(em, platformId, isVisible(caller))
+      const { db } = request
+      const platform = await selectFirmwarePlatform(db, platformId, isVisible(caller))
       if (platform === null) throw notFound(`Platform with ID ${platformId} not found`)
       const folder = await folders.prepare(platform.fs_slug, announcedBytes(request))
       const { parts, staged } = await readFirmware(request, folders, folder)
@@ -77,7 +77,7 @@ export function createFirmware (app: FastifyInstance, config: Config) {
         for (const file of staged) {
           const { file_name: name, file_size_bytes: size, hashes } = file
           await file.publish()
-          await upsertFirmware(em, {
+          await upsertFirmware(db, {
             library_id: folder.library_id,
             platform_id: platform.id,
             file_name: name,
@@ -90,17 +90,17 @@ export function createFirmware (app: FastifyInstance, config: Config) {
       } finally {
         await discardAll(staged)
       }
-      return { uploaded: parts, firmware: await list(em, caller, platform.id) }
+      return { uploaded: parts, firmware: await list(db, caller, platform.id) }
     },
 
     /**
      * Deletes firmware from the list, and the named files from disk. Firmware whose file cannot be deleted stays in
      * both.
      */
-    async delete (em: EntityManager, caller: Viewer, input: DeleteFirmware): Promise<BulkResult> {
+    async delete (db: Db, caller: Viewer, input: DeleteFirmware): Promise<BulkResult> {
       const ids = [...new Set(input.firmware)]
       const withFile = new Set(input.delete_from_fs)
-      const rows = new Map((await selectPlacedFirmware(em, isVisible(caller), { ids })).map((row) => [row.id, row]))
+      const rows = new Map((await selectPlacedFirmware(db, isVisible(caller), { ids })).map((row) => [row.id, row]))
       const failed = new Map<number, string>()
       const gone: number[] = []
       for (const id of ids) {
@@ -110,7 +110,7 @@ export function createFirmware (app: FastifyInstance, config: Config) {
         else if (failure !== null) failed.set(id, failure.error)
         if (row !== undefined && failure?.keepsRow !== true) gone.push(id)
       }
-      await deleteFirmware(em, gone)
+      await deleteFirmware(db, gone)
       return {
         successful_items: ids.length - failed.size, failed_ids: [...failed.keys()], errors: [...failed.values()]
       }

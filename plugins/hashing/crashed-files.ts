@@ -17,11 +17,11 @@ async function readState (path: HashPath) {
 
 /** Creates access to the stored crashes; a scan reads the rows once. */
 function createRows (app: FastifyInstance) {
-  const em = app.orm.em.fork()
+  const db = app.db
   let loading: Promise<Map<string, Remembered>> | null = null
 
   async function read (): Promise<Map<string, Remembered>> {
-    return new Map((await em.find(CrashedFile, {})).map((row) => [row.path, row]))
+    return new Map((await db.em.find(CrashedFile, {})).map((row) => [row.path, row]))
   }
 
   async function load (): Promise<Map<string, Remembered>> {
@@ -44,14 +44,14 @@ function createRows (app: FastifyInstance) {
       const now = await readState(path).catch(() => null)
       if (now?.size_bytes === row.size_bytes && now.modified_ms === row.modified_ms) return explain(row.reason)
       rows.delete(row.path)
-      await em.nativeDelete(CrashedFile, { path: row.path })
+      await db.em.nativeDelete(CrashedFile, { path: row.path })
       return undefined
     },
 
     async add (path: HashPath, crash: unknown): Promise<string> {
       const reason = crash instanceof Error ? crash.message : String(crash)
       const row = { path: keyOf(path), ...await readState(path), reason }
-      await em.upsert(CrashedFile, row)
+      await db.em.upsert(CrashedFile, row)
       ;(await load()).set(row.path, row)
       app.log.error({ path: row.path, reason: row.reason }, 'a file cannot be read and is left alone from now on')
       return explain(row.reason)

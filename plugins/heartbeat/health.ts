@@ -40,7 +40,7 @@ export function createHealth (app: FastifyInstance) {
     async readReadiness (): Promise<Readiness> {
       const [database, worker, libraries] = await Promise.all([
         check('database', 'The database does not answer; see the log of the server',
-          () => isAnswering(app.pg)),
+          () => isAnswering(app.db)),
         check('worker', 'No scan worker is running', () => app.workers.isAlive('worker')),
         checkLibraries()
       ])

@@ -1,6 +1,6 @@
-import type pg from 'pg'
+import type { Db } from '../../core/database/db.ts'
 
 /** True if the database answers. */
-export async function isAnswering (pool: pg.Pool): Promise<boolean> {
-  return (await pool.query('select 1')).rowCount === 1
+export async function isAnswering (db: Db): Promise<boolean> {
+  return (await db.query('select 1')).rowCount === 1
 }

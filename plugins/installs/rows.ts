@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { hasValues, milliseconds } from '../../core/database/columns.ts'
+import type { Db } from '../../core/database/db.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import type { ReportInstall } from './schemas.ts'
@@ -29,12 +29,12 @@ export function createInstallRows (ttlDays: number) {
     ? sql<boolean>`true`
     : sql<boolean>`i.updated_at > now() - make_interval(secs => ${ttlDays * 86_400}::float)`
 
-  async function run<Row> (em: EntityManager, statement: RawBuilder<Row>): Promise<Row[]> {
-    return (await statement.execute(em.getKysely())).rows
+  async function run<Row> (db: Db, statement: RawBuilder<Row>): Promise<Row[]> {
+    return (await statement.execute(db)).rows
   }
 
   /** Selects live requests whose ROM is visible to the caller, oldest first. */
-  const select = (em: EntityManager, caller: AnyCaller, selection: InstallSelection) => run(em, sql<InstallRow>`select ${COLUMNS}
+  const select = (db: Db, caller: AnyCaller, selection: InstallSelection) => run(db, sql<InstallRow>`select ${COLUMNS}
     from install_requests i join devices d on d.id = i.device_id
       join roms r on r.id = i.rom_id join platforms p on p.id = r.platform_id
     where ${IS_LIVE} and ${isFresh} and ${isRomVisible(caller)} and ${hasValues('i', { ...selection })}
@@ -47,8 +47,8 @@ export function createInstallRows (ttlDays: number) {
      * Inserts a request for these files. Returns null if there is a live one for the same ROM and device, or either is
      * gone.
      */
-    async insert (em: EntityManager, row: NewInstall): Promise<InstallRow | null> {
-      const [inserted] = await run(em, sql<InstallRow>`with i as (
+    async insert (db: Db, row: NewInstall): Promise<InstallRow | null> {
+      const [inserted] = await run(db, sql<InstallRow>`with i as (
         insert into install_requests (user_id, device_id, rom_id, file_ids)
         select ${row.user_id}::int, d.id, r.id, ${row.file_ids}::int[] from devices d, roms r
         where d.id = ${row.device_id} and r.id = ${row.rom_id} for key share
@@ -58,8 +58,8 @@ export function createInstallRows (ttlDays: number) {
     },
 
     /** Deletes an expired request, which would block a new one. */
-    async dropStale (em: EntityManager, deviceId: number, romId: number): Promise<void> {
-      await run(em, sql`delete from install_requests i
+    async dropStale (db: Db, deviceId: number, romId: number): Promise<void> {
+      await run(db, sql`delete from install_requests i
         where i.device_id = ${deviceId} and i.rom_id = ${romId} and not ${isFresh}`)
     },
 
@@ -67,7 +67,7 @@ export function createInstallRows (ttlDays: number) {
      * Claims the pending requests of a device. Concurrent calls claim each request only once; the fixed order of locks
      * prevents deadlocks.
      */
-    take: (em: EntityManager, caller: AnyCaller, deviceId: number) => run(em, sql<InstallRow>`with waiting as (
+    take: (db: Db, caller: AnyCaller, deviceId: number) => run(db, sql<InstallRow>`with waiting as (
         select i.id from install_requests i join roms r on r.id = i.rom_id join platforms p on p.id = r.platform_id
         where i.device_id = ${deviceId} and i.status = 'pending' and ${isFresh} and ${isRomVisible(caller)}
         order by i.created_at, i.id for update of i
@@ -79,9 +79,9 @@ export function createInstallRows (ttlDays: number) {
      * Stores the result that a device reports for a claimed request; returns null if the device holds no such request.
      */
     async finish (
-      em: EntityManager, deviceId: number, id: string, { status, reason = null }: ReportInstall
+      db: Db, deviceId: number, id: string, { status, reason = null }: ReportInstall
     ): Promise<InstallRow | null> {
-      const [finished] = await run(em, sql<InstallRow>`update install_requests i
+      const [finished] = await run(db, sql<InstallRow>`update install_requests i
         set status = ${status}, reason = ${reason}, updated_at = now() from devices d
         where i.id = ${id} and i.device_id = ${deviceId} and i.status = 'taken' and ${isFresh} and d.id = i.device_id
         returning ${COLUMNS}`)
@@ -90,17 +90,17 @@ export function createInstallRows (ttlDays: number) {
 
     /** Returns a request that ended with the status that a device reports again; null if there is none. */
     async findEnded (
-      em: EntityManager, deviceId: number, id: string, status: ReportInstall['status']
+      db: Db, deviceId: number, id: string, status: ReportInstall['status']
     ): Promise<InstallRow | null> {
-      const [ended] = await run(em, sql<InstallRow>`select ${COLUMNS} from install_requests i
+      const [ended] = await run(db, sql<InstallRow>`select ${COLUMNS} from install_requests i
         join devices d on d.id = i.device_id
         where i.id = ${id} and i.device_id = ${deviceId} and i.status = ${status} and ${isFresh}`)
       return ended ?? null
     },
 
     /** Cancels a request. Returns null if it ended or expired, or if its ROM is hidden from the caller. */
-    async cancel (em: EntityManager, caller: AnyCaller, deviceId: number, id: string): Promise<InstallRow | null> {
-      const [cancelled] = await run(em, sql<InstallRow>`update install_requests i
+    async cancel (db: Db, caller: AnyCaller, deviceId: number, id: string): Promise<InstallRow | null> {
+      const [cancelled] = await run(db, sql<InstallRow>`update install_requests i
         set status = 'cancelled', updated_at = now()
         from devices d, roms r join platforms p on p.id = r.platform_id
         where i.id = ${id} and i.device_id = ${deviceId} and ${IS_LIVE} and ${isFresh} and d.id = i.device_id
@@ -110,15 +110,15 @@ export function createInstallRows (ttlDays: number) {
     },
 
     /** True if a request waits to be claimed. */
-    async isPending (em: EntityManager, deviceId: number, id: string): Promise<boolean> {
-      const rows = await run(em, sql`select 1 from install_requests i
+    async isPending (db: Db, deviceId: number, id: string): Promise<boolean> {
+      const rows = await run(db, sql`select 1 from install_requests i
         where i.id = ${id} and i.device_id = ${deviceId} and i.status = 'pending' and ${isFresh}`)
       return rows.length > 0
     },
 
     /** Deletes ended and expired requests. */
-    async purge (em: EntityManager): Promise<void> {
-      await run(em, sql`delete from install_requests i
+    async purge (db: Db): Promise<void> {
+      await run(db, sql`delete from install_requests i
         where not ${isFresh} or (not ${IS_LIVE} and i.updated_at < now() - ${ENDED_KEPT})`)
     }
   }

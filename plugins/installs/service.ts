@@ -1,7 +1,7 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
+import type { Db } from '../../core/database/db.ts'
 import { badRequest, conflict, forbidden, notFound } from '../../core/errors.ts'
 import { userRoom } from '../../core/sockets/sockets.ts'
 import { devicesConfig } from '../devices/config.ts'
@@ -25,16 +25,16 @@ export function createInstalls (app: FastifyInstance, config: Config) {
   const rows = createInstallRows(ttlDays)
 
   /** Returns a device of the caller; a token that is bound to a device finds only that device. */
-  async function findDevice (em: EntityManager, caller: Caller, reference: Reference): Promise<Device> {
-    const device = await app.devices.find(em, caller.id, reference)
+  async function findDevice (db: Db, caller: Caller, reference: Reference): Promise<Device> {
+    const device = await app.devices.find(db, caller.id, reference)
     const isBound = caller.credential === 'token' && caller.device_id !== null
     if (isBound && !isItself(caller, device)) throw notFound(`Device with ID '${reference}' not found`)
     return device
   }
 
   /** Returns the device that calls. */
-  async function findSelf (em: EntityManager, caller: Caller, reference: Reference): Promise<Device> {
-    const device = await findDevice(em, caller, reference)
+  async function findSelf (db: Db, caller: Caller, reference: Reference): Promise<Device> {
+    const device = await findDevice(db, caller, reference)
     if (!isItself(caller, device)) throw forbidden('Only the device itself may do this; call with a token bound to it')
     return device
   }
@@ -59,14 +59,14 @@ export function createInstalls (app: FastifyInstance, config: Config) {
 
   /** Creates a request, unless there is a live one. */
   async function ensure (
-    em: EntityManager, caller: Caller, device: Device, romId: number, files: number[]
+    db: Db, caller: Caller, device: Device, romId: number, files: number[]
   ): Promise<{ row: InstallRow, isNew: boolean }> {
     const same = { user_id: caller.id, device_id: device.id, rom_id: romId }
-    await rows.dropStale(em, device.id, romId)
+    await rows.dropStale(db, device.id, romId)
     for (let tries = 0; tries < TRIES; tries++) {
-      const row = await rows.insert(em, { ...same, file_ids: files })
+      const row = await rows.insert(db, { ...same, file_ids: files })
       if (row !== null) return { row, isNew: true }
-      const [live] = await rows.select(em, caller, same)
+      const [live] = await rows.select(db, caller, same)
       if (live !== undefined) return { row: live, isNew: false }
     }
     throw conflict(`ROM with ID '${romId}' is being requested by somebody else at this moment; try again`)
@@ -90,35 +90,35 @@ export function createInstalls (app: FastifyInstance, config: Config) {
   return {
     /** Requests that a device installs a game; returns the live request if there is one. */
     async request (
-      em: EntityManager, caller: Caller, reference: Reference, romId: number
+      db: Db, caller: Caller, reference: Reference, romId: number
     ): Promise<{ view: InstallRequestView, isNew: boolean }> {
-      const device = await findDevice(em, caller, reference)
-      const game = await findGame(em, caller, romId)
+      const device = await findDevice(db, caller, reference)
+      const game = await findGame(db, caller, romId)
       if (game === null) throw notFound(`ROM with ID '${romId}' not found`)
       checkInstallable(device, game)
-      const { row, isNew } = await ensure(em, caller, device, romId, game.file_ids)
+      const { row, isNew } = await ensure(db, caller, device, romId, game.file_ids)
       if (!isNew) return { view: toInstallView(row), isNew }
       app.devices.publish(device.id, 'install:queued', { id: row.id, rom_id: romId })
       return { view: announce(row), isNew }
     },
 
     /** Lists the live requests of a device, oldest first. */
-    async list (em: EntityManager, caller: Caller, reference: Reference): Promise<InstallRequestView[]> {
-      const { id } = await findDevice(em, caller, reference)
-      return (await rows.select(em, caller, { device_id: id })).map(toInstallView)
+    async list (db: Db, caller: Caller, reference: Reference): Promise<InstallRequestView[]> {
+      const { id } = await findDevice(db, caller, reference)
+      return (await rows.select(db, caller, { device_id: id })).map(toInstallView)
     },
 
     /** Lists the caller's live requests for a ROM on all devices, oldest first. */
-    async listOfRom (em: EntityManager, caller: Caller, romId: number): Promise<InstallRequestView[]> {
-      if (await findGame(em, caller, romId) === null) throw notFound(`ROM with ID '${romId}' not found`)
-      return (await rows.select(em, caller, { rom_id: romId, user_id: caller.id })).map(toInstallView)
+    async listOfRom (db: Db, caller: Caller, romId: number): Promise<InstallRequestView[]> {
+      if (await findGame(db, caller, romId) === null) throw notFound(`ROM with ID '${romId}' not found`)
+      return (await rows.select(db, caller, { rom_id: romId, user_id: caller.id })).map(toInstallView)
     },
 
     /** Claims the pending requests of the calling device. @returns all claimed requests without a report */
-    async claim (em: EntityManager, caller: Caller, reference: Reference): Promise<InstallRequestView[]> {
-      const { id } = await findSelf(em, caller, reference)
-      for (const row of await rows.take(em, caller, id)) announce(row)
-      return (await rows.select(em, caller, { device_id: id, status: 'taken' })).map(toInstallView)
+    async claim (db: Db, caller: Caller, reference: Reference): Promise<InstallRequestView[]> {
+      const { id } = await findSelf(db, caller, reference)
+      for (const row of await rows.take(db, caller, id)) announce(row)
+      return (await rows.select(db, caller, { device_id: id, status: 'taken' })).map(toInstallView)
     },
 
     /**
@@ -126,32 +126,32 @@ export function createInstalls (app: FastifyInstance, config: Config) {
      * for a ROM that is hidden by now no event is sent.
      */
     async report (
-      em: EntityManager, caller: Caller, reference: Reference, id: string, input: ReportInstall
+      db: Db, caller: Caller, reference: Reference, id: string, input: ReportInstall
     ): Promise<InstallRequestView> {
-      const device = await findSelf(em, caller, reference)
-      const row = await rows.finish(em, device.id, id, input)
+      const device = await findSelf(db, caller, reference)
+      const row = await rows.finish(db, device.id, id, input)
       if (row === null) {
-        const ended = await rows.findEnded(em, device.id, id, input.status)
+        const ended = await rows.findEnded(db, device.id, id, input.status)
         if (ended !== null) return toInstallView(ended)
-        if (await rows.isPending(em, device.id, id)) throw conflict(`Install request '${id}' was not taken yet; claim it first`)
+        if (await rows.isPending(db, device.id, id)) throw conflict(`Install request '${id}' was not taken yet; claim it first`)
         throw gone(id)
       }
-      const game = await findGame(em, caller, row.rom_id)
+      const game = await findGame(db, caller, row.rom_id)
       if (game === null) return toInstallView(row)
       const view = announce(row)
       await notify(device, game, row)
       return view
     },
 
-    async cancel (em: EntityManager, caller: Caller, reference: Reference, id: string): Promise<InstallRequestView> {
-      const device = await findDevice(em, caller, reference)
-      const row = await rows.cancel(em, caller, device.id, id)
+    async cancel (db: Db, caller: Caller, reference: Reference, id: string): Promise<InstallRequestView> {
+      const device = await findDevice(db, caller, reference)
+      const row = await rows.cancel(db, caller, device.id, id)
       if (row === null) throw gone(id)
       app.devices.publish(device.id, 'install:cancelled', { id: row.id, rom_id: row.rom_id })
       return announce(row)
     },
 
-    purge: async (): Promise<void> => { await rows.purge(app.orm.em.fork()) }
+    purge: async (): Promise<void> => { await rows.purge(app.db) }
   }
 }
 export type Installs = ReturnType<typeof createInstalls>

@@ -1,7 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
-import type pg from 'pg'
 import { milliseconds } from '../../core/database/columns.ts'
+import type { Db } from '../../core/database/db.ts'
 import type { LongReads } from '../library/long-reads.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
@@ -17,9 +16,9 @@ export interface StoredLibrary {
   problem: string | null
 }
 
-export async function selectStoredLibraries (em: EntityManager): Promise<StoredLibrary[]> {
+export async function selectStoredLibraries (db: Db): Promise<StoredLibrary[]> {
   const { rows } = await sql<StoredLibrary>`select id, name, root, scan_id, problem,
-    ${milliseconds('scanned_at')} as scanned_at from libraries order by id`.execute(em.getKysely())
+    ${milliseconds('scanned_at')} as scanned_at from libraries order by id`.execute(db)
   return rows
 }
 
@@ -44,14 +43,14 @@ const DELETED_AT_ONCE = 5_000
 const FORGET_ROMS = `delete from roms where id in (select id from roms where library_id = $1 limit ${DELETED_AT_ONCE})`
 
 /** Loads the platforms that a library contains or contained. */
-export async function selectPlatformIds (pool: pg.Pool, id: number): Promise<number[]> {
-  const { rows } = await pool.query<{ platform_id: number }>(
+export async function selectPlatformIds (db: Db, id: number): Promise<number[]> {
+  const { rows } = await db.query<{ platform_id: number }>(
     'select platform_id from platform_folders where library_id = $1', [id])
   return rows.map((row) => row.platform_id)
 }
 
 /** Deletes the rows of a library's files, in statements that each stay within the time limit of a statement. */
-export async function forgetFiles (pool: pg.Pool, id: number): Promise<void> {
-  for (let deleted = 1; deleted > 0;) deleted = (await pool.query(FORGET_ROMS, [id])).rowCount ?? 0
-  await pool.query('delete from firmware where library_id = $1', [id])
+export async function forgetFiles (db: Db, id: number): Promise<void> {
+  for (let deleted = 1; deleted > 0;) deleted = (await db.query(FORGET_ROMS, [id])).rowCount ?? 0
+  await db.query('delete from firmware where library_id = $1', [id])
 }

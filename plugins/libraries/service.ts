@@ -1,10 +1,10 @@
 import { statfs } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { type Caller } from '../../core/access/auth.ts'
 import { type Config, getAt } from '../../core/config/config.ts'
 import { createPathMask } from '../../core/config/path-mask.ts'
+import type { Db } from '../../core/database/db.ts'
 import { badRequest, conflict, notFound } from '../../core/errors.ts'
 import { createLibraryCache } from '../library/library-cache.ts'
 import type { LibraryRoot } from '../library/roots.ts'
@@ -73,15 +73,15 @@ export function createLibraries (app: FastifyInstance, config: Config) {
     maxBytes: SIZES_MAX_BYTES, sizeOf: (ofViewer) => ofViewer.size * BYTES_PER_SIZE
   })
 
-  async function readSizes (em: EntityManager, caller: Caller): Promise<ReadonlyMap<number, LibrarySize>> {
-    return await sizes.get(await selectMoment(em, null), { caller: callerKey(caller), of: 'libraries' },
+  async function readSizes (db: Db, caller: Caller): Promise<ReadonlyMap<number, LibrarySize>> {
+    return await sizes.get(await selectMoment(db, null), { caller: callerKey(caller), of: 'libraries' },
       () => selectLibrarySizes(app.longReads, caller))
   }
 
   /** Returns the configured libraries in their order, then removed libraries that still have ROMs. */
-  async function readFacts (em: EntityManager, caller: Caller): Promise<LibraryFacts[]> {
+  async function readFacts (db: Db, caller: Caller): Promise<LibraryFacts[]> {
     const states = await app.library.look()
-    const [stored, known] = await Promise.all([selectStoredLibraries(em), readSizes(em, caller)])
+    const [stored, known] = await Promise.all([selectStoredLibraries(db), readSizes(db, caller)])
     const sizeOf = (id: number) => known.get(id) ?? NOTHING_IN_IT
     const configured = await Promise.all(states.map(async ({ root, problem }) => {
       const row = stored.find(({ id }) => id === root.id) ??
@@ -97,18 +97,18 @@ export function createLibraries (app: FastifyInstance, config: Config) {
 
   const show = (facts: LibraryFacts, caller: Caller) => toLibraryView(facts, caller.access.is_admin ? null : mask)
 
-  async function list (em: EntityManager, caller: Caller): Promise<LibraryView[]> {
-    return (await readFacts(em, caller)).map((facts) => show(facts, caller))
+  async function list (db: Db, caller: Caller): Promise<LibraryView[]> {
+    return (await readFacts(db, caller)).map((facts) => show(facts, caller))
   }
 
-  async function find (em: EntityManager, caller: Caller, id: number): Promise<LibraryFacts> {
-    const facts = (await readFacts(em, caller)).find(({ stored }) => stored.id === id)
+  async function find (db: Db, caller: Caller, id: number): Promise<LibraryFacts> {
+    const facts = (await readFacts(db, caller)).find(({ stored }) => stored.id === id)
     if (facts === undefined) throw unknown(id)
     return facts
   }
 
-  const get = async (em: EntityManager, caller: Caller, id: number): Promise<LibraryView> =>
-    show(await find(em, caller, id), caller)
+  const get = async (db: Db, caller: Caller, id: number): Promise<LibraryView> =>
+    show(await find(db, caller, id), caller)
 
   function checkName (name: string, roots: readonly LibraryRoot[], own: number | null): void {
     if (!NAME.test(name)) throw badRequest(`The name '${name}' does not begin with a letter or digit, or ends with a space; give another one`)
@@ -127,7 +127,7 @@ export function createLibraries (app: FastifyInstance, config: Config) {
     get,
 
     /** @throws ApiError BAD_REQUEST · CONFLICT · CONFIG_NOT_WRITABLE */
-    async add (em: EntityManager, caller: Caller, { name, ...input }: AddLibrary): Promise<LibraryView> {
+    async add (db: Db, caller: Caller, { name, ...input }: AddLibrary): Promise<LibraryView> {
       const roots = await app.library.list()
       checkName(name, roots, null)
       await checkRoot(input.path, roots, config.data_dir)
@@ -138,12 +138,12 @@ export function createLibraries (app: FastifyInstance, config: Config) {
       })
       const added = (await app.library.list()).find((root) => root.name === name)
       if (added === undefined) throw conflict('config.yml was changed by somebody else; look at it and try again')
-      return await get(em, caller, added.id)
+      return await get(db, caller, added.id)
     },
 
     /** @throws ApiError NOT_FOUND · BAD_REQUEST · CONFLICT · CONFIG_NOT_WRITABLE */
     async change (
-      em: EntityManager, caller: Caller, id: number, { name, ...input }: ChangeLibrary
+      db: Db, caller: Caller, id: number, { name, ...input }: ChangeLibrary
     ): Promise<LibraryView> {
       const roots = await app.library.list()
       const root = roots.find((one) => one.id === id)
@@ -160,7 +160,7 @@ export function createLibraries (app: FastifyInstance, config: Config) {
         const isOwn = getAt(content, [SECTION, root.name, 'structure']) !== undefined
         return [...first, ...toChanges(name, { ...describe(root, isOwn), ...input }), takeOut(root)]
       })
-      return await get(em, caller, id)
+      return await get(db, caller, id)
     },
 
     /**
@@ -168,16 +168,16 @@ export function createLibraries (app: FastifyInstance, config: Config) {
      *
      * @throws ApiError NOT_FOUND · CONFLICT for the last one · CONFIG_NOT_WRITABLE
      */
-    async remove (em: EntityManager, caller: Caller, id: number, forgets: boolean): Promise<void> {
-      const { root } = await find(em, caller, id)
+    async remove (db: Db, caller: Caller, id: number, forgets: boolean): Promise<void> {
+      const { root } = await find(db, caller, id)
       const roots = await app.library.list()
       if (root !== null) {
         if (roots.length === 1) throw conflict(`'${root.name}' is the only library; add another one before you remove it`)
         await app.settings.change((content) => isListed(content, root.name) ? [takeOut(root)] : [])
       }
       if (!forgets) return
-      await markPlatforms(app.pg, id, [], await selectPlatformIds(app.pg, id))
-      await forgetFiles(app.pg, id)
+      await markPlatforms(app.db, id, [], await selectPlatformIds(app.db, id))
+      await forgetFiles(app.db, id)
     }
   }
 }

@@ -11,7 +11,7 @@ declare module 'fastify' {
 }
 
 const plugin: FeaturePlugin = async (app, { config }) => {
-  app.decorate('library', createLibrary(app.pg, config, listExporterNames(app.registry)))
+  app.decorate('library', createLibrary(app.db, config, listExporterNames(app.registry)))
   app.decorate('longReads', openLongReads(app))
   app.addHook('onClose', () => app.longReads.destroy())
 }

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import type pg from 'pg'
 import type { Config } from '../../core/config/config.ts'
-import { transaction } from '../../core/database/transaction.ts'
+import type { Db } from '../../core/database/db.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import { type LibraryRow, lockLibraries, selectLibraries, upsertLibrary } from './library-rows.ts'
 import type { FilesystemSettings } from './structure.ts'
 
@@ -53,14 +53,14 @@ export function assignRows (roots: readonly Pick<NamedRoot, 'name' | 'dir'>[], r
   })
 }
 
-async function loadRows (pool: pg.Pool, roots: readonly NamedRoot[]): Promise<LibraryRow[]> {
-  const rows = await selectLibraries(pool)
+async function loadRows (db: Db, roots: readonly NamedRoot[]): Promise<LibraryRow[]> {
+  const rows = await selectLibraries(db)
   const wanted = assignRows(roots, rows)
   if (wanted.every((row) => rows.some((known) => isDeepStrictEqual(known, row)))) return wanted
-  return await transaction(pool, async (client) => {
-    await lockLibraries(client)
-    const assigned = assignRows(roots, await selectLibraries(client))
-    for (const row of assigned) await upsertLibrary(client, row)
+  return await inTransaction(db, async (tx) => {
+    await lockLibraries(tx)
+    const assigned = assignRows(roots, await selectLibraries(tx))
+    for (const row of assigned) await upsertLibrary(tx, row)
     return assigned
   })
 }
@@ -69,14 +69,14 @@ async function loadRows (pool: pg.Pool, roots: readonly NamedRoot[]): Promise<Li
  * Returns a function that lists the libraries of the current configuration, which follows its file. The rows are loaded
  * once per configuration.
  */
-export function createRoots (pool: pg.Pool, config: Settings) {
+export function createRoots (db: Db, config: Settings) {
   let settled: { of: Config['libraries'], rows: Promise<LibraryRow[]> } | null = null
 
   return async function list (): Promise<LibraryRoot[]> {
     const { libraries } = config
     const roots = readRoots(config)
     if (settled?.of !== libraries) {
-      const rows = loadRows(pool, roots)
+      const rows = loadRows(db, roots)
       const mine = settled = { of: libraries, rows }
       rows.catch(() => { if (settled === mine) settled = null })
     }

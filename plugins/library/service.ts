@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import type pg from 'pg'
 import type { Config } from '../../core/config/config.ts'
 import type { SectionOf } from '../../core/config/section.ts'
+import type { Db } from '../../core/database/db.ts'
 import { ApiError, conflict, notFound } from '../../core/errors.ts'
 import { excludeConfig } from './config.ts'
 import { type ExclusionRules, type ReservedNames, NOTHING_RESERVED, createExclusions } from './exclusions.ts'
@@ -16,8 +16,8 @@ import { type Structure, detectStructure, listPlatformFolders } from './structur
  *
  * @param reserved names that are not ROMs, because exporters write them
  */
-export function createLibrary (pool: pg.Pool, config: Config, reserved: ReservedNames = NOTHING_RESERVED) {
-  const list = createRoots(pool, config)
+export function createLibrary (db: Db, config: Config, reserved: ReservedNames = NOTHING_RESERVED) {
+  const list = createRoots(db, config)
   let made: { of: SectionOf<typeof excludeConfig>, rules: ExclusionRules } | null = null
 
   function readRules (): ExclusionRules {
@@ -37,7 +37,7 @@ export function createLibrary (pool: pg.Pool, config: Config, reserved: Reserved
    * Returns the reason why a library cannot be read. An empty library is no problem if it never contained a platform.
    */
   async function findProblem (
-    { id, dir }: LibraryRoot, listFilled = () => selectFilled(pool)
+    { id, dir }: LibraryRoot, listFilled = () => selectFilled(db)
   ): Promise<string | null> {
     const problem = await findRootProblem(dir)
     return problem !== EMPTY_ROOT || (await listFilled()).has(id) ? problem : null
@@ -56,7 +56,7 @@ export function createLibrary (pool: pg.Pool, config: Config, reserved: Reserved
    * @param path relative to the library
    */
   const isFolderAway = async ({ id, dir }: LibraryRoot, platformId: number, path: string): Promise<boolean> =>
-    await isAway(join(dir, path), await selectKnownFolder(pool, platformId, id))
+    await isAway(join(dir, path), await selectKnownFolder(db, platformId, id))
 
   return {
     /** The current rules. Long-running code keeps one state of them, or reads them again. */
@@ -75,7 +75,7 @@ export function createLibrary (pool: pg.Pool, config: Config, reserved: Reserved
 
     /** Returns the current state of each library. An empty library is no problem if it never contained a platform. */
     async look (): Promise<LibraryState[]> {
-      const [roots, filled] = await Promise.all([list(), selectFilled(pool)])
+      const [roots, filled] = await Promise.all([list(), selectFilled(db)])
       return await Promise.all(roots.map(async (root) =>
         ({ root, problem: await findProblem(root, async () => filled) })))
     },
@@ -97,7 +97,7 @@ export function createLibrary (pool: pg.Pool, config: Config, reserved: Reserved
     },
 
     /** Returns the libraries that contained a platform at its last scan. */
-    listHomes: (fsSlug: string): Promise<ReadonlySet<number>> => selectHomes(pool, fsSlug),
+    listHomes: (fsSlug: string): Promise<ReadonlySet<number>> => selectHomes(db, fsSlug),
 
     /** The layout that a library without any ROM folder gets. */
     get emptyStructure (): Structure {

@@ -1,5 +1,5 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
+import type { Db } from '../../core/database/db.ts'
 
 /**
  * A kind of change: to the library by people, or by scans; to assets or collections of any user; to the ROMs that a
@@ -15,15 +15,15 @@ export interface Moment {
 }
 
 /** @param userId the user whose marks matter; null for none */
-export async function selectMoment (em: EntityManager, userId: number | null): Promise<Moment> {
+export async function selectMoment (db: Db, userId: number | null): Promise<Moment> {
   const at = performance.now()
   const { rows } = await sql<{ kind: VersionKind, version: number }>`
     select kind, sum(version)::float8 as version from library_versions where user_id = any(${[0, userId ?? 0]}::int[])
-    group by kind`.execute(em.getKysely())
+    group by kind`.execute(db)
   return { versions: new Map(rows.map((row) => [row.kind, row.version])), at }
 }
 
 /** Counts the latest writes of the scan worker as changes by a person. */
-export async function noteEdit (em: EntityManager): Promise<void> {
-  await em.execute("select move_library_version('edits', 0)")
+export async function noteEdit (db: Db): Promise<void> {
+  await db.query("select move_library_version('edits', 0)")
 }

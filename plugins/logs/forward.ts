@@ -45,7 +45,7 @@ export function forwardLines (app: FastifyInstance): void {
     if (left > 0) entries.unshift(toNotice(left, entries[0]?.ts))
     pauseMs = left > 0 ? LONG_PAUSE_MS : PAUSE_MS
     try {
-      await addLines(app.pg, entries)
+      await addLines(app.db, entries)
     } catch {
       waiting.leaveOut(lines.length + left)
       pauseMs = LONG_PAUSE_MS

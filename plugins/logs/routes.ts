@@ -19,7 +19,7 @@ const routes: FeatureRoutes = async (app, { config }) => {
     config: { scopes: ['logs.read'] }
   }, async (request) => {
     if (logsConfig.of(config).disable_viewer) throw notFound('Logs viewer is disabled')
-    return await selectLines(request.em, Math.min(Math.max(request.query.limit, 1), LINES_MAX))
+    return await selectLines(request.db, Math.min(Math.max(request.query.limit, 1), LINES_MAX))
   })
 }
 

@@ -1,23 +1,22 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
-import type pg from 'pg'
+import type { Db } from '../../core/database/db.ts'
 import { LINES_MAX, type LogEntry } from './schemas.ts'
 
 /** Stores lines in their order, and deletes the oldest lines above the limit. */
-export async function addLines (pool: pg.Pool, entries: readonly LogEntry[]): Promise<void> {
+export async function addLines (db: Db, entries: readonly LogEntry[]): Promise<void> {
   const column = <Name extends keyof LogEntry>(name: Name) => entries.map((entry) => entry[name])
-  await pool.query(`insert into log_lines (ts, level, module, message)
+  await db.query(`insert into log_lines (ts, level, module, message)
     select ts, level, module, message from unnest($1::bigint[], $2::text[], $3::text[], $4::text[])
       with ordinality as line (ts, level, module, message, position) order by position`,
   [column('ts'), column('level'), column('module'), column('message')])
-  await pool.query(`delete from log_lines where id <= (select id from log_lines order by id desc offset ${LINES_MAX} limit 1)`)
+  await db.query(`delete from log_lines where id <= (select id from log_lines order by id desc offset ${LINES_MAX} limit 1)`)
 }
 
 /** Selects the newest lines of all processes, oldest first. */
-export async function selectLines (em: EntityManager, limit: number): Promise<LogEntry[]> {
+export async function selectLines (db: Db, limit: number): Promise<LogEntry[]> {
   const { rows } = await sql<LogEntry>`
     select ts, level, module, message from (
       select id, ts::float8 as ts, level, module, message from log_lines order by ts desc, id desc limit ${limit}) newest
-    order by ts, id`.execute(em.getKysely())
+    order by ts, id`.execute(db)
   return rows
 }

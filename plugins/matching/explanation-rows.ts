@@ -1,4 +1,4 @@
-import type pg from 'pg'
+import type { Db } from '../../core/database/db.ts'
 import { toDatabaseJson } from '../../core/database/json.ts'
 import type { MatchExplanation } from './match-explanation.ts'
 
@@ -12,10 +12,10 @@ const UPSERT_MISSES = `insert into rom_misses (rom_id, explanations)
   on conflict (rom_id) do update set explanations = rom_misses.explanations || excluded.explanations`
 
 /** Stores the lookups without a match, those of many ROMs in one statement. */
-export async function writeMisses (pool: pg.Pool, misses: readonly MissWrite[]): Promise<void> {
+export async function writeMisses (db: Db, misses: readonly MissWrite[]): Promise<void> {
   const rows = misses.filter(({ explanations }) => explanations.size > 0)
     .map(({ rom_id: id, explanations }) => ({ rom_id: id, explanations: Object.fromEntries(explanations) }))
-  if (rows.length > 0) await pool.query(UPSERT_MISSES, [toDatabaseJson(rows)])
+  if (rows.length > 0) await db.query(UPSERT_MISSES, [toDatabaseJson(rows)])
 }
 
 /** The stored explanation of a lookup; null for a match from before explanations were stored. */
@@ -35,8 +35,8 @@ const SELECT = `select m.provider, m.provider_id,
   order by provider`
 
 /** Loads the explanations of a ROM: of its matches, and of the lookups of all other providers. */
-export async function selectExplanations (pool: pg.Pool, romId: number): Promise<ExplanationRow[]> {
-  return (await pool.query<ExplanationRow>(SELECT, [romId])).rows
+export async function selectExplanations (db: Db, romId: number): Promise<ExplanationRow[]> {
+  return (await db.query<ExplanationRow>(SELECT, [romId])).rows
 }
 
 /** A ROM whose explanations are printed. `path` is relative to its library. */
@@ -44,9 +44,9 @@ export interface NamedRom { id: number, name: string | null, path: string, platf
 
 /** Loads the ROM with an id, or the ROMs with a path: one in each library that has the path. */
 export async function selectNamedRoms (
-  pool: pg.Pool, { id, path }: { id?: number, path?: string }
+  db: Db, { id, path }: { id?: number, path?: string }
 ): Promise<NamedRom[]> {
-  const { rows } = await pool.query<NamedRom>(`select r.id, r.name, r.fs_path || '/' || r.fs_name as path, p.slug as platform
+  const { rows } = await db.query<NamedRom>(`select r.id, r.name, r.fs_path || '/' || r.fs_name as path, p.slug as platform
     from roms r join platforms p on p.id = r.platform_id
     where r.id = $1 or r.fs_path || '/' || r.fs_name = $2 order by r.id`, [id ?? null, path ?? null])
   return rows

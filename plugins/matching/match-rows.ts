@@ -1,5 +1,5 @@
-import type pg from 'pg'
-import { transaction } from '../../core/database/transaction.ts'
+import type { Db } from '../../core/database/db.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import { toDatabaseJson } from '../../core/database/json.ts'
 import { GAME_FIELDS, GAME_FIELD_NAMES, type GameFieldName, mapGameFields } from '../roms/game-fields.ts'
 import type { ManualMetadata } from '../roms/entities.ts'
@@ -51,18 +51,18 @@ const LOCK_CURRENT = `select r.id from roms r
   join jsonb_to_recordset($1::jsonb) as w(id int, edits int) on w.id = r.id and w.edits = r.edits
   order by r.id for update of r`
 
-async function lockCurrent (client: pg.ClientBase, writes: readonly MatchWrite[]): Promise<MatchWrite[]> {
+async function lockCurrent (tx: Db, writes: readonly MatchWrite[]): Promise<MatchWrite[]> {
   const wanted = writes.map(({ rom_id: id, edits }) => ({ id, edits }))
-  const { rows } = await client.query<{ id: number }>(LOCK_CURRENT, [toDatabaseJson(wanted)])
+  const { rows } = await tx.query<{ id: number }>(LOCK_CURRENT, [toDatabaseJson(wanted)])
   const current = new Set(rows.map(({ id }) => id))
   return writes.filter((write) => current.has(write.rom_id))
 }
 
-async function writeEdits (client: pg.ClientBase, writes: readonly MatchWrite[]): Promise<void> {
+async function writeEdits (tx: Db, writes: readonly MatchWrite[]): Promise<void> {
   const edited = writes.flatMap(({ rom_id: id, edit }) => edit === undefined
     ? []
     : [{ id, ...edit, has_manual: edit.path_manual !== undefined }])
-  if (edited.length > 0) await client.query(UPDATE_EDITED, [toDatabaseJson(edited)])
+  if (edited.length > 0) await tx.query(UPDATE_EDITED, [toDatabaseJson(edited)])
 }
 
 /** The result of a ROM's lookups. */
@@ -80,7 +80,7 @@ export interface MatchWrite {
   edit?: WrittenEdit
 }
 
-export function createMatchStore (pool: pg.Pool) {
+export function createMatchStore (db: Db) {
   return {
     /**
      * Stores matches and their merged values, many ROMs in one transaction. Skips a ROM that somebody edited since the
@@ -89,11 +89,11 @@ export function createMatchStore (pool: pg.Pool) {
      * @returns the ids of the written ROMs
      */
     async writeMatches (given: readonly MatchWrite[]): Promise<number[]> {
-      return await transaction(pool, async (client) => {
-        const writes = await lockCurrent(client, given)
+      return await inTransaction(db, async (tx) => {
+        const writes = await lockCurrent(tx, given)
         const dropped = writes.flatMap((write) => write.dropped.map((provider) => ({ rom_id: write.rom_id, provider })))
         if (dropped.length > 0) {
-          await client.query(`delete from rom_matches m using jsonb_to_recordset($1::jsonb) as d(rom_id int, provider text)
+          await tx.query(`delete from rom_matches m using jsonb_to_recordset($1::jsonb) as d(rom_id int, provider text)
             where m.rom_id = d.rom_id and m.provider = d.provider`, [toDatabaseJson(dropped)])
         }
         const matches = writes.flatMap((write) => [...write.matches].map(([provider, match]) => ({
@@ -101,15 +101,15 @@ export function createMatchStore (pool: pg.Pool) {
           explanation: write.explanations.get(provider)
         })))
         if (matches.length > 0) {
-          await client.query(`insert into rom_matches (rom_id, provider, provider_id, match, explanation)
+          await tx.query(`insert into rom_matches (rom_id, provider, provider_id, match, explanation)
             select * from jsonb_to_recordset($1::jsonb) as m(rom_id int, provider text, provider_id text, match jsonb,
               explanation jsonb)
             on conflict (rom_id, provider) do update set provider_id = excluded.provider_id, match = excluded.match,
               explanation = coalesce(excluded.explanation, rom_matches.explanation), updated_at = now()`, [toDatabaseJson(matches)])
         }
         const merged = writes.map((write) => ({ id: write.rom_id, ...write.merged }))
-        await client.query(UPDATE_MERGED, [toDatabaseJson(merged)])
-        await writeEdits(client, writes)
+        await tx.query(UPDATE_MERGED, [toDatabaseJson(merged)])
+        await writeEdits(tx, writes)
         return writes.map((write) => write.rom_id)
       })
     }

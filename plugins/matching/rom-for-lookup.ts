@@ -26,7 +26,7 @@ export async function loadRomForLookup (
   app: FastifyInstance, config: Config, id: number
 ): Promise<RomForLookup | null> {
   const [row, stored] = await Promise.all([
-    app.orm.em.fork().findOne(Rom, { id }, { populate: ['platform'] }), loadStoredRoms(app.pg, [id])
+    app.db.em.findOne(Rom, { id }, { populate: ['platform'] }), loadStoredRoms(app.db, [id])
   ])
   const known = stored.get(id)
   if (row === null || known === undefined) return null

@@ -1,4 +1,4 @@
-import type pg from 'pg'
+import type { Db } from '../../core/database/db.ts'
 import type { Rom, RomFile } from '../roms/entities.ts'
 import type { ProviderMatch, ProviderMatches } from './matches.ts'
 
@@ -28,12 +28,12 @@ function groupMatches (rows: readonly { rom_id: number, provider: string, match:
 }
 
 /** Loads ROMs for a lookup, by id. Returns plain rows without entities, because there are very many of them. */
-export async function loadStoredRoms (pool: pg.Pool, ids: readonly number[]): Promise<Map<number, StoredRom>> {
+export async function loadStoredRoms (db: Db, ids: readonly number[]): Promise<Map<number, StoredRom>> {
   const [roms, files, matches] = await Promise.all([
-    pool.query<LookupRom>(`select ${ROM_COLUMNS.join(', ')} from roms where id = any($1::int[])`, [ids]),
-    pool.query<LookupFile & { rom_id: number }>(`select rom_id, file_size_bytes::float8 as file_size_bytes,
+    db.query<LookupRom>(`select ${ROM_COLUMNS.join(', ')} from roms where id = any($1::int[])`, [ids]),
+    db.query<LookupFile & { rom_id: number }>(`select rom_id, file_size_bytes::float8 as file_size_bytes,
       ${FILE_COLUMNS.join(', ')} from rom_files where rom_id = any($1::int[]) order by id`, [ids]),
-    pool.query<{ rom_id: number, provider: string, match: ProviderMatch }>(
+    db.query<{ rom_id: number, provider: string, match: ProviderMatch }>(
       'select rom_id, provider, match from rom_matches where rom_id = any($1::int[])', [ids])
   ])
   const filesOf = Map.groupBy(files.rows, (file) => file.rom_id)

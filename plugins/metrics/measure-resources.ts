@@ -3,20 +3,17 @@ import type pg from 'pg'
 import type { Metrics, Reading } from './metrics.ts'
 import { countJobs } from './rows.ts'
 
-const readPool = (process: string, name: string, { totalCount, idleCount, waitingCount }: pg.Pool): Reading[] => [
+const readPool = (process: string, { totalCount, idleCount, waitingCount }: pg.Pool): Reading[] => [
   ['used', totalCount - idleCount], ['idle', idleCount], ['waited_for', waitingCount]
-].map(([state, value]) => ({ labels: { process, pool: name, state: String(state) }, value: Number(value) }))
+].map(([state, value]) => ({ labels: { process, state: String(state) }, value: Number(value) }))
 
 /** Measures the server's database connections, sockets and jobs. */
 export function measureResources (app: FastifyInstance, process: string, metrics: Metrics): void {
   metrics.gauge({
     name: 'svc_database_connections',
     help: 'Connections to the database: used, idle, and requests that wait for one',
-    labelNames: ['process', 'pool', 'state']
-  }, async () => [
-    ...readPool(process, 'entities', await app.orm.em.getDriver().getConnection().getNativeClient()),
-    ...readPool(process, 'statements', app.pg)
-  ])
+    labelNames: ['process', 'state']
+  }, () => readPool(process, app.pg))
   metrics.gauge({
     name: 'svc_sockets',
     help: 'Connected sockets, by endpoint and namespace',
@@ -26,5 +23,5 @@ export function measureResources (app: FastifyInstance, process: string, metrics
   metrics.commonGauge({
     name: 'svc_jobs', help: 'Jobs that the queue still stores, by state', labelNames: ['queue', 'state']
   }, async () =>
-    (await countJobs(app.pg)).map(({ queue, state, count }) => ({ labels: { queue, state }, value: count })))
+    (await countJobs(app.db)).map(({ queue, state, count }) => ({ labels: { queue, state }, value: count })))
 }

@@ -1,5 +1,5 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Caller } from '../../core/access/auth.ts'
+import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { possibleIds, requireTracks, withoutRepeats } from './check-tracks.ts'
 import { deleteFavorites, insertFavorites, selectFavorites } from './playlist-rows.ts'
@@ -10,9 +10,9 @@ export const favorites = {
    *
    * @returns the number of new favourites
    */
-  async add (em: EntityManager, caller: Caller, given: readonly number[]): Promise<number> {
-    await requireTracks(em, caller, given)
-    return await insertFavorites(em, caller.id, withoutRepeats(given))
+  async add (db: Db, caller: Caller, given: readonly number[]): Promise<number> {
+    await requireTracks(db, caller, given)
+    return await insertFavorites(db, caller.id, withoutRepeats(given))
   },
 
   /**
@@ -20,8 +20,8 @@ export const favorites = {
    *
    * @returns the number of removed favourites
    */
-  remove: (em: EntityManager, caller: Caller, given: readonly number[]): Promise<number> =>
-    inTransaction(em, async (tx) => {
+  remove: (db: Db, caller: Caller, given: readonly number[]): Promise<number> =>
+    inTransaction(db, async (tx) => {
       const marked = new Set(await selectFavorites(tx, caller.id, possibleIds(given)))
       await requireTracks(tx, caller, given.filter((id) => !marked.has(id)))
       return await deleteFavorites(tx, caller.id, [...marked])

@@ -1,6 +1,6 @@
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { type Caller, requireGrant } from '../../core/access/auth.ts'
+import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { badRequest, forbidden, notFound } from '../../core/errors.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
@@ -29,13 +29,13 @@ async function withName<T> (name: string | null | undefined, work: () => Promise
 }
 
 /** @throws ApiError NOT_FOUND, also for a private playlist of another user */
-export async function requireReadable (em: EntityManager, caller: AnyCaller, id: number): Promise<void> {
-  const playlist = await em.findOne(MusicPlaylist, { id })
+export async function requireReadable (db: Db, caller: AnyCaller, id: number): Promise<void> {
+  const playlist = await db.em.findOne(MusicPlaylist, { id })
   if (playlist === null || (playlist.user.id !== caller?.id && !playlist.is_public)) throw unknownPlaylist(id)
 }
 
-async function get (em: EntityManager, caller: AnyCaller, id: number): Promise<MusicPlaylistView> {
-  const [row] = await selectPlaylists(em, caller, id)
+async function get (db: Db, caller: AnyCaller, id: number): Promise<MusicPlaylistView> {
+  const [row] = await selectPlaylists(db, caller, id)
   if (row === undefined) throw unknownPlaylist(id)
   return toPlaylistView(row)
 }
@@ -46,21 +46,21 @@ async function get (em: EntityManager, caller: AnyCaller, id: number): Promise<M
  * @throws ApiError NOT_FOUND, or FORBIDDEN for a public one of another user, for administrators too
  */
 async function change<T> (
-  em: EntityManager, caller: Caller, id: number, work: (tx: EntityManager, playlist: MusicPlaylist) => Promise<T>
+  db: Db, caller: Caller, id: number, work: (tx: Db, playlist: MusicPlaylist) => Promise<T>
 ): Promise<T> {
-  return await inTransaction(em, async (tx) => {
-    const playlist = await tx.findOne(MusicPlaylist, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true })
+  return await inTransaction(db, async (tx) => {
+    const playlist = await tx.em.findOne(MusicPlaylist, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true })
     if (playlist === null) throw unknownPlaylist(id)
     if (playlist.user.id !== caller.id) throw playlist.is_public ? refused(id) : unknownPlaylist(id)
     const done = await work(tx, playlist)
-    await tx.flush()
+    await tx.em.flush()
     return done
   })
 }
 
 /** Returns the ids that a playlist contains. All other ids must be tracks that the caller sees. */
 async function findEntries (
-  tx: EntityManager, caller: Caller, id: number, given: readonly number[]
+  tx: Db, caller: Caller, id: number, given: readonly number[]
 ): Promise<number[]> {
   const entries = new Set(await selectEntries(tx, id, possibleIds(given)))
   await requireTracks(tx, caller, given.filter((one) => !entries.has(one)))
@@ -68,50 +68,50 @@ async function findEntries (
 }
 
 export const playlists = {
-  async get (em: EntityManager, caller: AnyCaller, id: number): Promise<MusicPlaylistView> {
-    await requireReadable(em, caller, id)
-    return await get(em, caller, id)
+  async get (db: Db, caller: AnyCaller, id: number): Promise<MusicPlaylistView> {
+    await requireReadable(db, caller, id)
+    return await get(db, caller, id)
   },
 
-  list: async (em: EntityManager, caller: AnyCaller): Promise<MusicPlaylistView[]> =>
-    (await selectPlaylists(em, caller)).map(toPlaylistView),
+  list: async (db: Db, caller: AnyCaller): Promise<MusicPlaylistView[]> =>
+    (await selectPlaylists(db, caller)).map(toPlaylistView),
 
-  async create (em: EntityManager, caller: Caller, { name, description = null, is_public: isPublic }: NewPlaylist) {
-    const id = await withName(name, () => inTransaction(em, async (tx) => {
-      const playlist = tx.create(MusicPlaylist, {
-        user: tx.getReference(User, caller.id), name, description, is_public: isPublic
+  async create (db: Db, caller: Caller, { name, description = null, is_public: isPublic }: NewPlaylist) {
+    const id = await withName(name, () => inTransaction(db, async (tx) => {
+      const playlist = tx.em.create(MusicPlaylist, {
+        user: tx.em.getReference(User, caller.id), name, description, is_public: isPublic
       })
-      await tx.flush()
+      await tx.em.flush()
       return playlist.id
     }))
-    return await get(em, caller, id)
+    return await get(db, caller, id)
   },
 
-  async update (em: EntityManager, caller: Caller, id: number, given: PlaylistChange): Promise<MusicPlaylistView> {
+  async update (db: Db, caller: Caller, id: number, given: PlaylistChange): Promise<MusicPlaylistView> {
     const fields = {
       ...(typeof given.name === 'string' ? { name: given.name } : {}),
       ...(given.description === undefined ? {} : { description: given.description }),
       ...(typeof given.is_public === 'boolean' ? { is_public: given.is_public } : {})
     }
-    await withName(given.name, () => change(em, caller, id, async (tx, playlist) => {
-      if (Object.keys(fields).length > 0) tx.assign(playlist, { ...fields, updated_at: new Date() })
+    await withName(given.name, () => change(db, caller, id, async (tx, playlist) => {
+      if (Object.keys(fields).length > 0) tx.em.assign(playlist, { ...fields, updated_at: new Date() })
     }))
-    return await get(em, caller, id)
+    return await get(db, caller, id)
   },
 
-  async delete (em: EntityManager, caller: Caller, id: number): Promise<void> {
-    await change(em, caller, id, async (tx, playlist) => {
+  async delete (db: Db, caller: Caller, id: number): Promise<void> {
+    await change(db, caller, id, async (tx, playlist) => {
       requireGrant(caller, 'playlists', 'delete', true)
-      tx.remove(playlist)
+      tx.em.remove(playlist)
     })
   },
 
   /** @returns the number of new entries */
-  add: (em: EntityManager, caller: Caller, id: number, given: readonly number[]): Promise<number> =>
-    change(em, caller, id, async (tx, playlist) => {
+  add: (db: Db, caller: Caller, id: number, given: readonly number[]): Promise<number> =>
+    change(db, caller, id, async (tx, playlist) => {
       await requireTracks(tx, caller, given)
       const added = await insertEntries(tx, id, withoutRepeats(given))
-      if (added > 0) tx.assign(playlist, { updated_at: new Date() })
+      if (added > 0) tx.em.assign(playlist, { updated_at: new Date() })
       return added
     }),
 
@@ -120,10 +120,10 @@ export const playlists = {
    *
    * @returns the number of removed entries
    */
-  remove: (em: EntityManager, caller: Caller, id: number, given: readonly number[]): Promise<number> =>
-    change(em, caller, id, async (tx, playlist) => {
+  remove: (db: Db, caller: Caller, id: number, given: readonly number[]): Promise<number> =>
+    change(db, caller, id, async (tx, playlist) => {
       const removed = await deleteEntries(tx, id, await findEntries(tx, caller, id, given))
-      if (removed > 0) tx.assign(playlist, { updated_at: new Date() })
+      if (removed > 0) tx.em.assign(playlist, { updated_at: new Date() })
       return removed
     }),
 
@@ -132,11 +132,11 @@ export const playlists = {
    *
    * @throws ApiError BAD_REQUEST for a track that is not in the playlist
    */
-  order: (em: EntityManager, caller: Caller, id: number, given: readonly number[]): Promise<void> =>
-    change(em, caller, id, async (tx, playlist) => {
+  order: (db: Db, caller: Caller, id: number, given: readonly number[]): Promise<void> =>
+    change(db, caller, id, async (tx, playlist) => {
       const ids = await findEntries(tx, caller, id, given)
       if (ids.length < withoutRepeats(given).length) throw badRequest('Payload contains tracks that are not in the playlist')
       await orderEntries(tx, id, ids)
-      tx.assign(playlist, { updated_at: new Date() })
+      tx.em.assign(playlist, { updated_at: new Date() })
     })
 }

@@ -1,6 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
 import { escapeLike } from '../../core/database/columns.ts'
+import type { Db } from '../../core/database/db.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import type { TrackMeta } from '../roms/entities.ts'
 import { isRomVisible } from '../roms/visibility.ts'
@@ -87,7 +87,7 @@ const page = ({ limit, offset }: Pick<PageQuery, 'limit' | 'offset'>) => sql`lim
 
 /** Loads tracks that a caller sees. */
 export async function selectTracks (
-  em: EntityManager, caller: NonNullable<AnyCaller>, source: TrackSource, query: TrackFilters & PageQuery
+  db: Db, caller: NonNullable<AnyCaller>, source: TrackSource, query: TrackFilters & PageQuery
 ): Promise<ListPart<TrackRow>> {
   const order = sql`order by key ${directionOf(query.order_dir.toLowerCase() === 'desc')} nulls last, id`
   const { rows: [row] } = await sql<ListPart<TrackRow>>`
@@ -100,7 +100,7 @@ export async function selectTracks (
         r.path_cover_large, p.id as platform_id, p.slug as platform_slug, p.name as platform_name,
         exists (select from music_favorites m where m.user_id = ${caller.id} and m.file_id = f.id) as is_favorite
       from listed l join rom_files f on f.id = l.id join roms r on r.id = f.rom_id join platforms p on p.id = r.platform_id) t`
-    .execute(em.getKysely())
+    .execute(db)
   return row ?? { items: [], total: 0 }
 }
 
@@ -120,7 +120,7 @@ function facetOf (facet: Facet) {
 
 /** Loads the values of a field of tracks, with the number of tracks of each. */
 export async function selectFacet (
-  em: EntityManager, caller: AnyCaller, facet: Facet, query: FacetQuery
+  db: Db, caller: AnyCaller, facet: Facet, query: FacetQuery
 ): Promise<ListPart<FacetValue>> {
   const { value, key, shown, isSet } = facetOf(facet)
   const { search = '', order_by: orderBy } = query
@@ -135,16 +135,16 @@ export async function selectFacet (
     listed as (select *, row_number() over (${order}) as place from grouped ${order} ${page(query)})
     select (select count(*)::int from grouped) as total,
       coalesce(jsonb_agg(jsonb_build_object('value', value, 'count', count) order by place), '[]') as items from listed`
-    .execute(em.getKysely())
+    .execute(db)
   return row ?? { items: [], total: 0 }
 }
 
 /** A file id from a client. Both flags are false for a file that does not exist. */
 export interface NamedFile { id: number, is_visible: boolean, is_track: boolean }
 
-export async function selectNamed (em: EntityManager, caller: AnyCaller, ids: readonly number[]): Promise<NamedFile[]> {
+export async function selectNamed (db: Db, caller: AnyCaller, ids: readonly number[]): Promise<NamedFile[]> {
   const { rows } = await sql<NamedFile>`select g.id, r.id is not null as is_visible, f.track_meta is not null as is_track
     from unnest(${ids}::int[]) as g (id) left join rom_files f on f.id = g.id
-    left join roms r on r.id = f.rom_id and ${isRomVisible(caller)}`.execute(em.getKysely())
+    left join roms r on r.id = f.rom_id and ${isRomVisible(caller)}`.execute(db)
   return rows
 }

@@ -13,7 +13,7 @@ const routes: Routes = async (app) => {
       response: { 200: RoomListSchema, 404: ErrorSchema }
     },
     config: { scopes: ['roms.read'], orScopes: ['assets.read'] }
-  }, async (request) => app.netplay.list(request.em, callerOf(request), request.query.game_id))
+  }, async (request) => app.netplay.list(request.db, callerOf(request), request.query.game_id))
 }
 
 export default routes

@@ -1,5 +1,5 @@
-import type pg from 'pg'
-import { transaction } from '../../core/database/transaction.ts'
+import type { Db } from '../../core/database/db.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import type { NetplayRoom } from './entities.ts'
 import type { Wish } from './schemas.ts'
 
@@ -20,8 +20,8 @@ export interface RoomRow extends Pick<NetplayRoom, 'id' | 'name' | 'max_players'
 export interface Seat { socket_id: string, worker: string }
 
 /** Selects the rooms of a game with a free place, oldest first. Only players of live workers count. */
-export async function selectOpenRooms (pool: pg.Pool, gameId: string, workers: readonly string[]): Promise<RoomRow[]> {
-  const { rows } = await pool.query<RoomRow>(`select r.id, r.name, r.max_players, count(*)::int as players,
+export async function selectOpenRooms (db: Db, gameId: string, workers: readonly string[]): Promise<RoomRow[]> {
+  const { rows } = await db.query<RoomRow>(`select r.id, r.name, r.max_players, count(*)::int as players,
       (array_agg(p.player_name order by p.id))[1] as owner, r.password_mark is not null as has_password
     from netplay_rooms r join netplay_players p on p.room_id = r.id
     where r.game_id = $1 and p.worker = any($2) group by r.id having count(*) < r.max_players
@@ -30,8 +30,8 @@ export async function selectOpenRooms (pool: pg.Pool, gameId: string, workers: r
 }
 
 /** Selects the players of a room, the owner first. */
-export async function selectPlayers (client: pg.Pool | pg.ClientBase, roomId: string): Promise<PlayerRow[]> {
-  const { rows } = await client.query<PlayerRow>(
+export async function selectPlayers (tx: Db, roomId: string): Promise<PlayerRow[]> {
+  const { rows } = await tx.query<PlayerRow>(
     'select socket_id, player_id, player_name from netplay_players where room_id = $1 order by id', [roomId])
   return rows
 }
@@ -39,23 +39,23 @@ export async function selectPlayers (client: pg.Pool | pg.ClientBase, roomId: st
 /** The conditions for joining a room. */
 export interface Entrance { game_id: string, password_mark: string | null }
 
-export async function selectEntrance (pool: pg.Pool, id: string): Promise<Entrance | null> {
-  const { rows: [room] } = await pool.query<Entrance>('select game_id, password_mark from netplay_rooms where id = $1', [id])
+export async function selectEntrance (db: Db, id: string): Promise<Entrance | null> {
+  const { rows: [room] } = await db.query<Entrance>('select game_id, password_mark from netplay_rooms where id = $1', [id])
   return room ?? null
 }
 
-async function insertPlayer (client: pg.ClientBase, wish: Wish, { socket_id: socketId, worker }: Seat): Promise<void> {
-  await client.query(`insert into netplay_players (room_id, socket_id, player_id, player_name, worker)
+async function insertPlayer (tx: Db, wish: Wish, { socket_id: socketId, worker }: Seat): Promise<void> {
+  await tx.query(`insert into netplay_players (room_id, socket_id, player_id, player_name, worker)
     values ($1, $2, $3, $4, $5)`, [wish.id, socketId, wish.player_id, wish.player_name, worker])
 }
 
 /** @returns true if the room's id was free */
-export function insertRoom (pool: pg.Pool, wish: Wish, passwordMark: string | null, seat: Seat): Promise<boolean> {
-  return transaction(pool, async (client) => {
-    const { rowCount } = await client.query(`insert into netplay_rooms (id, name, game_id, domain, password_mark, max_players)
+export function insertRoom (db: Db, wish: Wish, passwordMark: string | null, seat: Seat): Promise<boolean> {
+  return inTransaction(db, async (tx) => {
+    const { rowCount } = await tx.query(`insert into netplay_rooms (id, name, game_id, domain, password_mark, max_players)
       values ($1, $2, $3, $4, $5, $6) on conflict (id) do nothing`,
     [wish.id, wish.name, wish.game_id, wish.domain, passwordMark, wish.max_players])
-    if (rowCount === 1) await insertPlayer(client, wish, seat)
+    if (rowCount === 1) await insertPlayer(tx, wish, seat)
     return rowCount === 1
   })
 }
@@ -64,36 +64,36 @@ export function insertRoom (pool: pg.Pool, wish: Wish, passwordMark: string | nu
 export type Entry = PlayerRow[] | 'gone' | 'taken' | 'full'
 
 /** Adds a player to a room if there is a place. @returns all players of the room */
-export function enterRoom (pool: pg.Pool, wish: Wish, seat: Seat): Promise<Entry> {
-  return transaction(pool, async (client): Promise<Entry> => {
-    const { rows: [room] } = await client.query<Pick<NetplayRoom, 'max_players'>>(
+export function enterRoom (db: Db, wish: Wish, seat: Seat): Promise<Entry> {
+  return inTransaction(db, async (tx): Promise<Entry> => {
+    const { rows: [room] } = await tx.query<Pick<NetplayRoom, 'max_players'>>(
       'select max_players from netplay_rooms where id = $1 for update', [wish.id])
     if (room === undefined) return 'gone'
-    const players = await selectPlayers(client, wish.id)
+    const players = await selectPlayers(tx, wish.id)
     if (players.some((player) => player.player_id === wish.player_id)) return 'taken'
     if (players.length >= room.max_players) return 'full'
-    await insertPlayer(client, wish, seat)
-    return await selectPlayers(client, wish.id)
+    await insertPlayer(tx, wish, seat)
+    return await selectPlayers(tx, wish.id)
   })
 }
 
-async function deleteEmptyRoom (client: pg.ClientBase, id: string): Promise<void> {
-  await client.query('delete from netplay_rooms r where id = $1 and not exists ' +
+async function deleteEmptyRoom (tx: Db, id: string): Promise<void> {
+  await tx.query('delete from netplay_rooms r where id = $1 and not exists ' +
     '(select 1 from netplay_players p where p.room_id = r.id)', [id])
 }
 
 /** Removes a socket from its room, and the room if it is empty then. */
-export function deletePlayer (pool: pg.Pool, roomId: string, socketId: string): Promise<void> {
-  return transaction(pool, async (client) => {
-    await client.query('select 1 from netplay_rooms where id = $1 for update', [roomId])
-    await client.query('delete from netplay_players where socket_id = $1', [socketId])
-    await deleteEmptyRoom(client, roomId)
+export function deletePlayer (db: Db, roomId: string, socketId: string): Promise<void> {
+  return inTransaction(db, async (tx) => {
+    await tx.query('select 1 from netplay_rooms where id = $1 for update', [roomId])
+    await tx.query('delete from netplay_players where socket_id = $1', [socketId])
+    await deleteEmptyRoom(tx, roomId)
   })
 }
 
 /** Selects the workers that hold sockets of players. */
-export async function selectWorkers (pool: pg.Pool): Promise<string[]> {
-  const { rows } = await pool.query<{ worker: string }>('select distinct worker from netplay_players')
+export async function selectWorkers (db: Db): Promise<string[]> {
+  const { rows } = await db.query<{ worker: string }>('select distinct worker from netplay_players')
   return rows.map(({ worker }) => worker)
 }
 
@@ -102,28 +102,28 @@ export async function selectWorkers (pool: pg.Pool): Promise<string[]> {
  *
  * @returns the ids of changed rooms
  */
-export function deleteLost (pool: pg.Pool, workers: readonly string[]): Promise<string[]> {
-  return transaction(pool, async (client) => {
-    const { rows } = await client.query<{ id: string }>(`select r.id from netplay_rooms r
+export function deleteLost (db: Db, workers: readonly string[]): Promise<string[]> {
+  return inTransaction(db, async (tx) => {
+    const { rows } = await tx.query<{ id: string }>(`select r.id from netplay_rooms r
       where exists (select 1 from netplay_players p where p.room_id = r.id and p.worker = any($1))
         or not exists (select 1 from netplay_players p where p.room_id = r.id)
       order by r.id for update`, [workers])
     for (const { id } of rows) {
-      await client.query('delete from netplay_players where room_id = $1 and worker = any($2)', [id, workers])
-      await deleteEmptyRoom(client, id)
+      await tx.query('delete from netplay_players where room_id = $1 and worker = any($2)', [id, workers])
+      await deleteEmptyRoom(tx, id)
     }
     return rows.map(({ id }) => id)
   })
 }
 
 /** True if a socket is in a room. */
-export async function isInRoom (pool: pg.Pool, roomId: string, socketId: string): Promise<boolean> {
-  const { rowCount } = await pool.query('select 1 from netplay_players where socket_id = $1 and room_id = $2',
+export async function isInRoom (db: Db, roomId: string, socketId: string): Promise<boolean> {
+  const { rowCount } = await db.query('select 1 from netplay_players where socket_id = $1 and room_id = $2',
     [socketId, roomId])
   return rowCount === 1
 }
 
 /** Makes every worker publish the players of these rooms. */
-export async function announceRooms (pool: pg.Pool, ids: readonly string[]): Promise<void> {
-  await pool.query('select pg_notify($1, id) from unnest($2::text[]) as id', [ROOMS_CHANNEL, ids])
+export async function announceRooms (db: Db, ids: readonly string[]): Promise<void> {
+  await db.query('select pg_notify($1, id) from unnest($2::text[]) as id', [ROOMS_CHANNEL, ids])
 }

@@ -1,7 +1,7 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import { isEqualSecret } from '../../core/access/secrets.ts'
+import type { Db } from '../../core/database/db.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { createThrottle } from '../auth/throttle-rows.ts'
 import { hasVisibleRom } from '../roms/visible-rows.ts'
@@ -32,25 +32,25 @@ const REFUSED: Record<Extract<Entry, string>, string> = {
 /** Rooms are rows that every web worker sees. Players exist as long as the worker that holds their socket. */
 export function createNetplay (app: FastifyInstance) {
   const { id: worker } = app.workers
-  const throttle = createThrottle(app.pg)
+  const throttle = createThrottle(app.db)
   const markOf = (password: string) => password === '' ? null : app.secrets.sign('netplay-room', password)
 
-  async function maySee (em: EntityManager, caller: Pick<Caller, 'id' | 'access'>, gameId: string): Promise<boolean> {
+  async function maySee (db: Db, caller: Pick<Caller, 'id' | 'access'>, gameId: string): Promise<boolean> {
     const romId = readRomId(gameId)
-    return romId !== null && await hasVisibleRom(em, caller, String(romId))
+    return romId !== null && await hasVisibleRom(db, caller, String(romId))
   }
 
   async function mayPlay (caller: Caller | null, gameId: string): Promise<boolean> {
-    return caller?.scopes.has('roms.read') === true && await maySee(app.orm.em.fork(), caller, gameId)
+    return caller?.scopes.has('roms.read') === true && await maySee(app.db, caller, gameId)
   }
 
   /** Removes the players of dead workers from rooms, and announces the changed rooms. */
   async function dropLost (): Promise<void> {
     // This order matters: a worker that starts in between cannot look dead.
-    const seated = await selectWorkers(app.pg)
+    const seated = await selectWorkers(app.db)
     const alive = new Set(await app.workers.listAlive())
-    const changed = await deleteLost(app.pg, seated.filter((one) => !alive.has(one)))
-    if (changed.length > 0) await announceRooms(app.pg, changed)
+    const changed = await deleteLost(app.db, seated.filter((one) => !alive.has(one)))
+    if (changed.length > 0) await announceRooms(app.db, changed)
   }
 
   /** @throws WrongPassword, and Refusal while the network must wait after wrong ones */
@@ -71,9 +71,9 @@ export function createNetplay (app: FastifyInstance) {
      *
      * @throws ApiError NOT_FOUND for a ROM that is not visible to the caller
      */
-    async list (em: EntityManager, caller: Caller, gameId: string): Promise<RoomList> {
-      if (!await maySee(em, caller, gameId)) throw notFound(`ROM with ID '${gameId}' not found`)
-      return toRoomListView(await selectOpenRooms(app.pg, gameId, await app.workers.listAlive()))
+    async list (db: Db, caller: Caller, gameId: string): Promise<RoomList> {
+      if (!await maySee(db, caller, gameId)) throw notFound(`ROM with ID '${gameId}' not found`)
+      return toRoomListView(await selectOpenRooms(app.db, gameId, await app.workers.listAlive()))
     },
 
     /** @throws Refusal unless the caller may open a room for the game */
@@ -84,7 +84,7 @@ export function createNetplay (app: FastifyInstance) {
     /** Opens a room. @throws Refusal if the id is taken */
     async open (wish: Wish, socketId: string): Promise<void> {
       await dropLost()
-      if (await insertRoom(app.pg, wish, markOf(wish.password), { socket_id: socketId, worker })) return
+      if (await insertRoom(app.db, wish, markOf(wish.password), { socket_id: socketId, worker })) return
       throw new Refusal('There is a room with this id already; open it with another one')
     },
 
@@ -96,23 +96,23 @@ export function createNetplay (app: FastifyInstance) {
      */
     async join (caller: Caller | null, wish: Wish, socketId: string, network: string): Promise<Players> {
       await dropLost()
-      const room = await selectEntrance(app.pg, wish.id)
+      const room = await selectEntrance(app.db, wish.id)
       if (room === null) throw new Refusal(MISSING)
       const { password_mark: mark, game_id: gameId } = room
       if (mark !== null) await checkPassword(mark, wish, network)
       if (mark === null && !await mayPlay(caller, gameId)) throw new Refusal('Not authorized to join a room of this game')
-      const entry = await enterRoom(app.pg, wish, { socket_id: socketId, worker })
+      const entry = await enterRoom(app.db, wish, { socket_id: socketId, worker })
       if (typeof entry === 'string') throw new Refusal(REFUSED[entry])
       return toPlayersView(entry)
     },
 
-    leave: (roomId: string, socketId: string): Promise<void> => deletePlayer(app.pg, roomId, socketId),
+    leave: (roomId: string, socketId: string): Promise<void> => deletePlayer(app.db, roomId, socketId),
 
     /** Makes all workers publish the players of a room. */
-    announce: (roomId: string): Promise<void> => announceRooms(app.pg, [roomId]),
+    announce: (roomId: string): Promise<void> => announceRooms(app.db, [roomId]),
 
-    listPlayers: async (roomId: string): Promise<Players> => toPlayersView(await selectPlayers(app.pg, roomId)),
+    listPlayers: async (roomId: string): Promise<Players> => toPlayersView(await selectPlayers(app.db, roomId)),
 
-    isInRoom: (roomId: string, socketId: string): Promise<boolean> => isInRoom(app.pg, roomId, socketId)
+    isInRoom: (roomId: string, socketId: string): Promise<boolean> => isInRoom(app.db, roomId, socketId)
   }
 }

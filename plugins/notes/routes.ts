@@ -15,7 +15,7 @@ const routes: Routes = async (app) => {
       params: IdParams, querystring: ListNotesQuery, response: { 200: Type.Array(UserNoteSchema), 404: ErrorSchema }
     },
     config: reads
-  }, async (request) => app.notes.list(request.em, callerOf(request), request.params.id, request.query))
+  }, async (request) => app.notes.list(request.db, callerOf(request), request.params.id, request.query))
 
   app.get('/api/roms/:id/notes/identifiers', {
     schema: {
@@ -23,7 +23,7 @@ const routes: Routes = async (app) => {
       response: { 200: Type.Array(Type.Integer()), 404: ErrorSchema }
     },
     config: reads
-  }, async (request) => app.notes.listIds(request.em, callerOf(request), request.params.id))
+  }, async (request) => app.notes.listIds(request.db, callerOf(request), request.params.id))
 
   app.post('/api/roms/:id/notes', {
     schema: {
@@ -31,7 +31,7 @@ const routes: Routes = async (app) => {
       response: { 200: UserNoteSchema, 404: ErrorSchema, 409: ErrorSchema }
     },
     config: writes
-  }, async (request) => app.notes.add(request.em, callerOf(request), request.params.id, request.body))
+  }, async (request) => app.notes.add(request.db, callerOf(request), request.params.id, request.body))
 
   app.put('/api/roms/:id/notes/:note_id', {
     schema: {
@@ -40,8 +40,8 @@ const routes: Routes = async (app) => {
     },
     config: writes
   }, async (request) => {
-    const { em, params: { id, note_id: noteId }, body } = request
-    return await app.notes.change(em, callerOf(request), id, noteId, body)
+    const { db, params: { id, note_id: noteId }, body } = request
+    return await app.notes.change(db, callerOf(request), id, noteId, body)
   })
 
   app.delete('/api/roms/:id/notes/:note_id', {
@@ -51,7 +51,7 @@ const routes: Routes = async (app) => {
     },
     config: writes
   }, async (request) => {
-    await app.notes.delete(request.em, callerOf(request), request.params.id, request.params.note_id)
+    await app.notes.delete(request.db, callerOf(request), request.params.id, request.params.note_id)
     return { message: 'Note deleted successfully' }
   })
 }

@@ -1,6 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
 import { escapeLike, milliseconds } from '../../core/database/columns.ts'
+import type { Db } from '../../core/database/db.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import type { ListNotesQuery, NewNote, NoteChange } from './schemas.ts'
 
@@ -42,26 +42,26 @@ function listConditions (caller: AnyCaller, romId: number, query: Partial<ListNo
 
 /** Loads the notes of a ROM that a caller may read, latest change first. */
 export async function selectNotes (
-  em: EntityManager, caller: AnyCaller, romId: number, query: Partial<ListNotesQuery> = {}
+  db: Db, caller: AnyCaller, romId: number, query: Partial<ListNotesQuery> = {}
 ): Promise<NoteRow[]> {
   const { rows } = await sql<NoteRow>`select ${COLUMNS} from notes n join users w on w.id = n.user_id
-    where ${listConditions(caller, romId, query)} order by n.updated_at desc, n.id desc`.execute(em.getKysely())
+    where ${listConditions(caller, romId, query)} order by n.updated_at desc, n.id desc`.execute(db)
   return rows
 }
 
-export async function selectNoteIds (em: EntityManager, caller: AnyCaller, romId: number): Promise<number[]> {
+export async function selectNoteIds (db: Db, caller: AnyCaller, romId: number): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`select n.id from notes n where ${listConditions(caller, romId, {})}
-    order by n.updated_at desc, n.id desc`.execute(em.getKysely())
+    order by n.updated_at desc, n.id desc`.execute(db)
   return rows.map(({ id }) => id)
 }
 
 /** Inserts a note and returns its id; null if the title is taken. */
 export async function insertNote (
-  em: EntityManager, userId: number, romId: number, { title, content = '', is_public: isPublic = false, tags = [] }: NewNote
+  db: Db, userId: number, romId: number, { title, content = '', is_public: isPublic = false, tags = [] }: NewNote
 ): Promise<number | null> {
   const { rows } = await sql<{ id: number }>`insert into notes (rom_id, user_id, title, content, is_public, tags)
     values (${romId}, ${userId}, ${title}, ${content}, ${isPublic}, ${tags}::text[])
-    on conflict (rom_id, user_id, title) do nothing returning id`.execute(em.getKysely())
+    on conflict (rom_id, user_id, title) do nothing returning id`.execute(db)
   return rows[0]?.id ?? null
 }
 
@@ -70,16 +70,16 @@ export async function insertNote (
  * title.
  */
 export async function findOwnNote (
-  em: EntityManager, userId: number, romId: number, noteId: number, title: string | undefined
+  db: Db, userId: number, romId: number, noteId: number, title: string | undefined
 ): Promise<{ is_taken: boolean } | null> {
   const { rows } = await sql<{ is_taken: boolean }>`select exists (select 1 from notes o where o.rom_id = n.rom_id
       and o.user_id = n.user_id and o.title = ${title ?? null}::text and o.id <> n.id) as is_taken
-    from notes n where n.id = ${noteId} and n.rom_id = ${romId} and n.user_id = ${userId} for update of n`.execute(em.getKysely())
+    from notes n where n.id = ${noteId} and n.rom_id = ${romId} and n.user_id = ${userId} for update of n`.execute(db)
   return rows[0] ?? null
 }
 
 /** Updates the given fields. */
-export async function updateNote (em: EntityManager, noteId: number, change: NoteChange): Promise<void> {
+export async function updateNote (db: Db, noteId: number, change: NoteChange): Promise<void> {
   const values = [
     ...(change.title === undefined ? [] : [sql`title = ${change.title}`]),
     ...(change.content === undefined ? [] : [sql`content = ${change.content}`]),
@@ -87,7 +87,7 @@ export async function updateNote (em: EntityManager, noteId: number, change: Not
     ...(change.tags === undefined ? [] : [sql`tags = ${change.tags}::text[]`]),
     sql`updated_at = now()`
   ]
-  await sql`update notes set ${sql.join(values)} where id = ${noteId}`.execute(em.getKysely())
+  await sql`update notes set ${sql.join(values)} where id = ${noteId}`.execute(db)
 }
 
 /**
@@ -95,8 +95,8 @@ export async function updateNote (em: EntityManager, noteId: number, change: Not
  *
  * @returns true if it was a note of this user
  */
-export async function deleteNote (em: EntityManager, userId: number, romId: number, noteId: number): Promise<boolean> {
+export async function deleteNote (db: Db, userId: number, romId: number, noteId: number): Promise<boolean> {
   const { rows } = await sql`delete from notes where id = ${noteId} and rom_id = ${romId} and user_id = ${userId}
-    returning id`.execute(em.getKysely())
+    returning id`.execute(db)
   return rows.length === 1
 }

@@ -36,7 +36,7 @@ export function followOutcomes (app: FastifyInstance, config: Config): void {
   /** Returns the error of a task. Only administrators see the machine's own paths in it. */
   async function errorOf ({ error, user_id: userId }: Task): Promise<string> {
     const text = error ?? ''
-    const isTold = typeof userId !== 'number' || await app.orm.em.fork().count(User, { id: userId, role: 'admin' }) > 0
+    const isTold = typeof userId !== 'number' || await app.db.em.count(User, { id: userId, role: 'admin' }) > 0
     return isTold ? text : mask(text)
   }
 

@@ -1,4 +1,4 @@
-import type pg from 'pg'
+import type { Db } from '../../core/database/db.ts'
 import { toDatabaseJson } from '../../core/database/json.ts'
 import type { Notification } from './entities.ts'
 import type { Draft } from './kinds.ts'
@@ -50,9 +50,9 @@ function fromRow (row: Row): StoredNotification {
 }
 
 /** Locks the recipients until the transaction ends, because concurrent sends could exceed the size of inboxes. */
-export async function lockRecipients (client: pg.PoolClient, to: Recipients): Promise<number[]> {
+export async function lockRecipients (tx: Db, to: Recipients): Promise<number[]> {
   const values = typeof to === 'string' ? [to, []] : ['', to]
-  return (await client.query<{ id: number }>(LOCK, values)).rows.map(({ id }) => id)
+  return (await tx.query<{ id: number }>(LOCK, values)).rows.map(({ id }) => id)
 }
 
 /**
@@ -60,34 +60,34 @@ export async function lockRecipients (client: pg.PoolClient, to: Recipients): Pr
  * users.
  */
 export async function insertNotifications (
-  client: pg.PoolClient, { kind, level, own, data }: Draft, userIds: readonly number[], actorId: number | null
+  tx: Db, { kind, level, own, data }: Draft, userIds: readonly number[], actorId: number | null
 ): Promise<StoredNotification[]> {
-  const { rows } = await client.query<Row>(INSERT,
+  const { rows } = await tx.query<Row>(INSERT,
     [userIds, kind, level, own.title, own.body, own.link, own.icon, toDatabaseJson(data), actorId])
-  await client.query(PRUNE, [userIds, INBOX_MAX])
+  await tx.query(PRUNE, [userIds, INBOX_MAX])
   return rows.map(fromRow)
 }
 
 /** Access to the inboxes of users. */
-export function createInbox (pool: pg.Pool) {
+export function createInbox (db: Db) {
   return {
     /** Lists the inbox of a user, newest first. */
     async list (userId: number): Promise<StoredNotification[]> {
-      return (await pool.query<Row>(LIST, [userId, INBOX_MAX])).rows.map(fromRow)
+      return (await db.query<Row>(LIST, [userId, INBOX_MAX])).rows.map(fromRow)
     },
 
     /** @returns the ids that belong to the user */
     async read (userId: number, chosen: readonly number[] | null): Promise<number[]> {
-      return (await pool.query<{ id: number }>(READ, [userId, chosen])).rows.map(({ id }) => id)
+      return (await db.query<{ id: number }>(READ, [userId, chosen])).rows.map(({ id }) => id)
     },
 
     /** @returns true if the notification belonged to the user */
     async delete (userId: number, id: number): Promise<boolean> {
-      return (await pool.query('delete from notifications where user_id = $1 and id = $2', [userId, id])).rowCount === 1
+      return (await db.query('delete from notifications where user_id = $1 and id = $2', [userId, id])).rowCount === 1
     },
 
     async deleteAll (userId: number): Promise<void> {
-      await pool.query('delete from notifications where user_id = $1', [userId])
+      await db.query('delete from notifications where user_id = $1', [userId])
     }
   }
 }

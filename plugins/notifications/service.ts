@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import { type Config, shareableBaseUrl } from '../../core/config/config.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import { notFound } from '../../core/errors.ts'
 import { userRoom } from '../../core/sockets/sockets.ts'
-import { transaction } from '../../core/database/transaction.ts'
 import { createThrottle } from '../auth/throttle-rows.ts'
 import { type Draft, type Occasion, draftOf } from './kinds.ts'
 import type { NotificationView, SendNotification } from './schemas.ts'
@@ -23,20 +23,20 @@ export type Notice = Occasion & {
 interface Delivery { draft: Draft, to: Recipients, actorId: number | null, isStrict: boolean }
 
 export function createNotifications (app: FastifyInstance, config: Config) {
-  const inbox = createInbox(app.pg)
-  const throttle = createThrottle(app.pg)
+  const inbox = createInbox(app.db)
+  const throttle = createThrottle(app.db)
   const baseUrl = shareableBaseUrl(config)
 
   /**
    * Stores the notification, publishes it to open clients, then wakes the channels. A crash in between loses no row.
    */
   async function deliver ({ draft, to, actorId, isStrict }: Delivery): Promise<NotificationView[]> {
-    const rows = await transaction(app.pg, async (client) => {
-      const userIds = await lockRecipients(client, to)
+    const rows = await inTransaction(app.db, async (tx) => {
+      const userIds = await lockRecipients(tx, to)
       if (isStrict) checkFound(to, userIds)
       if (userIds.length === 0) return []
-      const stored = await insertNotifications(client, draft, userIds, actorId)
-      await app.channels.enqueue(client, stored.map((row) =>
+      const stored = await insertNotifications(tx, draft, userIds, actorId)
+      await app.channels.enqueue(tx, stored.map((row) =>
         ({ user_id: row.user_id, topic: draft.topic, notification: toOutgoing(row, draft, baseUrl) })))
       return stored
     })

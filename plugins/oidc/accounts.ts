@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
+import type { Db } from '../../core/database/db.ts'
 import { ApiError, conflict, forbidden } from '../../core/errors.ts'
 import { PermissionGroup } from '../permissions/group-entities.ts'
 import { User } from '../users/entities.ts'
@@ -24,13 +24,13 @@ const isLinked = (user: User, { issuer, subject }: Identity) =>
 
 /** Accounts of users who sign in at the provider. */
 export function createAccounts (app: FastifyInstance, settings: OidcSettings) {
-  const findLinked = (em: EntityManager, { issuer, subject }: Identity) =>
-    em.findOne(User, { oidc_issuer: issuer, oidc_subject: subject })
+  const findLinked = (db: Db, { issuer, subject }: Identity) =>
+    db.em.findOne(User, { oidc_issuer: issuer, oidc_subject: subject })
 
   /** Finds the account with the same verified address. @throws ApiError if the account may belong to somebody else. */
-  async function findByEmail (em: EntityManager, identity: Identity): Promise<User | null> {
+  async function findByEmail (db: Db, identity: Identity): Promise<User | null> {
     if (!identity.hasVerifiedEmail) return null
-    const user = await em.findOne(User, { email: identity.email })
+    const user = await db.em.findOne(User, { email: identity.email })
     // A concurrent sign-in of this person may have linked the account at this moment.
     if (user === null || !user.enabled || isLinked(user, identity)) return user
     // An address may pass to another person, a subject never does. A subject of a former provider may be replaced.
@@ -51,17 +51,17 @@ export function createAccounts (app: FastifyInstance, settings: OidcSettings) {
     return user
   }
 
-  async function link (em: EntityManager, user: User, identity: Identity, address: string): Promise<void> {
+  async function link (db: Db, user: User, identity: Identity, address: string): Promise<void> {
     user.oidc_issuer = identity.issuer
     user.oidc_subject = identity.subject
-    await em.flush()
+    await db.em.flush()
     await app.audit.record({ event: 'user.linked', user, address, details: { by: 'oidc', issuer: identity.issuer } })
   }
 
   async function insert (identity: Identity, username: string): Promise<User> {
-    const em = app.orm.em.fork()
-    const group = identity.role === 'editor' ? await em.findOne(PermissionGroup, { name: EDITORS_GROUP }) : null
-    const user = em.create(User, {
+    const db = app.db
+    const group = identity.role === 'editor' ? await db.em.findOne(PermissionGroup, { name: EDITORS_GROUP }) : null
+    const user = db.em.create(User, {
       username,
       // An unverified address is not stored, because it would lock out its real owner.
       email: identity.hasVerifiedEmail ? identity.email : null,
@@ -72,12 +72,12 @@ export function createAccounts (app: FastifyInstance, settings: OidcSettings) {
       oidc_issuer: identity.issuer,
       oidc_subject: identity.subject
     })
-    await em.persist(user).flush()
+    await db.em.persist(user).flush()
     return user
   }
 
   /** Creates an account for a new person, under the first free name. */
-  async function create (em: EntityManager, identity: Identity, address: string): Promise<User> {
+  async function create (db: Db, identity: Identity, address: string): Promise<User> {
     if (!settings.allow_registration) {
       throw forbidden('You have no account here, and signing in does not make one; ask an administrator')
     }
@@ -89,7 +89,7 @@ export function createAccounts (app: FastifyInstance, settings: OidcSettings) {
       } catch (err) {
         if (!(err instanceof UniqueConstraintViolationException)) throw err
         // A concurrent sign-in of this person may have created the account.
-        const twin = await findLinked(em, identity)
+        const twin = await findLinked(db, identity)
         if (twin !== null) return twin
       }
     }
@@ -97,13 +97,13 @@ export function createAccounts (app: FastifyInstance, settings: OidcSettings) {
       'in again')
   }
 
-  async function find (em: EntityManager, identity: Identity, address: string): Promise<User> {
-    const user = await findLinked(em, identity) ?? await findByEmail(em, identity)
-    if (user === null) return await create(em, identity, address)
+  async function find (db: Db, identity: Identity, address: string): Promise<User> {
+    const user = await findLinked(db, identity) ?? await findByEmail(db, identity)
+    if (user === null) return await create(db, identity, address)
     if (!user.enabled) {
       throw new ApiError('NOT_AUTHENTICATED', `The account '${user.username}' is disabled; ask an administrator`)
     }
-    if (!isLinked(user, identity)) await link(em, user, identity, address)
+    if (!isLinked(user, identity)) await link(db, user, identity, address)
     return user
   }
 

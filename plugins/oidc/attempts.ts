@@ -39,7 +39,7 @@ export function createAttempts (app: FastifyInstance) {
 
     /** Uses up an attempt. @returns true if it was unused */
     async spend ({ state, ends_at: endsAt }: Attempt): Promise<boolean> {
-      return await insertSpentAttempt(app.pg, sha256(`${PURPOSE}.${state}`), new Date(endsAt))
+      return await insertSpentAttempt(app.db, sha256(`${PURPOSE}.${state}`), new Date(endsAt))
     }
   }
 }

@@ -22,7 +22,7 @@ const answersFrom = (address: string) => ({ key: `oidc:${networkOf(address)}`, m
 /** Sign-in through an OpenID provider; `settings` is null if that is off. */
 export function createOidc (app: FastifyInstance, settings: OidcSettings | null) {
   const attempts = createAttempts(app)
-  const throttle = createThrottle(app.pg)
+  const throttle = createThrottle(app.db)
   const live = settings === null
     ? null
     : { settings, provider: createProvider(settings), accounts: createAccounts(app, settings) }
@@ -57,8 +57,8 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
   async function findUser (request: FastifyRequest, proof: Proof): Promise<User> {
     const { settings, accounts } = requireLive()
     const identity = readIdentity(proof.claims, proof.issuer, proof.isVerificationPromised, settings)
-    const user = await accounts.find(request.em, identity, request.ip)
-    await applyRole(app, request.em, user, identity.role, request.ip)
+    const user = await accounts.find(request.db, identity, request.ip)
+    await applyRole(app, request.db, user, identity.role, request.ip)
     return user
   }
 

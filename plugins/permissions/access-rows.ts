@@ -1,5 +1,5 @@
-import type pg from 'pg'
 import { ADMIN_ACCESS, type Access, type Grant } from '../../core/access/grants.ts'
+import type { Db } from '../../core/database/db.ts'
 
 interface Override extends Grant { granted: boolean }
 
@@ -52,14 +52,14 @@ function toAccess (row: AccessRow): Access {
 }
 
 /** Loads the access of accounts, by user id. */
-export async function loadAccess (pool: pg.Pool, userIds: readonly number[]): Promise<Map<number, Access>> {
-  const { rows } = await pool.query<AccessRow>(OF_USERS, [userIds])
+export async function loadAccess (db: Db, userIds: readonly number[]): Promise<Map<number, Access>> {
+  const { rows } = await db.query<AccessRow>(OF_USERS, [userIds])
   return new Map(rows.map((row) => [row.user_id, toAccess(row)]))
 }
 
 /** Loads the access of a guest, where guests are allowed at all. */
-export async function loadGuestAccess (pool: pg.Pool): Promise<Access> {
-  const { rows: [row] } = await pool.query<AccessRow>(OF_DEFAULT_GROUP)
+export async function loadGuestAccess (db: Db): Promise<Access> {
+  const { rows: [row] } = await db.query<AccessRow>(OF_DEFAULT_GROUP)
   if (row === undefined) return NO_ACCESS
   const access = toAccess(row)
   return { ...access, grants: access.grants.filter((grant) => grant.action === 'read') }

@@ -1,4 +1,4 @@
-import type pg from 'pg'
+import type { Db } from '../../core/database/db.ts'
 
 /**
  * ROMs that are hidden from some users, with the users who may see them. Administrators always may. User 0 is any
@@ -30,10 +30,10 @@ const HIDES_ANYTHING = `select exists (select 1 from hidden_entities) or exists 
   or exists (select 1 from users where age_limit is not null or hide_unrated_roms) as hides`
 
 /** Lists the users who may see each of these ROMs. Skips ROMs that everybody may see, including guests. */
-export async function listAudiences (pool: pg.Pool, romIds: readonly number[]): Promise<Map<number, number[]>> {
-  const { rows: [any] } = await pool.query<{ hides: boolean }>(HIDES_ANYTHING)
+export async function listAudiences (db: Db, romIds: readonly number[]): Promise<Map<number, number[]>> {
+  const { rows: [any] } = await db.query<{ hides: boolean }>(HIDES_ANYTHING)
   if (any?.hides !== true) return new Map()
-  const { rows } = await pool.query<{ rom_id: number, user_ids: number[] }>(LIMITED, [romIds])
+  const { rows } = await db.query<{ rom_id: number, user_ids: number[] }>(LIMITED, [romIds])
   return new Map(rows.map((row) => [row.rom_id, row.user_ids]))
 }
 
@@ -43,7 +43,7 @@ const LIMITED_PLATFORM = `select exists (select 1 from hidden_entities where ent
       or h.group_id = coalesce(u.permission_group_id, (select id from permission_groups where is_default)))))) as user_ids`
 
 /** Lists the users who may see a platform; null for everybody. */
-export async function findPlatformAudience (pool: pg.Pool, platformId: number): Promise<number[] | null> {
-  const { rows: [row] } = await pool.query<{ hides: boolean, user_ids: number[] }>(LIMITED_PLATFORM, [platformId])
+export async function findPlatformAudience (db: Db, platformId: number): Promise<number[] | null> {
+  const { rows: [row] } = await db.query<{ hides: boolean, user_ids: number[] }>(LIMITED_PLATFORM, [platformId])
   return row === undefined || !row.hides ? null : row.user_ids
 }

@@ -1,5 +1,5 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
-import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Db } from '../../core/database/db.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { User } from '../users/entities.ts'
@@ -9,18 +9,18 @@ import { countMembers, lockGroups } from './rows.ts'
 import type { CreateGroup, GivenGrant, GroupView, UpdateGroup } from './schemas.ts'
 
 /** Finds a group and refreshes it, because the transaction may have an older copy. */
-async function find (em: EntityManager, id: number): Promise<PermissionGroup> {
-  const group = await em.findOne(PermissionGroup, { id }, { refresh: true })
+async function find (db: Db, id: number): Promise<PermissionGroup> {
+  const group = await db.em.findOne(PermissionGroup, { id }, { refresh: true })
   if (group === null) throw notFound(`Permission group with ID '${id}' not found`)
   return group
 }
 
 /** Returns groups by name, with their grants, hidden objects and numbers of members. */
-async function toViews (em: EntityManager, groups: readonly PermissionGroup[]): Promise<GroupView[]> {
+async function toViews (db: Db, groups: readonly PermissionGroup[]): Promise<GroupView[]> {
   const ids = groups.map((group) => group.id)
-  const grants = await em.find(PermissionGrant, { group: ids }, { orderBy: { entity: 'asc', action: 'asc' } })
-  const hidden = await em.find(HiddenEntity, { group: ids }, { orderBy: { entity: 'asc', entity_id: 'asc' } })
-  const counts = await countMembers(em)
+  const grants = await db.em.find(PermissionGrant, { group: ids }, { orderBy: { entity: 'asc', action: 'asc' } })
+  const hidden = await db.em.find(HiddenEntity, { group: ids }, { orderBy: { entity: 'asc', entity_id: 'asc' } })
+  const counts = await countMembers(db)
   return groups.map((group) => ({
     id: group.id,
     name: group.name,
@@ -38,23 +38,23 @@ async function toViews (em: EntityManager, groups: readonly PermissionGroup[]): 
   }))
 }
 
-async function view (em: EntityManager, id: number): Promise<GroupView> {
-  const [found] = await toViews(em, [await find(em, id)])
+async function view (db: Db, id: number): Promise<GroupView> {
+  const [found] = await toViews(db, [await find(db, id)])
   if (found === undefined) throw notFound(`Permission group with ID '${id}' not found`)
   return found
 }
 
-async function replaceGrants (em: EntityManager, group: PermissionGroup, grants: readonly GivenGrant[]): Promise<void> {
-  await em.nativeDelete(PermissionGrant, { group: group.id })
+async function replaceGrants (db: Db, group: PermissionGroup, grants: readonly GivenGrant[]): Promise<void> {
+  await db.em.nativeDelete(PermissionGrant, { group: group.id })
   const byName = new Map(grants.map((grant) => [`${grant.entity}.${grant.action}`, grant]))
   if (byName.size === 0) return
-  await em.insertMany(PermissionGrant, [...byName.values()].map(({ entity, action, own_only: ownOnly = false }) =>
+  await db.em.insertMany(PermissionGrant, [...byName.values()].map(({ entity, action, own_only: ownOnly = false }) =>
     ({ entity, action, own_only: ownOnly, group: group.id })))
 }
 
 /** Exactly one group is the default, so the former default is cleared first. */
-async function makeDefault (em: EntityManager, group: PermissionGroup): Promise<void> {
-  await em.nativeUpdate(PermissionGroup, { is_default: true, id: { $ne: group.id } }, { is_default: false })
+async function makeDefault (db: Db, group: PermissionGroup): Promise<void> {
+  await db.em.nativeUpdate(PermissionGroup, { is_default: true, id: { $ne: group.id } }, { is_default: false })
   group.is_default = true
 }
 
@@ -64,10 +64,10 @@ async function makeDefault (em: EntityManager, group: PermissionGroup): Promise<
  * @throws ApiError BAD_REQUEST if the name is taken.
  */
 async function changing<T> (
-  em: EntityManager, name: string | null | undefined, work: (tx: EntityManager) => Promise<T>
+  db: Db, name: string | null | undefined, work: (tx: Db) => Promise<T>
 ): Promise<T> {
   try {
-    return await inTransaction(em, async (tx) => {
+    return await inTransaction(db, async (tx) => {
       await lockGroups(tx)
       return await work(tx)
     })
@@ -90,30 +90,30 @@ function change (group: PermissionGroup, input: UpdateGroup): void {
 }
 
 export const groups = {
-  list: async (em: EntityManager) => await toViews(em, await em.find(PermissionGroup, {}, { orderBy: { name: 'asc' } })),
+  list: async (db: Db) => await toViews(db, await db.em.find(PermissionGroup, {}, { orderBy: { name: 'asc' } })),
 
-  create: (em: EntityManager, input: CreateGroup) => changing(em, input.name, async (tx) => {
-    const group = tx.create(PermissionGroup, {
+  create: (db: Db, input: CreateGroup) => changing(db, input.name, async (tx) => {
+    const group = tx.em.create(PermissionGroup, {
       name: input.name,
       description: input.description ?? '',
       color: input.color ?? null,
       age_limit: input.age_limit ?? null,
       hide_unrated_roms: input.hide_unrated_roms ?? false
     })
-    await tx.persist(group).flush()
+    await tx.em.persist(group).flush()
     await replaceGrants(tx, group, input.grants ?? [])
     if (input.is_default === true) await makeDefault(tx, group)
-    await tx.flush()
+    await tx.em.flush()
     return await view(tx, group.id)
   }),
 
   /** @throws ApiError NOT_FOUND; BAD_REQUEST if the name is taken or no default group would remain. */
-  async update (em: EntityManager, id: number, input: UpdateGroup): Promise<GroupView> {
-    return await changing(em, input.name, async (tx) => {
+  async update (db: Db, id: number, input: UpdateGroup): Promise<GroupView> {
+    return await changing(db, input.name, async (tx) => {
       const group = await find(tx, id)
       change(group, input)
       if (input.is_default === true && !group.is_default) await makeDefault(tx, group)
-      await tx.flush()
+      await tx.em.flush()
       if (input.grants !== undefined && input.grants !== null) await replaceGrants(tx, group, input.grants)
       return await view(tx, id)
     })
@@ -123,18 +123,18 @@ export const groups = {
    * Deletes a group; its members move to the default group. @throws ApiError NOT_FOUND, BAD_REQUEST for the default
    * group.
    */
-  async delete (em: EntityManager, id: number): Promise<void> {
-    await changing(em, null, async (tx) => {
+  async delete (db: Db, id: number): Promise<void> {
+    await changing(db, null, async (tx) => {
       const group = await find(tx, id)
       if (group.is_default) throw badRequest(`'${group.name}' is the default group; make another one the default first`)
-      await tx.nativeDelete(PermissionGroup, { id })
+      await tx.em.nativeDelete(PermissionGroup, { id })
     })
   },
 
   /** Lists the users to whom a group's rules apply: its members, and for the default group the users without one. */
-  async listMembers (em: EntityManager, id: number): Promise<number[]> {
-    const group = await find(em, id)
+  async listMembers (db: Db, id: number): Promise<number[]> {
+    const group = await find(db, id)
     const mine = { $or: [{ permission_group: id }, ...(group.is_default ? [{ permission_group: null }] : [])] }
-    return (await em.find(User, mine, { fields: ['id'] })).map((user) => user.id)
+    return (await db.em.find(User, mine, { fields: ['id'] })).map((user) => user.id)
   }
 }

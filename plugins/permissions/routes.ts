@@ -46,7 +46,7 @@ const routes: Routes = async (app) => {
       operationId: 'listPermissionGroups', tags, summary: 'All groups by name', response: { 200: Type.Array(GroupSchema) }
     },
     config: reads
-  }, async (request) => await app.permissions.groups.list(request.em))
+  }, async (request) => await app.permissions.groups.list(request.db))
 
   app.post('/api/permissions/groups', {
     schema: {
@@ -55,7 +55,7 @@ const routes: Routes = async (app) => {
     },
     config: grants
   }, async (request, reply) => {
-    const group = await app.permissions.createGroup(request.em, request.body)
+    const group = await app.permissions.createGroup(request.db, request.body)
     await note(request, 'group created', { group_id: group.id, group: group.name })
     return reply.code(201).send(group)
   })
@@ -67,7 +67,7 @@ const routes: Routes = async (app) => {
     },
     config: grants
   }, async (request) => {
-    const group = await app.permissions.updateGroup(request.em, request.params.id, request.body)
+    const group = await app.permissions.updateGroup(request.db, request.params.id, request.body)
     await note(request, 'group changed', { group_id: group.id, group: group.name })
     return group
   })
@@ -79,7 +79,7 @@ const routes: Routes = async (app) => {
     },
     config: grants
   }, async (request) => {
-    await app.permissions.deleteGroup(request.em, request.params.id)
+    await app.permissions.deleteGroup(request.db, request.params.id)
     await note(request, 'group deleted', { group_id: request.params.id })
     return null
   })
@@ -90,7 +90,7 @@ const routes: Routes = async (app) => {
       response: { 200: UserRulesSchema }
     },
     config: reads
-  }, async (request) => await app.permissions.rules.view(request.em, request.params.user_id))
+  }, async (request) => await app.permissions.rules.view(request.db, request.params.user_id))
 
   app.put('/api/permissions/users/:user_id', {
     schema: {
@@ -99,7 +99,7 @@ const routes: Routes = async (app) => {
     },
     config: grants
   }, async (request) => {
-    const rules = await app.permissions.updateRules(request.em, request.params.user_id, request.body)
+    const rules = await app.permissions.updateRules(request.db, request.params.user_id, request.body)
     await note(request, 'user changed', { user_id: rules.user_id })
     return rules
   })
@@ -111,7 +111,7 @@ const routes: Routes = async (app) => {
     },
     config: writes
   }, async (request) => {
-    const hidden = await app.permissions.hide(request.em, request.body)
+    const hidden = await app.permissions.hide(request.db, request.body)
     await note(request, 'hidden', toDetails(request.body))
     return hidden
   })
@@ -122,7 +122,7 @@ const routes: Routes = async (app) => {
     },
     config: writes
   }, async (request, reply) => {
-    await app.permissions.show(request.em, request.body)
+    await app.permissions.show(request.db, request.body)
     await note(request, 'shown', toDetails(request.body))
     return reply.code(204).send(null)
   })

@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Db } from '../../core/database/db.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { User } from '../users/entities.ts'
@@ -7,22 +7,22 @@ import { PermissionGroup } from './group-entities.ts'
 import { insertHidden } from './rows.ts'
 import type { HiddenView, Hide, UpdateUserRules, UserRulesView } from './schemas.ts'
 
-async function findUser (em: EntityManager, id: number): Promise<User> {
-  const user = await em.findOne(User, { id })
+async function findUser (db: Db, id: number): Promise<User> {
+  const user = await db.em.findOne(User, { id })
   if (user === null) throw notFound(`User with ID '${id}' not found`)
   return user
 }
 
-async function findGroup (em: EntityManager, id: number): Promise<PermissionGroup> {
-  const group = await em.findOne(PermissionGroup, { id })
+async function findGroup (db: Db, id: number): Promise<PermissionGroup> {
+  const group = await db.em.findOne(PermissionGroup, { id })
   if (group === null) throw notFound(`Permission group with ID '${id}' not found`)
   return group
 }
 
-async function view (em: EntityManager, id: number): Promise<UserRulesView> {
-  const user = await findUser(em, id)
-  const overrides = await em.find(PermissionOverride, { user: id }, { orderBy: { entity: 'asc', action: 'asc' } })
-  const hidden = await em.find(HiddenEntity, { user: id }, { orderBy: { entity: 'asc', entity_id: 'asc' } })
+async function view (db: Db, id: number): Promise<UserRulesView> {
+  const user = await findUser(db, id)
+  const overrides = await db.em.find(PermissionOverride, { user: id }, { orderBy: { entity: 'asc', action: 'asc' } })
+  const hidden = await db.em.find(HiddenEntity, { user: id }, { orderBy: { entity: 'asc', entity_id: 'asc' } })
   return {
     user_id: id,
     permission_group_id: user.permission_group?.id ?? null,
@@ -37,15 +37,15 @@ async function view (em: EntityManager, id: number): Promise<UserRulesView> {
 interface Principal { user: number | null, group: number | null }
 
 /** @throws ApiError BAD_REQUEST for an invalid entity or principal, NOT_FOUND for one that does not exist. */
-async function readHide (em: EntityManager, input: Hide): Promise<{ place: HiddenView, whom: Principal }> {
+async function readHide (db: Db, input: Hide): Promise<{ place: HiddenView, whom: Principal }> {
   const entity = HIDEABLE_ENTITIES.find((one) => one === input.entity)
   if (entity === undefined) {
     throw badRequest(`'${input.entity.slice(0, 50)}' cannot be hidden; entity is one of ${HIDEABLE_ENTITIES.join(', ')}`)
   }
   const whom = { user: input.user_id ?? null, group: input.group_id ?? null }
   if ((whom.user === null) === (whom.group === null)) throw badRequest('Give exactly one of user_id and group_id')
-  if (whom.user !== null) await findUser(em, whom.user)
-  if (whom.group !== null) await findGroup(em, whom.group)
+  if (whom.user !== null) await findUser(db, whom.user)
+  if (whom.group !== null) await findGroup(db, whom.group)
   return { place: { entity, entity_id: input.entity_id }, whom }
 }
 
@@ -53,8 +53,8 @@ export const rules = {
   view,
 
   /** @throws ApiError NOT_FOUND if the user or the group does not exist. */
-  async update (em: EntityManager, id: number, input: UpdateUserRules): Promise<UserRulesView> {
-    return await inTransaction(em, async (tx) => {
+  async update (db: Db, id: number, input: UpdateUserRules): Promise<UserRulesView> {
+    return await inTransaction(db, async (tx) => {
       const user = await findUser(tx, id)
       if (input.set_group === true) {
         const groupId = input.permission_group_id ?? null
@@ -65,27 +65,27 @@ export const rules = {
         user.hide_unrated_roms = input.hide_unrated_roms ?? null
       }
       if (input.overrides !== undefined && input.overrides !== null) {
-        await tx.nativeDelete(PermissionOverride, { user: id })
+        await tx.em.nativeDelete(PermissionOverride, { user: id })
         const byName = new Map(input.overrides.map((one) => [`${one.entity}.${one.action}`, one]))
         for (const { entity, action, granted, own_only: ownOnly = false } of byName.values()) {
-          tx.create(PermissionOverride, { entity, action, granted, own_only: ownOnly, user })
+          tx.em.create(PermissionOverride, { entity, action, granted, own_only: ownOnly, user })
         }
       }
-      await tx.flush()
+      await tx.em.flush()
       return await view(tx, id)
     })
   },
 
   /** Hides an object from a user or a group. Repeating it has no effect. */
-  async hide (em: EntityManager, input: Hide): Promise<HiddenView & Principal> {
-    const { place, whom } = await readHide(em, input)
-    await insertHidden(em, place, whom)
+  async hide (db: Db, input: Hide): Promise<HiddenView & Principal> {
+    const { place, whom } = await readHide(db, input)
+    await insertHidden(db, place, whom)
     return { ...place, ...whom }
   },
 
-  async show (em: EntityManager, input: Hide): Promise<Principal> {
-    const { place, whom } = await readHide(em, input)
-    await em.nativeDelete(HiddenEntity, { ...place, ...whom })
+  async show (db: Db, input: Hide): Promise<Principal> {
+    const { place, whom } = await readHide(db, input)
+    await db.em.nativeDelete(HiddenEntity, { ...place, ...whom })
     return whom
   }
 }

@@ -1,9 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import { ADMIN_ACCESS, type Access, scopesOf } from '../../core/access/grants.ts'
 import { passwordMarkOf } from '../../core/access/secrets.ts'
+import type { Db } from '../../core/database/db.ts'
 import type { EventDescriptions, ServerEvents } from '../../core/sockets/sockets.ts'
 import type { User } from '../users/entities.ts'
 import { NO_ACCESS, loadAccess, loadGuestAccess } from './access-rows.ts'
@@ -38,7 +38,7 @@ export type Credential = Pick<Caller, 'credential'> & Partial<Pick<Caller, 'sess
 export function createPermissions (app: FastifyInstance) {
   async function accessOf (user: Pick<User, 'id' | 'role'>): Promise<Access> {
     if (user.role === 'admin') return ADMIN_ACCESS
-    const access = (await loadAccess(app.pg, [user.id])).get(user.id)
+    const access = (await loadAccess(app.db, [user.id])).get(user.id)
     return access ?? NO_ACCESS
   }
 
@@ -47,9 +47,9 @@ export function createPermissions (app: FastifyInstance) {
     for (const userId of userIds) app.sockets.publish(null, 'permissions:changed', { user_id: userId })
   }
 
-  async function membersOf (em: EntityManager, { user, group }: { user: number | null, group: number | null }) {
+  async function membersOf (db: Db, { user, group }: { user: number | null, group: number | null }) {
     if (user !== null) return [user]
-    return group === null ? [] : await groups.listMembers(em, group)
+    return group === null ? [] : await groups.listMembers(db, group)
   }
 
   return {
@@ -59,10 +59,10 @@ export function createPermissions (app: FastifyInstance) {
     rules,
 
     /** Lists the users who may see each of these ROMs; skips ROMs that everybody may see. */
-    listAudiences: (romIds: readonly number[]) => listAudiences(app.pg, romIds),
+    listAudiences: (romIds: readonly number[]) => listAudiences(app.db, romIds),
 
     /** Lists the users who may see a platform; null for everybody. */
-    findPlatformAudience: (platformId: number) => findPlatformAudience(app.pg, platformId),
+    findPlatformAudience: (platformId: number) => findPlatformAudience(app.db, platformId),
 
     /** Returns permissions without the ids of hidden objects, because the ids would reveal that the objects exist. */
     describe: ({ access }: Caller) => ({
@@ -71,53 +71,53 @@ export function createPermissions (app: FastifyInstance) {
       hidden: { platforms: [], roms: [] }
     }),
 
-    async createGroup (em: EntityManager, input: CreateGroup): Promise<GroupView> {
-      const group = await groups.create(em, input)
-      if (group.is_default) announce(await groups.listMembers(em, group.id))
+    async createGroup (db: Db, input: CreateGroup): Promise<GroupView> {
+      const group = await groups.create(db, input)
+      if (group.is_default) announce(await groups.listMembers(db, group.id))
       return group
     },
 
-    async updateGroup (em: EntityManager, id: number, input: UpdateGroup): Promise<GroupView> {
-      const before = await groups.listMembers(em, id)
-      const group = await groups.update(em, id, input)
-      announce([...new Set([...before, ...await groups.listMembers(em, id)])])
+    async updateGroup (db: Db, id: number, input: UpdateGroup): Promise<GroupView> {
+      const before = await groups.listMembers(db, id)
+      const group = await groups.update(db, id, input)
+      announce([...new Set([...before, ...await groups.listMembers(db, id)])])
       return group
     },
 
-    async deleteGroup (em: EntityManager, id: number): Promise<void> {
-      const members = await groups.listMembers(em, id)
-      await groups.delete(em, id)
+    async deleteGroup (db: Db, id: number): Promise<void> {
+      const members = await groups.listMembers(db, id)
+      await groups.delete(db, id)
       announce(members)
     },
 
-    async updateRules (em: EntityManager, userId: number, input: UpdateUserRules): Promise<UserRulesView> {
-      const view = await rules.update(em, userId, input)
+    async updateRules (db: Db, userId: number, input: UpdateUserRules): Promise<UserRulesView> {
+      const view = await rules.update(db, userId, input)
       announce([userId])
       return view
     },
 
-    async hide (em: EntityManager, input: Hide): Promise<HiddenView> {
-      const { entity, entity_id: entityId, ...whom } = await rules.hide(em, input)
-      announce(await membersOf(em, whom))
+    async hide (db: Db, input: Hide): Promise<HiddenView> {
+      const { entity, entity_id: entityId, ...whom } = await rules.hide(db, input)
+      announce(await membersOf(db, whom))
       return { entity, entity_id: entityId }
     },
 
-    async show (em: EntityManager, input: Hide): Promise<void> {
-      announce(await membersOf(em, await rules.show(em, input)))
+    async show (db: Db, input: Hide): Promise<void> {
+      announce(await membersOf(db, await rules.show(db, input)))
     },
 
     /** Loads the access of several accounts, by user id. */
-    listAccess: (userIds: readonly number[]) => loadAccess(app.pg, userIds),
+    listAccess: (userIds: readonly number[]) => loadAccess(app.db, userIds),
 
     /** Loads several accounts as callers, by user id. */
     async listViewers (userIds: readonly number[]): Promise<Map<number, Pick<Caller, 'id' | 'access'>>> {
       if (userIds.length === 0) return new Map()
-      return new Map([...await loadAccess(app.pg, [...new Set(userIds)])].map(([id, access]) => [id, { id, access }]))
+      return new Map([...await loadAccess(app.db, [...new Set(userIds)])].map(([id, access]) => [id, { id, access }]))
     },
 
     /** Returns the caller of a public route, or a guest with the access of the default group. */
     viewerOf: async (request: FastifyRequest): Promise<Pick<Caller, 'id' | 'access'>> =>
-      request.caller ?? { id: GUEST_ID, access: await loadGuestAccess(app.pg) },
+      request.caller ?? { id: GUEST_ID, access: await loadGuestAccess(app.db) },
 
     /** Returns the caller for an account and a credential. A token never allows more than its owner may do. */
     async toCaller (user: Pick<User, 'id' | 'username' | 'role' | 'password_hash'>, given: Credential): Promise<Caller> {

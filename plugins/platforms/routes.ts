@@ -28,7 +28,7 @@ const routes: Routes = async (app) => {
     },
     config: writes
   }, async (request, reply) => {
-    const platform = await app.platforms.create(request.em, callerOf(request), request.body.fs_slug)
+    const platform = await app.platforms.create(request.db, callerOf(request), request.body.fs_slug)
     return reply.code(201).send(platform)
   })
 
@@ -38,14 +38,14 @@ const routes: Routes = async (app) => {
       response: { 200: PlatformsSchema }
     },
     config: reads
-  }, async (request) => app.platforms.list(request.em, callerOf(request), request.query.updated_after))
+  }, async (request) => app.platforms.list(request.db, callerOf(request), request.query.updated_after))
 
   app.get('/api/platforms/identifiers', {
     schema: {
       operationId: 'listPlatformIds', tags, summary: 'The ids of all platforms', response: { 200: Type.Array(Type.Integer()) }
     },
     config: reads
-  }, async (request) => app.platforms.listIds(request.em, callerOf(request)))
+  }, async (request) => app.platforms.listIds(request.db, callerOf(request)))
 
   app.get('/api/platforms/supported', {
     schema: {
@@ -53,7 +53,7 @@ const routes: Routes = async (app) => {
       response: { 200: PlatformsSchema }
     },
     config: reads
-  }, async (request) => app.platforms.listSupported(request.em, callerOf(request)))
+  }, async (request) => app.platforms.listSupported(request.db, callerOf(request)))
 
   app.get('/api/platforms/filesystem', {
     schema: {
@@ -61,12 +61,12 @@ const routes: Routes = async (app) => {
       response: { 200: PlatformsSchema }
     },
     config: reads
-  }, async (request) => app.platforms.listUnscanned(request.em))
+  }, async (request) => app.platforms.listUnscanned(request.db))
 
   app.get('/api/platforms/:id', {
     schema: { operationId: 'getPlatform', tags, summary: 'One platform', params: IdParams, response: { 200: PlatformSchema } },
     config: reads
-  }, async (request) => app.platforms.get(request.em, callerOf(request), request.params.id))
+  }, async (request) => app.platforms.get(request.db, callerOf(request), request.params.id))
 
   app.put('/api/platforms/:id', {
     schema: {
@@ -74,7 +74,7 @@ const routes: Routes = async (app) => {
       body: UpdatePlatformSchema, response: { 200: PlatformSchema }
     },
     config: writes
-  }, async (request) => app.platforms.update(request.em, callerOf(request), request.params.id, request.body))
+  }, async (request) => app.platforms.update(request.db, callerOf(request), request.params.id, request.body))
 
   app.delete('/api/platforms/:id', {
     schema: {
@@ -83,7 +83,7 @@ const routes: Routes = async (app) => {
     },
     config: { ...writes, grant: ['platforms', 'delete'], audit: 'platform.deleted', databaseMs: DELETE_MAX_MS }
   }, async (request) => {
-    await app.platforms.delete(request.em, callerOf(request), request.params.id)
+    await app.platforms.delete(request.db, callerOf(request), request.params.id)
     return null
   })
 }

@@ -1,6 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
+import type { Db } from '../../core/database/db.ts'
 import type { PlatformRow, PlatformSize } from './views.ts'
 import { type AnyCaller, isPlatformVisible, seesEverything } from './visibility.ts'
 
@@ -14,20 +14,20 @@ const ALL: PlatformCondition = sql<boolean>`true`
 
 /** Loads the platforms that a caller sees, by name. */
 export async function selectPlatforms (
-  em: EntityManager, caller: AnyCaller, condition = ALL
+  db: Db, caller: AnyCaller, condition = ALL
 ): Promise<StoredPlatform[]> {
   const { rows } = await sql<StoredPlatform>`
     select p.id, p.slug, p.fs_slug, p.name, p.custom_name, p.description, p.missing_from_fs,
       ${milliseconds('p.created_at')} as created_at, ${milliseconds('p.updated_at')} as updated_at
-    from platforms p where ${isPlatformVisible(caller)} and ${condition} order by p.name, p.id`.execute(em.getKysely())
+    from platforms p where ${isPlatformVisible(caller)} and ${condition} order by p.name, p.id`.execute(db)
   return rows
 }
 
 /** Loads the folders of platforms that are hidden from a caller. */
-export async function selectHiddenFolders (em: EntityManager, caller: AnyCaller): Promise<Set<string>> {
+export async function selectHiddenFolders (db: Db, caller: AnyCaller): Promise<Set<string>> {
   if (seesEverything(caller)) return new Set()
   const { rows } = await sql<{ fs_slug: string }>`
-    select p.fs_slug from platforms p where not (${isPlatformVisible(caller)})`.execute(em.getKysely())
+    select p.fs_slug from platforms p where not (${isPlatformVisible(caller)})`.execute(db)
   return new Set(rows.map((row) => row.fs_slug))
 }
 
@@ -36,10 +36,10 @@ export async function selectHiddenFolders (em: EntityManager, caller: AnyCaller)
  * its id and the texts of people back.
  */
 export async function upsertPlatform (
-  em: EntityManager, row: { fs_slug: string, slug: string, name: string }
+  db: Db, row: { fs_slug: string, slug: string, name: string }
 ): Promise<{ id: number, isNew: boolean }> {
   const { rows: [known] } = await sql<{ id: number }>`select id from platforms where fs_slug = ${row.fs_slug}
-    and slug = ${row.slug} and name = ${row.name} and not missing_from_fs`.execute(em.getKysely())
+    and slug = ${row.slug} and name = ${row.name} and not missing_from_fs`.execute(db)
   // Skip the write of an unchanged row, because it would wait for the disk and count as a change of the library.
   if (known !== undefined) return { id: known.id, isNew: false }
   const { rows } = await sql<{ id: number, is_new: boolean }>`
@@ -50,7 +50,7 @@ export async function upsertPlatform (
     on conflict (fs_slug) do update set slug = excluded.slug, name = excluded.name, missing_from_fs = false,
       updated_at = case when (p.slug, p.name, p.missing_from_fs) is distinct from (excluded.slug, excluded.name, false)
         then now() else p.updated_at end
-    returning id, xmax = 0 as is_new`.execute(em.getKysely())
+    returning id, xmax = 0 as is_new`.execute(db)
   const [written] = rows
   if (written === undefined) throw new Error(`Platform '${row.fs_slug}' was not written`)
   return { id: written.id, isNew: written.is_new }
@@ -62,11 +62,11 @@ const DELETED_AT_ONCE = 5_000
 /**
  * Deletes a platform's row and those of its ROMs, in statements that each stay within the time limit of a statement.
  */
-export async function deletePlatform (tx: EntityManager, id: number): Promise<void> {
+export async function deletePlatform (tx: Db, id: number): Promise<void> {
   const deleteSome = sql`delete from roms where id in (
     select id from roms where platform_id = ${id} limit ${DELETED_AT_ONCE})`
   for (let deleted = 1n; deleted > 0n;) {
-    deleted = (await deleteSome.execute(tx.getKysely())).numAffectedRows ?? 0n
+    deleted = (await deleteSome.execute(tx)).numAffectedRows ?? 0n
   }
-  await sql`delete from platforms where id = ${id}`.execute(tx.getKysely())
+  await sql`delete from platforms where id = ${id}`.execute(tx)
 }

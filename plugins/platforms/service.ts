@@ -1,7 +1,7 @@
 import { PLATFORMS } from '@svc/plugin-sdk'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
+import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { systemConfig } from './config.ts'
@@ -37,34 +37,34 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
   })
 
   /** Loads the platforms that a caller sees, with the counts that this caller sees. */
-  async function select (em: EntityManager, caller: AnyCaller, condition?: PlatformCondition): Promise<PlatformRow[]> {
-    const moment = await selectMoment(em, null)
+  async function select (db: Db, caller: AnyCaller, condition?: PlatformCondition): Promise<PlatformRow[]> {
+    const moment = await selectMoment(db, null)
     const [rows, known] = await Promise.all([
-      selectPlatforms(em, caller, condition),
+      selectPlatforms(db, caller, condition),
       sizes.get(moment, { caller: callerKey(caller), of: 'sizes' }, () => selectSizes(app.longReads, caller))
     ])
     return rows.map((row) => ({ ...row, ...known.get(row.id) ?? NO_SIZE }))
   }
 
-  async function toViews (em: EntityManager, rows: readonly PlatformRow[]): Promise<PlatformView[]> {
-    const firmware = await selectFirmware(em, rows.map((row) => row.id))
+  async function toViews (db: Db, rows: readonly PlatformRow[]): Promise<PlatformView[]> {
+    const firmware = await selectFirmware(db, rows.map((row) => row.id))
     const system = systemConfig.of(config)
     return rows.map((row) => toPlatformView(row, factsOf(row, system), firmware.get(row.id) ?? [], providers))
   }
 
-  async function get (em: EntityManager, caller: AnyCaller, id: number): Promise<PlatformView> {
-    const [view] = await toViews(em, await select(em, caller, hasPlatformId(id)))
+  async function get (db: Db, caller: AnyCaller, id: number): Promise<PlatformView> {
+    const [view] = await toViews(db, await select(db, caller, hasPlatformId(id)))
     if (view === undefined) throw notFound(`Platform with ID '${id}' not found`)
     return view
   }
 
   /** Returns the row of a folder, inserted or updated with the folder's current platform. Texts of people stay. */
   async function ensure (
-    em: EntityManager, fsSlug: string, bindings = systemConfig.of(config)
+    db: Db, fsSlug: string, bindings = systemConfig.of(config)
   ): Promise<{ platform: Platform, isNew: boolean }> {
     const { slug, name } = resolvePlatform(fsSlug, bindings)
-    const { id, isNew } = await upsertPlatform(em, { fs_slug: fsSlug, slug, name })
-    return { platform: await em.findOneOrFail(Platform, { id }, { refresh: true }), isNew }
+    const { id, isNew } = await upsertPlatform(db, { fs_slug: fsSlug, slug, name })
+    return { platform: await db.em.findOneOrFail(Platform, { id }, { refresh: true }), isNew }
   }
 
   return {
@@ -84,18 +84,18 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
     facts: (platform: { slug: string, fs_slug: string }, bindings = systemConfig.of(config)) =>
       factsOf(platform, bindings),
 
-    async list (em: EntityManager, caller: AnyCaller, updatedAfter: string | undefined): Promise<PlatformView[]> {
+    async list (db: Db, caller: AnyCaller, updatedAfter: string | undefined): Promise<PlatformView[]> {
       const condition = updatedAfter === undefined ? undefined : isChangedAfter('p.updated_at', updatedAfter)
-      return await toViews(em, await select(em, caller, condition))
+      return await toViews(db, await select(db, caller, condition))
     },
 
-    async listIds (em: EntityManager, caller: AnyCaller): Promise<number[]> {
-      return (await selectPlatforms(em, caller)).map((row) => row.id)
+    async listIds (db: Db, caller: AnyCaller): Promise<number[]> {
+      return (await selectPlatforms(db, caller)).map((row) => row.id)
     },
 
     /** Lists every known platform, stored or not. */
-    async listSupported (em: EntityManager, caller: AnyCaller): Promise<PlatformView[]> {
-      const stored = Map.groupBy(await toViews(em, await select(em, caller)), (view) => view.slug)
+    async listSupported (db: Db, caller: AnyCaller): Promise<PlatformView[]> {
+      const stored = Map.groupBy(await toViews(db, await select(db, caller)), (view) => view.slug)
       const now = new Date()
       return PLATFORMS.map((facts) => {
         const views = stored.get(facts.slug) ?? []
@@ -105,8 +105,8 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
     },
 
     /** Lists folders that no scan has read yet. */
-    async listUnscanned (em: EntityManager): Promise<PlatformView[]> {
-      const known = new Set((await em.find(Platform, {}, { fields: ['fs_slug'] })).map((platform) => platform.fs_slug))
+    async listUnscanned (db: Db): Promise<PlatformView[]> {
+      const known = new Set((await db.em.find(Platform, {}, { fields: ['fs_slug'] })).map((platform) => platform.fs_slug))
       const [now, system] = [new Date(), systemConfig.of(config)]
       return (await folders.list()).filter((folder) => !known.has(folder)).map((folder) => {
         const { facts, ...names } = resolvePlatform(folder, system)
@@ -115,32 +115,32 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
     },
 
     /** Lists the folders of platforms that are hidden from a caller. */
-    listHiddenFolders: (em: EntityManager, caller: AnyCaller): Promise<Set<string>> => selectHiddenFolders(em, caller),
+    listHiddenFolders: (db: Db, caller: AnyCaller): Promise<Set<string>> => selectHiddenFolders(db, caller),
 
     /** Creates the folder and the row of a platform; either may exist already. */
-    async create (em: EntityManager, caller: AnyCaller, fsSlug: string): Promise<PlatformView> {
-      if ((await selectHiddenFolders(em, caller)).has(fsSlug)) {
+    async create (db: Db, caller: AnyCaller, fsSlug: string): Promise<PlatformView> {
+      if ((await selectHiddenFolders(db, caller)).has(fsSlug)) {
         throw badRequest(`Folder '${fsSlug}' cannot be used; choose another name`)
       }
       await folders.create(fsSlug)
-      const { platform } = await ensure(em, fsSlug)
-      return await get(em, caller, platform.id)
+      const { platform } = await ensure(db, fsSlug)
+      return await get(db, caller, platform.id)
     },
 
-    async update (em: EntityManager, caller: AnyCaller, id: number, input: UpdatePlatform): Promise<PlatformView> {
-      await get(em, caller, id)
-      const platform = await em.findOneOrFail(Platform, { id })
+    async update (db: Db, caller: AnyCaller, id: number, input: UpdatePlatform): Promise<PlatformView> {
+      await get(db, caller, id)
+      const platform = await db.em.findOneOrFail(Platform, { id })
       const { custom_name: name, description } = input
       if (name !== undefined && name !== null) platform.custom_name = name || null
       if (description !== undefined && description !== null) platform.description = description || null
-      await em.flush()
-      return await get(em, caller, id)
+      await db.em.flush()
+      return await get(db, caller, id)
     },
 
     /** Deletes a platform and its ROMs from the database; its folder stays. A scan restores them with their ids. */
-    async delete (em: EntityManager, caller: AnyCaller, id: number): Promise<void> {
-      await get(em, caller, id)
-      await inTransaction(em, (tx) => deletePlatform(tx, id))
+    async delete (db: Db, caller: AnyCaller, id: number): Promise<void> {
+      await get(db, caller, id)
+      await inTransaction(db, (tx) => deletePlatform(tx, id))
     }
   }
 }

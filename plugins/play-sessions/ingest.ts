@@ -1,5 +1,5 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
+import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { ID_MAX } from '../../core/typebox.ts'
 import type { Play } from '../roms/played-rows.ts'
@@ -81,13 +81,13 @@ export function createIngest (app: FastifyInstance) {
   }
 
   async function store (
-    em: EntityManager, to: Ingest, candidates: readonly Candidate[], visible: readonly number[]
+    db: Db, to: Ingest, candidates: readonly Candidate[], visible: readonly number[]
   ): Promise<Map<string, number>> {
-    const roms = await lockSubjects(em, to.device_id, visible)
+    const roms = await lockSubjects(db, to.device_id, visible)
     const entries = candidates.map((entry) => ({ ...entry, rom_id: roms.has(entry.rom_id ?? 0) ? entry.rom_id : null }))
-    const ids = await insertSessions(em, to, entries)
-    await app.roms.notePlayed(em, to.user_id, listPlays(entries.filter((entry) => ids.has(entry.identity))))
-    if (to.device_id !== null) await app.devices.touch(em, to.device_id)
+    const ids = await insertSessions(db, to, entries)
+    await app.roms.notePlayed(db, to.user_id, listPlays(entries.filter((entry) => ids.has(entry.identity))))
+    if (to.device_id !== null) await app.devices.touch(db, to.device_id)
     return ids
   }
 
@@ -98,12 +98,12 @@ export function createIngest (app: FastifyInstance) {
    * @throws ApiError INVALID if an entry fits neither dialect
    */
   return async function ingest (
-    em: EntityManager, to: Ingest, placeOf: (index: number) => BodyPath = (index) => ['body', 'play_sessions', index]
+    db: Db, to: Ingest, placeOf: (index: number) => BodyPath = (index) => ['body', 'play_sessions', index]
   ): Promise<PlaySessionIngestResponse> {
     const played = to.entries.map((entry, index) => readEntry(entry, placeOf(index)))
     const { candidates, errors, duplicates } = sift(played, to.device_id)
     const visible = await listVisible(to.user_id, candidates)
-    const ids = await inTransaction(em, (tx) => store(tx, to, candidates, visible))
+    const ids = await inTransaction(db, (tx) => store(tx, to, candidates, visible))
     const created: PlaySessionIngestResult[] = []
     for (const { index, identity, detail } of candidates) {
       const id = ids.get(identity)

@@ -19,7 +19,7 @@ const routes: Routes = async (app) => {
     },
     config: writes
   }, async (request, reply) =>
-    reply.code(201).send(await app.playSessions.post(request.em, callerOf(request), request.body)))
+    reply.code(201).send(await app.playSessions.post(request.db, callerOf(request), request.body)))
 
   app.get('/api/play-sessions', {
     schema: {
@@ -27,7 +27,7 @@ const routes: Routes = async (app) => {
       querystring: ListPlaySessionsQuery, response: { 200: Type.Array(PlaySessionSchema) }
     },
     config: reads
-  }, async (request) => app.playSessions.list(request.em, callerOf(request), request.query))
+  }, async (request) => app.playSessions.list(request.db, callerOf(request), request.query))
 
   app.get('/api/play-sessions/totals', {
     schema: {
@@ -35,7 +35,7 @@ const routes: Routes = async (app) => {
       querystring: PlayTotalsQuery, response: { 200: Type.Array(PlayTotalsSchema) }
     },
     config: reads
-  }, async (request) => app.playSessions.totals(request.em, callerOf(request), request.query))
+  }, async (request) => app.playSessions.totals(request.db, callerOf(request), request.query))
 
   app.delete('/api/play-sessions/:session_id', {
     schema: {
@@ -44,7 +44,7 @@ const routes: Routes = async (app) => {
     },
     config: { ...writes, audit: 'play_session.deleted' }
   }, async (request, reply) => {
-    await app.playSessions.delete(request.em, callerOf(request).id, request.params.session_id)
+    await app.playSessions.delete(request.db, callerOf(request).id, request.params.session_id)
     return reply.code(204).send(null)
   })
 }

@@ -1,6 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
+import type { Db } from '../../core/database/db.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { type Condition, every } from '../roms/list-conditions.ts'
 import { isRomVisible } from '../roms/visibility.ts'
@@ -31,7 +31,7 @@ function toCondition (caller: AnyCaller, selection: Selection): Condition {
 
 /** Selects play sessions, newest start first. A ROM that is not visible to the caller becomes null. */
 export async function selectSessions (
-  em: EntityManager, caller: AnyCaller, selection: Selection, { limit, offset }: Page
+  db: Db, caller: AnyCaller, selection: Selection, { limit, offset }: Page
 ): Promise<PlaySessionRow[]> {
   const { rows } = await sql<PlaySessionRow>`select s.id, s.user_id, d.device_id,
       case when ${isRomVisible(caller)} then r.id end as rom_id, s.sync_session_id, s.save_slot,
@@ -41,19 +41,19 @@ export async function selectSessions (
     from play_sessions s left join devices d on d.id = s.device_id
       left join roms r on r.id = s.rom_id left join platforms p on p.id = r.platform_id
     where ${toCondition(caller, selection)} order by s.start_time desc, s.id desc
-    limit ${limit} offset ${offset}`.execute(em.getKysely())
+    limit ${limit} offset ${offset}`.execute(db)
   return rows
 }
 
 /** Selects one row per ROM that is visible to the caller, last played first. */
 export async function selectTotals (
-  em: EntityManager, caller: AnyCaller, selection: Selection, { limit, offset }: Page
+  db: Db, caller: AnyCaller, selection: Selection, { limit, offset }: Page
 ): Promise<PlayTotalsRow[]> {
   const { rows } = await sql<PlayTotalsRow>`select s.rom_id, sum(s.duration_ms)::float8 as total_ms,
       count(*)::int as sessions, (extract(epoch from max(s.end_time)) * 1000)::float8 as last_played
     from play_sessions s join roms r on r.id = s.rom_id join platforms p on p.id = r.platform_id
     where ${toCondition(caller, selection)} and ${isRomVisible(caller)}
-    group by s.rom_id order by max(s.end_time) desc, s.rom_id limit ${limit} offset ${offset}`.execute(em.getKysely())
+    group by s.rom_id order by max(s.end_time) desc, s.rom_id limit ${limit} offset ${offset}`.execute(db)
   return rows
 }
 
@@ -74,7 +74,7 @@ export interface NewSession extends Played { identity: string }
  * @returns the ids of the new play sessions, by identity
  */
 export async function insertSessions (
-  em: EntityManager, to: Owner, entries: readonly NewSession[]
+  db: Db, to: Owner, entries: readonly NewSession[]
 ): Promise<Map<string, number>> {
   const { rows } = await sql<{ id: number, identity: string }>`insert into play_sessions
     (user_id, device_id, sync_session_id, identity, rom_id, save_slot, start_time, end_time, duration_ms)
@@ -86,16 +86,16 @@ export async function insertSessions (
       ${entries.map((entry) => entry.end.toISOString())}::timestamptz[], ${entries.map((entry) => entry.duration_ms)}::bigint[])
       as given (identity, rom_id, save_slot, start_time, end_time, duration_ms)
     order by given.identity
-    on conflict (user_id, identity) do nothing returning id, identity`.execute(em.getKysely())
+    on conflict (user_id, identity) do nothing returning id, identity`.execute(db)
   return new Map(rows.map((row) => [row.identity, row.id]))
 }
 
 /** Locks the device and the ROMs of entries until the transaction ends. Returns the ROMs that exist. */
 export async function lockSubjects (
-  em: EntityManager, deviceId: number | null, romIds: readonly number[]
+  db: Db, deviceId: number | null, romIds: readonly number[]
 ): Promise<Set<number>> {
-  if (deviceId !== null) await em.execute('select 1 from devices where id = ? for key share', [deviceId])
+  if (deviceId !== null) await db.query('select 1 from devices where id = $1 for key share', [deviceId])
   const { rows } = await sql<{ id: number }>`select id from roms where id = any(${romIds}::int[])
-    order by id for key share`.execute(em.getKysely())
+    order by id for key share`.execute(db)
   return new Set(rows.map((row) => row.id))
 }

@@ -1,6 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { type Caller, requireGrant } from '../../core/access/auth.ts'
+import type { Db } from '../../core/database/db.ts'
 import { badRequest, forbidden, invalid, notFound } from '../../core/errors.ts'
 import { requireTime } from '../../core/database/times.ts'
 import type { BodyPath } from './entries.ts'
@@ -51,8 +51,8 @@ export function createPlaySessions (app: FastifyInstance) {
   const ingest = createIngest(app)
 
   /** Returns the integer id of a user's device by either id; null if the user has no such device. */
-  async function findDevice (em: EntityManager, userId: number, reference: number | string): Promise<number | null> {
-    return (await app.devices.lookUp(em, userId, reference))?.id ?? null
+  async function findDevice (db: Db, userId: number, reference: number | string): Promise<number | null> {
+    return (await app.devices.lookUp(db, userId, reference))?.id ?? null
   }
 
   /**
@@ -60,10 +60,10 @@ export function createPlaySessions (app: FastifyInstance) {
    * `undefined` means all devices, null an unknown one.
    */
   async function chooseDevice (
-    em: EntityManager, caller: Caller, userId: number, named: number | string | undefined
+    db: Db, caller: Caller, userId: number, named: number | string | undefined
   ): Promise<number | null | undefined> {
     const only = findOnlyDevice(caller)
-    const device = named === undefined ? undefined : await findDevice(em, userId, named)
+    const device = named === undefined ? undefined : await findDevice(db, userId, named)
     if (only === null) return device
     if (named !== undefined && device !== only) {
       throw forbidden('This token reads the play sessions of its own device only; others take devices.read')
@@ -77,38 +77,38 @@ export function createPlaySessions (app: FastifyInstance) {
     /**
      * Stores the play sessions of a request, in any of its forms. A device that is not the user's is stored as null.
      */
-    async post (em: EntityManager, caller: Caller, body: IngestPlaySessions): Promise<PlaySessionIngestResponse> {
+    async post (db: Db, caller: Caller, body: IngestPlaySessions): Promise<PlaySessionIngestResponse> {
       const { entries, placeOf } = readForm(body)
       if (entries.length === 0 || entries.length > ENTRIES_MAX) {
         throw badRequest(`There are ${entries.length} play sessions in the request; send 1 to ${ENTRIES_MAX}`)
       }
       const { device_id: named } = body
-      const deviceId = named === undefined || named === null ? caller.device_id : await findDevice(em, caller.id, named)
-      return await ingest(em, { user_id: caller.id, device_id: deviceId, sync_session_id: null, entries }, placeOf)
+      const deviceId = named === undefined || named === null ? caller.device_id : await findDevice(db, caller.id, named)
+      return await ingest(db, { user_id: caller.id, device_id: deviceId, sync_session_id: null, entries }, placeOf)
     },
 
-    async list (em: EntityManager, caller: Caller, query: ListPlaySessionsQuery): Promise<PlaySessionView[]> {
+    async list (db: Db, caller: Caller, query: ListPlaySessionsQuery): Promise<PlaySessionView[]> {
       const userId = whoseOf(caller, query.user_id)
       const [after, before] = [readBound('start_after', query.start_after), readBound('end_before', query.end_before)]
-      const device = await chooseDevice(em, caller, userId, query.device_id)
+      const device = await chooseDevice(db, caller, userId, query.device_id)
       if (device === null) return []
       const limit = query.limit ?? (after === undefined && before === undefined ? LIMIT_DEFAULT : LIMIT_WITHIN_TIME)
-      const rows = await selectSessions(em, caller, {
+      const rows = await selectSessions(db, caller, {
         user_id: userId, rom_id: query.rom_id, device_id: device, start_after: after, end_before: before
       }, { limit, offset: query.offset })
       return rows.map(toPlaySessionView)
     },
 
     /** Returns the playing time of a user for each ROM. */
-    async totals (em: EntityManager, caller: Caller, query: PlayTotalsQuery): Promise<PlayTotalsView[]> {
+    async totals (db: Db, caller: Caller, query: PlayTotalsQuery): Promise<PlayTotalsView[]> {
       const device = findOnlyDevice(caller) ?? undefined
       const selection = { user_id: whoseOf(caller, query.user_id), rom_id: query.rom_id, device_id: device }
-      return (await selectTotals(em, caller, selection, query)).map(toPlayTotalsView)
+      return (await selectTotals(db, caller, selection, query)).map(toPlayTotalsView)
     },
 
     /** Deletes a play session. @throws ApiError NOT_FOUND if it does not exist or belongs to another user */
-    async delete (em: EntityManager, userId: number, id: number): Promise<void> {
-      if (await em.nativeDelete(PlaySession, { id, user: userId }) === 0) {
+    async delete (db: Db, userId: number, id: number): Promise<void> {
+      if (await db.em.nativeDelete(PlaySession, { id, user: userId }) === 0) {
         throw notFound(`Play session with ID '${id}' not found`)
       }
     }

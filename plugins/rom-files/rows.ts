@@ -1,7 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
-import type pg from 'pg'
-import { transaction } from '../../core/database/transaction.ts'
+import type { Db } from '../../core/database/db.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import type { TrackMeta } from '../roms/entities.ts'
 import { hasMoved } from '../roms/rename-rows.ts'
@@ -22,10 +21,10 @@ export interface Target {
 }
 
 /** Loads a ROM; null if it does not exist or is not visible. */
-export async function selectTarget (em: EntityManager, caller: AnyCaller, id: number): Promise<Target | null> {
+export async function selectTarget (db: Db, caller: AnyCaller, id: number): Promise<Target | null> {
   const { rows } = await sql<Target>`select r.id, r.library_id, r.platform_id, p.fs_slug as platform_fs_slug, r.fs_name,
       r.fs_name_no_ext, r.fs_path, r.is_folder, r.path_manual, r.url_manual
-    from roms r join platforms p on p.id = r.platform_id where r.id = ${id} and ${isRomVisible(caller)}`.execute(em.getKysely())
+    from roms r join platforms p on p.id = r.platform_id where r.id = ${id} and ${isRomVisible(caller)}`.execute(db)
   return rows[0] ?? null
 }
 
@@ -34,13 +33,13 @@ const TO_FOLDER = `update roms set fs_name = $2, fs_name_no_ext = $2, fs_name_no
 
 /** Stores the new folder of a ROM that was one file. */
 export async function writeFolder (
-  pool: pg.Pool, { id, fs_path: place }: Target, folder: string, name: { fs_name_no_tags: string, fs_extension: string }
+  db: Db, { id, fs_path: place }: Target, folder: string, name: { fs_name_no_tags: string, fs_extension: string }
 ): Promise<void> {
-  await transaction(pool, async (client) => {
-    await client.query(TO_FOLDER, [id, folder, name.fs_name_no_tags, name.fs_extension])
-    await client.query('update rom_files set file_path = $2, updated_at = now() where rom_id = $1 and file_path = $3',
+  await inTransaction(db, async (tx) => {
+    await tx.query(TO_FOLDER, [id, folder, name.fs_name_no_tags, name.fs_extension])
+    await tx.query('update rom_files set file_path = $2, updated_at = now() where rom_id = $1 and file_path = $3',
       [id, `${place}/${folder}`, place])
-    await client.query('delete from rom_renames where rom_id = $1', [id])
+    await tx.query('delete from rom_renames where rom_id = $1', [id])
   })
 }
 
@@ -79,12 +78,12 @@ const READ_AGAIN = "update rom_files set inode = '' where rom_id = $1 and is_top
  *
  * @returns its id
  */
-export async function upsertFile (pool: pg.Pool, romId: number, file: AddedFile): Promise<number> {
-  return await transaction(pool, async (client) => {
-    const { rows: [row] } = await client.query<{ id: number }>(UPSERT, [romId, file.file_name, file.file_path,
+export async function upsertFile (db: Db, romId: number, file: AddedFile): Promise<number> {
+  return await inTransaction(db, async (tx) => {
+    const { rows: [row] } = await tx.query<{ id: number }>(UPSERT, [romId, file.file_name, file.file_path,
       file.file_size_bytes, file.last_modified, file.inode, file.category, file.crc_hash, file.md5_hash,
       file.sha1_hash])
-    await client.query(REFRESH, [romId])
+    await tx.query(REFRESH, [romId])
     return row?.id ?? 0
   })
 }
@@ -100,11 +99,11 @@ export interface FoundFile {
 }
 
 /** Loads the files of a category, or of any, by name. */
-export async function selectFilesOf (em: EntityManager, romId: number, category: string | null): Promise<FoundFile[]> {
+export async function selectFilesOf (db: Db, romId: number, category: string | null): Promise<FoundFile[]> {
   const { rows } = await sql<FoundFile>`select f.id, f.file_name, f.file_path, f.is_top_level, f.category, f.track_meta,
     f.file_size_bytes::float8 as file_size_bytes from rom_files f
     where f.rom_id = ${romId} and (${category}::text is null or f.category = ${category})
-    order by f.file_name, f.id`.execute(em.getKysely())
+    order by f.file_name, f.id`.execute(db)
   return rows
 }
 
@@ -115,22 +114,22 @@ export async function selectFilesOf (em: EntityManager, romId: number, category:
  * @returns false if the file is in another folder
  */
 export async function deleteFile (
-  pool: pg.Pool, rom: Pick<Target, 'id' | 'fs_name'>, file: Pick<FoundFile, 'id' | 'is_top_level'>, isTaken: boolean
+  db: Db, rom: Pick<Target, 'id' | 'fs_name'>, file: Pick<FoundFile, 'id' | 'is_top_level'>, isTaken: boolean
 ): Promise<boolean> {
-  return await transaction(pool, async (client) => {
+  return await inTransaction(db, async (tx) => {
     // Lock the ROM first, in the same order as a deletion of the ROM with its files.
-    const isElsewhere = await hasMoved(client, rom)
+    const isElsewhere = await hasMoved(tx, rom)
     if (!isTaken && isElsewhere) return false
-    await client.query('delete from rom_files where id = $1 and rom_id = $2', [file.id, rom.id])
-    if (file.is_top_level) await client.query(READ_AGAIN, [rom.id])
-    await client.query(REFRESH, [rom.id])
+    await tx.query('delete from rom_files where id = $1 and rom_id = $2', [file.id, rom.id])
+    if (file.is_top_level) await tx.query(READ_AGAIN, [rom.id])
+    await tx.query(REFRESH, [rom.id])
     return true
   })
 }
 
 /** Stores a manual that a person added or removed, and locks it against scans. */
-export async function writeManual (pool: pg.Pool, romId: number, path: string | null): Promise<void> {
-  await pool.query(`update roms set path_manual = $2, url_manual = null, edits = edits + 1, updated_at = now(),
+export async function writeManual (db: Db, romId: number, path: string | null): Promise<void> {
+  await db.query(`update roms set path_manual = $2, url_manual = null, edits = edits + 1, updated_at = now(),
     own_fields = array(select distinct name from unnest(own_fields || '{url_manual}') as name order by name)
     where id = $1`, [romId, path])
 }

@@ -1,9 +1,9 @@
 import { lstat, mkdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Caller, callerOf, requireGrant } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
+import type { Db } from '../../core/database/db.ts'
 import { badRequest, conflict, notFound } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { PathRefusedError, isPresent, resolveInside } from '../../core/files/safe-path.ts'
@@ -33,8 +33,8 @@ const movedMeanwhile = () =>
 export function createRomFiles (app: FastifyInstance, config: Config, tagger: Tagger) {
   const resourcesDir = join(config.data_dir, 'resources')
 
-  async function find (em: EntityManager, caller: Caller, id: number): Promise<Target> {
-    const rom = await selectTarget(em, caller, id)
+  async function find (db: Db, caller: Caller, id: number): Promise<Target> {
+    const rom = await selectTarget(db, caller, id)
     if (rom === null) throw notFound(`ROM with ID '${id}' not found`)
     return rom
   }
@@ -72,7 +72,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
     await rename(arrived.path, target)
     const { mtimeMs, ino } = await lstat(target, { bigint: true })
     const { path: _path, ...facts } = arrived
-    const id = await upsertFile(app.pg, rom.id, {
+    const id = await upsertFile(app.db, rom.id, {
       ...facts,
       file_name: name,
       file_path: path,
@@ -84,9 +84,9 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
   }
 
   async function findFile (
-    em: EntityManager, rom: Target, fileId: number, category: string | null, missing: string
+    db: Db, rom: Target, fileId: number, category: string | null, missing: string
   ): Promise<FoundFile> {
-    const file = (await selectFilesOf(em, rom.id, category)).find((one) => one.id === fileId)
+    const file = (await selectFilesOf(db, rom.id, category)).find((one) => one.id === fileId)
     if (file === undefined) throw notFound(missing)
     return file
   }
@@ -100,7 +100,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
     } finally {
       if (!isTaken && noted !== null) await disposal.forget([noted])
     }
-    if (!await deleteFile(app.pg, rom, file, isTaken)) throw movedMeanwhile()
+    if (!await deleteFile(app.db, rom, file, isTaken)) throw movedMeanwhile()
     await disposal.finish()
     const cover = file.track_meta?.cover_path ?? null
     if (cover !== null) await rm(join(resourcesDir, cover), { force: true })
@@ -112,7 +112,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
     if (!await isPresent(join(libraryDir, path))) return
     const caller = callerOf(request)
     requireGrant(caller, 'roms', 'delete')
-    const former = (await selectFilesOf(request.em, rom.id, null))
+    const former = (await selectFilesOf(request.db, rom.id, null))
       .find((file) => `${file.file_path}/${file.file_name}` === path)
     if (former !== undefined) await removeFile(rom, former, false, caller)
   }
@@ -126,7 +126,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
      */
     async add (request: FastifyRequest, id: number, kind: FileKind): Promise<void> {
       const name = readFileName(request, kind, false)
-      const rom = await find(request.em, callerOf(request), id)
+      const rom = await find(request.db, callerOf(request), id)
       await inLibrary(async () => {
         const { dir } = await openLibrary(rom)
         const place = await resolveInside(dir, rom.fs_path)
@@ -142,9 +142,9 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
     },
 
     /** @throws ApiError NOT_FOUND unless the file is of that kind */
-    async remove (em: EntityManager, caller: Caller, id: number, fileId: number, kind: FileKind): Promise<void> {
-      const rom = await find(em, caller, id)
-      await removeFile(rom, await findFile(em, rom, fileId, kind.category, kind.missing), false, caller)
+    async remove (db: Db, caller: Caller, id: number, fileId: number, kind: FileKind): Promise<void> {
+      const rom = await find(db, caller, id)
+      await removeFile(rom, await findFile(db, rom, fileId, kind.category, kind.missing), false, caller)
     },
 
     /**
@@ -153,10 +153,10 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
      * @throws ApiError NOT_FOUND unless the file belongs to the ROM
      */
     async removeAny (
-      em: EntityManager, caller: Caller, id: number, fileId: number, isPermanent: boolean
+      db: Db, caller: Caller, id: number, fileId: number, isPermanent: boolean
     ): Promise<void> {
-      const rom = await find(em, caller, id)
-      const file = await findFile(em, rom, fileId, null, 'File not found')
+      const rom = await find(db, caller, id)
+      const file = await findFile(db, rom, fileId, null, 'File not found')
       await removeFile(rom, file, isPermanent, caller)
       if (file.is_top_level && rom.is_folder) await app.scans.scanEntries(placeOf(rom), [rom.fs_name], null)
     },
@@ -166,19 +166,19 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
      *
      * @throws ApiError NOT_FOUND · CONFLICT if the folder's name is taken, or the library is read-only
      */
-    async toFolder (em: EntityManager, caller: Caller, id: number): Promise<BuiltDetailedRom> {
-      const rom = await find(em, caller, id)
+    async toFolder (db: Db, caller: Caller, id: number): Promise<BuiltDetailedRom> {
+      const rom = await find(db, caller, id)
       if (!rom.is_folder) {
         const { dir } = await openLibrary(rom)
         await inLibrary(() => ensureFolder(app, dir, rom))
         await app.editing.announce(id)
       }
-      return await app.roms.getDetailed(em.fork(), caller, id)
+      return await app.roms.getDetailed(app.db, caller, id)
     },
 
-    async listTracks (em: EntityManager, caller: Caller, id: number): Promise<SoundtrackTrack[]> {
-      await find(em, caller, id)
-      return (await selectFilesOf(em, id, SOUNDTRACK.category)).map((row) => toTrackView(row, app.resources.marked))
+    async listTracks (db: Db, caller: Caller, id: number): Promise<SoundtrackTrack[]> {
+      await find(db, caller, id)
+      return (await selectFilesOf(db, id, SOUNDTRACK.category)).map((row) => toTrackView(row, app.resources.marked))
     },
 
     /**
@@ -189,12 +189,12 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
     async addManual (request: FastifyRequest, id: number): Promise<void> {
       const name = readFileName(request, MANUAL, true)
       const caller = callerOf(request)
-      const rom = await find(request.em, caller, id)
+      const rom = await find(request.db, caller, id)
       if (rom.path_manual !== null && rom.path_manual !== '') requireGrant(caller, 'roms', 'delete')
       const path = `${artworkFolder(rom.platform_id, id)}/manual/${id}${extname(name).toLowerCase()}`
       const arrived = await receive(request, givenNameOf(request), dirname(join(resourcesDir, path)))
       await rename(arrived.path, join(resourcesDir, path))
-      await writeManual(app.pg, id, path)
+      await writeManual(app.db, id, path)
       if (rom.path_manual !== null && basename(rom.path_manual) !== basename(path)) {
         await rm(join(resourcesDir, rom.path_manual), { force: true })
       }
@@ -202,17 +202,17 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
     },
 
     /** @throws ApiError NOT_FOUND if the ROM has no manual */
-    async removeManual (em: EntityManager, caller: Caller, id: number): Promise<void> {
-      const { path_manual: path } = await find(em, caller, id)
+    async removeManual (db: Db, caller: Caller, id: number): Promise<void> {
+      const { path_manual: path } = await find(db, caller, id)
       if (path === null || path === '') throw notFound('No manual found for this ROM')
-      await writeManual(app.pg, id, null)
+      await writeManual(app.db, id, null)
       await rm(join(resourcesDir, path), { force: true })
       await app.editing.announce(id)
     },
 
     /** @throws ApiError BAD_REQUEST without an address, or if the download fails */
-    async refetchManual (em: EntityManager, caller: Caller, id: number): Promise<void> {
-      const { url_manual: url } = await find(em, caller, id)
+    async refetchManual (db: Db, caller: Caller, id: number): Promise<void> {
+      const { url_manual: url } = await find(db, caller, id)
       if (url === null || url === '') throw badRequest('No scraped manual URL available for this ROM')
       await app.editing.refetchManual(id, url)
     }

@@ -1,7 +1,7 @@
 import { lstat, mkdir, rename, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import type pg from 'pg'
+import type { Db } from '../../core/database/db.ts'
 import { conflict } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { parseName } from '../library/names.ts'
@@ -45,17 +45,17 @@ async function moveIn (place: string, fsName: string, folder: string): Promise<v
  * @throws ApiError CONFLICT if that name is taken
  */
 export async function ensureFolder (
-  { pg: pool, workers }: Pick<FastifyInstance, 'pg' | 'workers'>, libraryDir: string, rom: Target
+  { db, workers }: Pick<FastifyInstance, 'db' | 'workers'>, libraryDir: string, rom: Target
 ): Promise<string> {
   if (rom.is_folder) return rom.fs_name
-  return await holdRename(workers, rom.id, () => convert(pool, libraryDir, rom))
+  return await holdRename(workers, rom.id, () => convert(db, libraryDir, rom))
 }
 
-async function convert (pool: pg.Pool, libraryDir: string, rom: Target): Promise<string> {
+async function convert (db: Db, libraryDir: string, rom: Target): Promise<string> {
   const { id, library_id: library, fs_name: name, fs_name_no_ext: folder, fs_path: path, platform_id: platform } = rom
   const place = join(libraryDir, path)
   await lstat(join(place, name)).catch(() => { throw conflict(`'${name}' is not in the library any more; scan its platform`) })
-  const isFree = await insertRename(pool, {
+  const isFree = await insertRename(db, {
     rom_id: id, library_id: library, platform_id: platform, fs_path: path, old_name: name, new_name: folder,
     is_folder: false
   })
@@ -63,9 +63,9 @@ async function convert (pool: pg.Pool, libraryDir: string, rom: Target): Promise
   try {
     await moveIn(place, name, folder)
   } catch (err) {
-    await deleteRename(pool, id)
+    await deleteRename(db, id)
     throw err
   }
-  await writeFolder(pool, rom, folder, parseName(folder, { isFolder: true }))
+  await writeFolder(db, rom, folder, parseName(folder, { isFolder: true }))
   return folder
 }

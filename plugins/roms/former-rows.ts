@@ -1,4 +1,4 @@
-import type pg from 'pg'
+import type { Db } from '../../core/database/db.ts'
 import { toDatabaseJson } from '../../core/database/json.ts'
 import type { FormerLocks, Rom } from './entities.ts'
 import { MANUAL_FIELDS, type ManualField } from './game-fields.ts'
@@ -37,11 +37,11 @@ export interface Former { id: number, locks: FormerLocks | null }
  * @param place the platform and library that contain the files now
  */
 export async function claimFormerIds (
-  client: pg.ClientBase, place: { id: number, library_id: number }, files: readonly Returning[]
+  tx: Db, place: { id: number, library_id: number }, files: readonly Returning[]
 ): Promise<Map<string, Former>> {
   const wanted = files.map(({ fs_name: name, fs_size_bytes: size, sha1_hash: sha1 }) =>
     ({ fs_name: name, fs_size_bytes: size, sha1_hash: sha1 }))
-  const { rows } = await client.query<Former & { fs_name: string }>(
+  const { rows } = await tx.query<Former & { fs_name: string }>(
     CLAIM, [place.id, toDatabaseJson(wanted), place.library_id])
   return new Map(rows.map(({ fs_name: name, ...former }) => [name, former]))
 }
@@ -81,15 +81,15 @@ const ADD_MATCHES = `insert into rom_matches (rom_id, provider, provider_id, mat
     explanation = excluded.explanation, updated_at = now()`
 
 /** Restores the field locks of returning rows, in the transaction that added the rows. */
-export async function applyLocks (client: pg.ClientBase, former: Iterable<Pick<Former, 'locks'>>): Promise<void> {
+export async function applyLocks (tx: Db, former: Iterable<Pick<Former, 'locks'>>): Promise<void> {
   const locks = [...former].flatMap((one) => one.locks === null ? [] : [toDatabaseJson(one.locks)])
   if (locks.length === 0) return
-  await client.query(APPLY, [locks])
-  await client.query(ADD_MATCHES, [locks])
+  await tx.query(APPLY, [locks])
+  await tx.query(ADD_MATCHES, [locks])
 }
 
 /** Deletes and returns the field locks of a ROM whose rows are restored by other means. */
-export async function takeFormer (client: pg.ClientBase, id: number): Promise<Former | null> {
-  const { rows } = await client.query<Former>('delete from former_roms where id = $1 returning id, locks', [id])
+export async function takeFormer (tx: Db, id: number): Promise<Former | null> {
+  const { rows } = await tx.query<Former>('delete from former_roms where id = $1 returning id, locks', [id])
   return rows[0] ?? null
 }

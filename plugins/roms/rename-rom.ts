@@ -1,8 +1,8 @@
 import { lstat, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import type pg from 'pg'
 import { sha256 } from '../../core/access/secrets.ts'
+import type { Db } from '../../core/database/db.ts'
 import { badRequest, conflict, notFound } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { PathRefusedError, safeName } from '../../core/files/safe-path.ts'
@@ -13,7 +13,7 @@ import { type Renaming, deleteRename, finishRename, insertRename, selectRenames 
 type Library = FastifyInstance['library']
 type Workers = Pick<FastifyInstance['workers'], 'hold' | 'isHeld'>
 interface RenameServices {
-  pool: pg.Pool
+  db: Db
   library: Pick<Library, 'list' | 'getWritable' | 'requireFolder'>
   workers: Workers
 }
@@ -64,7 +64,7 @@ async function findInode (path: string): Promise<string | null> {
   }
 }
 
-const writeName = (pool: pg.Pool, renaming: Renaming) => finishRename(pool, renaming, {
+const writeName = (db: Db, renaming: Renaming) => finishRename(db, renaming, {
   ...parseName(renaming.new_name, { isFolder: renaming.is_folder }),
   sort_key: nameSortKey(parseName(renaming.new_name, { isFolder: renaming.is_folder }).fs_name_no_tags)
 })
@@ -95,19 +95,19 @@ export const holdRename = <T>(workers: Pick<Workers, 'hold'>, romId: number, wor
   workers.hold(keyOf(romId), work)
 const keyOf = (romId: number) => `rename of ROM ${romId}`
 
-async function renameOne ({ pool, library }: RenameServices, renaming: Renaming): Promise<void> {
+async function renameOne ({ db, library }: RenameServices, renaming: Renaming): Promise<void> {
   const root = await library.getWritable(renaming.library_id)
   await library.requireFolder(root, renaming.platform_id, renaming.fs_path)
   const folder = join(root.dir, renaming.fs_path)
-  if (!await insertRename(pool, renaming)) throw clash(renaming.new_name)
+  if (!await insertRename(db, renaming)) throw clash(renaming.new_name)
   try {
     await checkFree(folder, renaming)
     await rename(join(folder, renaming.old_name), join(folder, renaming.new_name))
   } catch (err) {
-    await deleteRename(pool, renaming.rom_id)
+    await deleteRename(db, renaming.rom_id)
     throw toRefusal(err, renaming)
   }
-  await writeName(pool, renaming)
+  await writeName(db, renaming)
 }
 
 /** Returns the temporary name of a file that moves into a folder of the same name; each file has its own. */
@@ -126,26 +126,26 @@ async function bringBack (
 }
 
 /** Loads the renames of processes that crashed. */
-async function selectCrashed (pool: pg.Pool, workers: Pick<Workers, 'isHeld'>): Promise<Renaming[]> {
+async function selectCrashed (db: Db, workers: Pick<Workers, 'isHeld'>): Promise<Renaming[]> {
   const ended = new Set<number>()
-  for (const { rom_id: id } of await selectRenames(pool)) if (!await workers.isHeld(keyOf(id))) ended.add(id)
+  for (const { rom_id: id } of await selectRenames(db)) if (!await workers.isHeld(keyOf(id))) ended.add(id)
   // Loads the rows again, because a living rename may have finished before the check.
-  return ended.size === 0 ? [] : (await selectRenames(pool)).filter((renaming) => ended.has(renaming.rom_id))
+  return ended.size === 0 ? [] : (await selectRenames(db)).filter((renaming) => ended.has(renaming.rom_id))
 }
 
 /** Finishes or cancels renames of crashed processes. Renames in unreadable folders wait for the next call. */
 export async function recoverRenames (
-  { pool, library, workers }: Pick<RenameServices, 'pool'> & { library: Pick<Library, 'list'>, workers: Pick<Workers, 'isHeld'> }
+  { db, library, workers }: Pick<RenameServices, 'db'> & { library: Pick<Library, 'list'>, workers: Pick<Workers, 'isHeld'> }
 ): Promise<void> {
   const dirs = new Map((await library.list()).map(({ id, dir }) => [id, dir]))
-  for (const renaming of await selectCrashed(pool, workers)) {
+  for (const renaming of await selectCrashed(db, workers)) {
     const dir = dirs.get(renaming.library_id)
     if (dir === undefined) continue
     const folder = join(dir, renaming.fs_path)
     const names = await readdir(folder).catch(() => null)
     if (names === null) continue
     await bringBack(folder, renaming, names)
-    if (names.includes(renaming.new_name) && !names.includes(renaming.old_name)) await writeName(pool, renaming)
-    else await deleteRename(pool, renaming.rom_id)
+    if (names.includes(renaming.new_name) && !names.includes(renaming.old_name)) await writeName(db, renaming)
+    else await deleteRename(db, renaming.rom_id)
   }
 }

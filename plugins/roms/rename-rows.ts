@@ -1,5 +1,5 @@
-import type pg from 'pg'
-import { transaction } from '../../core/database/transaction.ts'
+import type { Db } from '../../core/database/db.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import type { ParsedName } from '../library/names.ts'
 
 /** A ROM and its new name on disk. */
@@ -20,31 +20,31 @@ export interface Renaming {
  * @returns true if the name is free: no ROM has it, and no rename in progress uses it
  */
 export async function insertRename (
-  pool: pg.Pool, { rom_id: id, library_id: library, platform_id: platform, new_name: name }: Renaming
+  db: Db, { rom_id: id, library_id: library, platform_id: platform, new_name: name }: Renaming
 ): Promise<boolean> {
-  const { rowCount } = await pool.query(`insert into rom_renames (rom_id, platform_id, fs_name) select $1, $2, $3
+  const { rowCount } = await db.query(`insert into rom_renames (rom_id, platform_id, fs_name) select $1, $2, $3
     where not exists (select 1 from roms where platform_id = $2 and fs_name = $3 and library_id = $4 and id <> $1)
     on conflict do nothing`, [id, platform, name, library])
   return rowCount === 1
 }
 
-export async function deleteRename (pool: pg.Pool, romId: number): Promise<void> {
-  await pool.query('delete from rom_renames where rom_id = $1', [romId])
+export async function deleteRename (db: Db, romId: number): Promise<void> {
+  await db.query('delete from rom_renames where rom_id = $1', [romId])
 }
 
 /** True if a ROM has another name now, or is being renamed. Locks its row, if there is one. */
 export async function hasMoved (
-  client: pg.ClientBase, { id, fs_name: name }: { id: number, fs_name: string }
+  tx: Db, { id, fs_name: name }: { id: number, fs_name: string }
 ): Promise<boolean> {
-  const { rows: [row] } = await client.query<{ has_moved: boolean }>(`select r.fs_name <> $2
+  const { rows: [row] } = await tx.query<{ has_moved: boolean }>(`select r.fs_name <> $2
       or exists (select 1 from rom_renames n where n.rom_id = r.id) as has_moved
     from roms r where r.id = $1 for update of r`, [id, name])
   return row?.has_moved ?? false
 }
 
 /** Loads renames that began and did not finish. */
-export async function selectRenames (pool: pg.Pool): Promise<Renaming[]> {
-  const { rows } = await pool.query<Renaming>(`select n.rom_id, r.library_id, r.platform_id, r.fs_path, r.fs_name as old_name,
+export async function selectRenames (db: Db): Promise<Renaming[]> {
+  const { rows } = await db.query<Renaming>(`select n.rom_id, r.library_id, r.platform_id, r.fs_path, r.fs_name as old_name,
     n.fs_name as new_name, r.is_folder from rom_renames n join roms r on r.id = n.rom_id order by n.rom_id`)
   return rows
 }
@@ -70,15 +70,15 @@ const RENAME_FILE = `update rom_files set file_name = $2, updated_at = now()
 
 /** Writes the new name of a ROM after its file was renamed. */
 export async function finishRename (
-  pool: pg.Pool, renaming: Renaming, name: ParsedName & { sort_key: string }
+  db: Db, renaming: Renaming, name: ParsedName & { sort_key: string }
 ): Promise<void> {
   const { rom_id: id, fs_path: folder, old_name: before, new_name: after } = renaming
-  await transaction(pool, async (client) => {
-    await client.query(DELETE_TWIN, [id, renaming.platform_id, after, renaming.library_id])
-    await client.query(UPDATE_ROM, [id, after, name.fs_name_no_ext, name.fs_name_no_tags, name.fs_extension,
+  await inTransaction(db, async (tx) => {
+    await tx.query(DELETE_TWIN, [id, renaming.platform_id, after, renaming.library_id])
+    await tx.query(UPDATE_ROM, [id, after, name.fs_name_no_ext, name.fs_name_no_tags, name.fs_extension,
       name.regions, name.languages, name.tags, name.revision, name.version, name.sort_key])
-    if (renaming.is_folder) await client.query(MOVE_FILES, [id, `${folder}/${after}`, `${folder}/${before}`])
-    else await client.query(RENAME_FILE, [id, after, folder, before])
-    await client.query('delete from rom_renames where rom_id = $1', [id])
+    if (renaming.is_folder) await tx.query(MOVE_FILES, [id, `${folder}/${after}`, `${folder}/${before}`])
+    else await tx.query(RENAME_FILE, [id, after, folder, before])
+    await tx.query('delete from rom_renames where rom_id = $1', [id])
   })
 }

@@ -1,8 +1,8 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { MediaKind } from '@svc/plugin-sdk'
 import type { ArchiveMember } from '../../core/archives/types.ts'
 import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
+import type { Db } from '../../core/database/db.ts'
 import { isReadable } from '../notes/rows.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import type { Condition } from './list-conditions.ts'
@@ -139,11 +139,11 @@ export const romTables = (userId: number | null): RawBuilder<unknown> =>
  * @param by the columns of the order
  */
 export async function selectIds (
-  em: EntityManager, userId: number | null, condition: Condition,
+  db: Db, userId: number | null, condition: Condition,
   { by, limit, offset }: { by: RawBuilder<unknown>, limit: number, offset: number }
 ): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`select r.id from ${markedRoms(userId)}
-    where ${condition} order by ${by} limit ${limit} offset ${offset}`.execute(em.getKysely())
+    where ${condition} order by ${by} limit ${limit} offset ${offset}`.execute(db)
   return rows.map((row) => row.id)
 }
 
@@ -218,21 +218,21 @@ const seenRoms = (
 
 /** Loads complete ROMs in one statement. */
 export async function selectRoms (
-  em: EntityManager, caller: AnyCaller, condition: Condition, wanted: Wanted
+  db: Db, caller: AnyCaller, condition: Condition, wanted: Wanted
 ): Promise<SeenRomRow[]> {
-  return (await seenRoms(caller, condition, wanted).execute(em.getKysely())).rows
+  return (await seenRoms(caller, condition, wanted).execute(db)).rows
 }
 
 /** Loads the first ROM that meets a condition, or none. */
 export async function selectFirstRom (
-  em: EntityManager, caller: AnyCaller, condition: Condition, wanted: Wanted
+  db: Db, caller: AnyCaller, condition: Condition, wanted: Wanted
 ): Promise<SeenRomRow[]> {
-  return (await sql<SeenRomRow>`${seenRoms(caller, condition, wanted)} order by r.id limit 1`.execute(em.getKysely())).rows
+  return (await sql<SeenRomRow>`${seenRoms(caller, condition, wanted)} order by r.id limit 1`.execute(db)).rows
 }
 
 /** Loads a user's progress in these games, by provider and id. */
 export async function selectProgress (
-  em: EntityManager, userId: number, providers: readonly string[], games: readonly Game[]
+  db: Db, userId: number, providers: readonly string[], games: readonly Game[]
 ): Promise<ProgressRow[]> {
   const ids = games.map((game) => game.provider_id)
   if (ids.length === 0) return []
@@ -240,29 +240,29 @@ export async function selectProgress (
     select a.provider, e ->> 'id' as provider_id, e - 'id' as progress
     from provider_accounts a, jsonb_array_elements(a.progress) e
     where a.user_id = ${userId} and a.provider = any(${providers}::text[]) and e ->> 'id' = any(${ids}::text[])
-    `.execute(em.getKysely())
+    `.execute(db)
   return rows
 }
 
 /** Loads the files of all these ROMs at once, by name. */
-export async function selectFiles (em: EntityManager, romIds: readonly number[]): Promise<Map<number, FileRow[]>> {
+export async function selectFiles (db: Db, romIds: readonly number[]): Promise<Map<number, FileRow[]>> {
   const { rows } = await sql<FileRow>`
     select ${FILE_COLUMNS} from rom_files f where f.rom_id = any(${romIds}::int[])
-    order by f.file_name, f.file_path`.execute(em.getKysely())
+    order by f.file_name, f.file_path`.execute(db)
   return Map.groupBy(rows, (row) => row.rom_id)
 }
 
 /** Loads the file with an id; null if it does not exist or its ROM is not visible. */
-export async function selectFile (em: EntityManager, caller: AnyCaller, fileId: number): Promise<FileRow | null> {
+export async function selectFile (db: Db, caller: AnyCaller, fileId: number): Promise<FileRow | null> {
   const { rows } = await sql<FileRow>`
     select ${FILE_COLUMNS} from ${romTables(caller?.id ?? null)} join rom_files f on f.rom_id = r.id
-    where f.id = ${fileId} and ${isRomVisible(caller)}`.execute(em.getKysely())
+    where f.id = ${fileId} and ${isRomVisible(caller)}`.execute(db)
   return rows[0] ?? null
 }
 
 /** True if a ROM exists and the caller sees it. */
-export async function hasVisible (em: EntityManager, caller: AnyCaller, id: number): Promise<boolean> {
+export async function hasVisible (db: Db, caller: AnyCaller, id: number): Promise<boolean> {
   const { rows } = await sql`select 1 from roms r join platforms p on p.id = r.platform_id
-    where r.id = ${id} and ${isRomVisible(caller)}`.execute(em.getKysely())
+    where r.id = ${id} and ${isRomVisible(caller)}`.execute(db)
   return rows.length === 1
 }

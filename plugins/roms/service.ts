@@ -1,8 +1,8 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import { ADMIN_ACCESS } from '../../core/access/grants.ts'
 import type { Config } from '../../core/config/config.ts'
+import type { Db } from '../../core/database/db.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { formatDate } from '../../core/typebox.ts'
 import { type Moment, selectMoment } from '../library/version-rows.ts'
@@ -76,8 +76,8 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
   const gamesOf = ({ matches }: RomRow): Game[] => matches.flatMap(({ provider, provider_id: id }) =>
     providers.telling.includes(provider) ? [{ provider, provider_id: id }] : [])
 
-  async function findProgress (em: EntityManager, caller: AnyCaller, games: readonly Game[]): Promise<ProgressRow[]> {
-    return caller === null ? [] : await selectProgress(em, caller.id, providers.telling, games)
+  async function findProgress (db: Db, caller: AnyCaller, games: readonly Game[]): Promise<ProgressRow[]> {
+    return caller === null ? [] : await selectProgress(db, caller.id, providers.telling, games)
   }
 
   /** Creates the cache entry of a ROM that was just read. */
@@ -92,7 +92,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
    * part first.
    */
   async function build (
-    em: EntityManager, caller: AnyCaller, { ids, files, collections = false, select }: Asked
+    db: Db, caller: AnyCaller, { ids, files, collections = false, select }: Asked
   ): Promise<LoadedRom[]> {
     // The server's own views are not cached, because they contain other addresses.
     const known = caller === null ? new Map<number, CachedRom>() : kept.find(ids, files)
@@ -107,27 +107,27 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
       if (row.rom !== null && caller !== null) kept.store(row.id, files, shared)
       return [{ row, shared }]
     })
-    const progress = await findProgress(em, caller, found.flatMap(({ shared }) => shared.games))
+    const progress = await findProgress(db, caller, found.flatMap(({ shared }) => shared.games))
     return found.map(({ row, shared }) =>
       ({ row, shared, rom: { shared: shared.json, more: toViewerView(row, shared.games, progress, providers) } }))
   }
 
   /** Builds the ROMs of these ids that the caller sees, in the order of the ids. */
   async function buildByIds (
-    em: EntityManager, caller: AnyCaller, ids: readonly number[], files: boolean
+    db: Db, caller: AnyCaller, ids: readonly number[], files: boolean
   ): Promise<LoadedRom[]> {
     if (ids.length === 0) return []
     const condition = every([isOneOf(ids), isRomVisible(caller)])
-    const found = await build(em, caller, { ids, files, select: (wanted) => selectRoms(em, caller, condition, wanted) })
+    const found = await build(db, caller, { ids, files, select: (wanted) => selectRoms(db, caller, condition, wanted) })
     const byId = new Map(found.map((one) => [one.row.id, one]))
     return ids.flatMap((id) => byId.get(id) ?? [])
   }
 
   /** Returns the picture of each played ROM: that of the caller's newest save, else the game's own. */
   async function selectPictures (
-    em: EntityManager, caller: AnyCaller, found: readonly LoadedRom[]
+    db: Db, caller: AnyCaller, found: readonly LoadedRom[]
   ): Promise<Map<number, string | null>> {
-    const thumbnails = await userFiles.selectPictures(em, caller, found.map(({ row }) => row.id))
+    const thumbnails = await userFiles.selectPictures(db, caller, found.map(({ row }) => row.id))
     return new Map(found.map(({ row, shared: { still } }) => {
       const address = still === null ? null : app.resources.marked.locate(still, formatDate(row.updated_at))
       return [row.id, thumbnails.get(row.id) ?? address]
@@ -149,33 +149,33 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
    * @param id the ROM's id, if known
    */
   async function findOne (
-    em: EntityManager, caller: AnyCaller, condition: Condition, id: number | undefined, collections: boolean
+    db: Db, caller: AnyCaller, condition: Condition, id: number | undefined, collections: boolean
   ): Promise<LoadedRom | null> {
     const visible = every([isRomVisible(caller), condition])
     const ids = id === undefined ? [] : [id]
-    const [found] = await build(em, caller, {
-      ids, files: true, collections, select: (wanted) => selectFirstRom(em, caller, visible, wanted)
+    const [found] = await build(db, caller, {
+      ids, files: true, collections, select: (wanted) => selectFirstRom(db, caller, visible, wanted)
     })
     return found ?? null
   }
 
-  async function get (em: EntityManager, caller: AnyCaller, id: number): Promise<BuiltRom> {
-    const found = await findOne(em, caller, hasId(id), id, false)
+  async function get (db: Db, caller: AnyCaller, id: number): Promise<BuiltRom> {
+    const found = await findOne(db, caller, hasId(id), id, false)
     if (found === null) throw unknownRom(id)
     return found.rom
   }
 
   /** Returns the first ROM that meets a condition, with its assets, collections and notes; null if there is none. */
   async function findDetailed (
-    em: EntityManager, caller: AnyCaller, condition: Condition, id?: number
+    db: Db, caller: AnyCaller, condition: Condition, id?: number
   ): Promise<BuiltDetailedRom | null> {
-    const found = await findOne(em, caller, condition, id, true)
+    const found = await findOne(db, caller, condition, id, true)
     if (found === null) return null
     const { row, rom: { shared, more } } = found
     const [assets, collections, notes] = await Promise.all([
-      row.has_assets ? userFiles.select(em, caller, row.id) : userFiles.nothing,
-      findCollections(em, row),
-      row.has_notes ? selectNotes(em, caller, row.id) : []
+      row.has_assets ? userFiles.select(db, caller, row.id) : userFiles.nothing,
+      findCollections(db, row),
+      row.has_notes ? selectNotes(db, caller, row.id) : []
     ])
     const own = { user_collections: collections, all_user_notes: notes.map(toNoteView) }
     return { shared, more: { ...more, ...assets, ...own } }
@@ -211,10 +211,10 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
 
   /** Returns the condition of the smart collection that a query names; null if it names none. */
   async function smartCondition (
-    em: EntityManager, caller: AnyCaller, { smart_collection_id: id }: ScopeQuery
+    db: Db, caller: AnyCaller, { smart_collection_id: id }: ScopeQuery
   ): Promise<Condition | null> {
     if (id === undefined) return null
-    const criteria = await selectCriteria(em, caller, id)
+    const criteria = await selectCriteria(db, caller, id)
     return criteria === null ? NOTHING : readFilter(caller, criteria).condition
   }
 
@@ -223,12 +223,12 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
    * owner.
    */
   async function findCollections (
-    em: EntityManager, { id: romId, collections }: SeenRomRow
+    db: Db, { id: romId, collections }: SeenRomRow
   ): Promise<UserCollectionView[]> {
     const smart = collections.flatMap(({ filter_criteria: criteria, ...row }) =>
       criteria === null ? [] : [{ ...row, criteria }])
     const owners = await app.permissions.listViewers(smart.map((row) => row.user_id))
-    const holding = await selectMemberships(em, romId, smart.map(({ id, user_id: userId, criteria }) =>
+    const holding = await selectMemberships(db, romId, smart.map(({ id, user_id: userId, criteria }) =>
       ({ key: id, userId, condition: readFilter(owners.get(userId) ?? null, criteria, true).condition })))
     return collections.filter(({ id, filter_criteria: criteria }) => criteria === null || holding.has(id))
       .map(({ id, name, filter_criteria: criteria }) => ({ id, name, is_smart: criteria !== null }))
@@ -240,43 +240,43 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
    * @param moment null if the whole list is not needed
    */
   async function readPage (
-    em: EntityManager, caller: AnyCaller, moment: Moment | null, query: ListRomsQuery, order: Order
+    db: Db, caller: AnyCaller, moment: Moment | null, query: ListRomsQuery, order: Order
   ): Promise<{ ids: readonly number[], index: PageIndex }> {
     const { limit, offset } = query
     const by = query.group_by_meta_id ? config.scan.priority.region : []
-    const smart = await smartCondition(em, caller, query)
+    const smart = await smartCondition(db, caller, query)
     const condition = listCondition(caller, query, { order, regionPriority: by, smart })
     if (moment === null) {
-      return { ids: await selectIds(em, userOf(caller), condition, { by: order.by, limit, offset }), index: NO_INDEX }
+      return { ids: await selectIds(db, userOf(caller), condition, { by: order.by, limit, offset }), index: NO_INDEX }
     }
     const index = await lists.index({ caller, moment, query, condition, by }, order)
     return { ids: [...index.ids.subarray(offset, offset + limit)], index }
   }
 
-  async function inScope (em: EntityManager, caller: AnyCaller, query: ScopeQuery, term: string): Promise<Condition> {
-    const smart = await smartCondition(em, caller, query)
+  async function inScope (db: Db, caller: AnyCaller, query: ScopeQuery, term: string): Promise<Condition> {
+    const smart = await smartCondition(db, caller, query)
     const shown = smart === null ? [isNotHidden(caller, false)] : []
     return every([isRomVisible(caller), ...shown, ...scopeConditions(caller, query, term, smart)])
   }
 
   /** Returns all ROMs of a part of the library by name. */
-  async function indexScope (em: EntityManager, caller: AnyCaller, query: ScopeQuery): Promise<PageIndex> {
-    const moment = await selectMoment(em, userOf(caller))
-    const condition = await inScope(em, caller, query, '')
+  async function indexScope (db: Db, caller: AnyCaller, query: ScopeQuery): Promise<PageIndex> {
+    const moment = await selectMoment(db, userOf(caller))
+    const condition = await inScope(db, caller, query, '')
     return await lists.index({ caller, moment, query, condition }, readOrder('', '', providers))
   }
 
   /** Returns the part of the library whose filter values are listed. */
   async function scopeOf (
-    em: EntityManager, caller: AnyCaller, moment: Moment, query: ScopeQuery, term: string
+    db: Db, caller: AnyCaller, moment: Moment, query: ScopeQuery, term: string
   ): Promise<CachedList> {
     const scope = { ...pickScope(query), search_term: term }
-    return { caller, moment, query: scope, condition: await inScope(em, caller, query, term) }
+    return { caller, moment, query: scope, condition: await inScope(db, caller, query, term) }
   }
 
   const listSoonFilterValues = async (
-    em: EntityManager, caller: AnyCaller, moment: Moment, query: ListRomsQuery
-  ): Promise<RomFilters> => await lists.filterValuesSoon(await scopeOf(em, caller, moment, query, query.search_term))
+    db: Db, caller: AnyCaller, moment: Moment, query: ListRomsQuery
+  ): Promise<RomFilters> => await lists.filterValuesSoon(await scopeOf(db, caller, moment, query, query.search_term))
 
   return {
     providers,
@@ -284,20 +284,20 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     noteLastPlayed,
     notePlayed,
 
-    async list (em: EntityManager, caller: AnyCaller, input: ListRomsQuery): Promise<RomPage> {
+    async list (db: Db, caller: AnyCaller, input: ListRomsQuery): Promise<RomPage> {
       const query = withOldNames(input)
       const { limit, offset } = query
       const order = readOrder(query.order_by, query.order_dir, providers)
       const needs = { index: needsIndex(query, order), values: query.with_filter_values }
-      const moment = needs.index || needs.values ? await selectMoment(em, userOf(caller)) : null
+      const moment = needs.index || needs.values ? await selectMoment(db, userOf(caller)) : null
       const [{ ids, index }, filterValues] = await Promise.all([
-        readPage(em, caller, needs.index ? moment : null, query, order),
+        readPage(db, caller, needs.index ? moment : null, query, order),
         moment === null || !needs.values
           ? noFilterValues()
-          : listSoonFilterValues(em, caller, moment, query)
+          : listSoonFilterValues(db, caller, moment, query)
       ])
-      const found = await buildByIds(em, caller, ids, query.with_files)
-      const pictures = query.last_played === true ? await selectPictures(em, caller, found) : null
+      const found = await buildByIds(db, caller, ids, query.with_files)
+      const pictures = query.last_played === true ? await selectPictures(db, caller, found) : null
       const items = found.map(({ row, rom: { shared, more } }) =>
         ({ shared, more: { ...more, screenshot_path: pictures?.get(row.id) ?? null } }))
       return {
@@ -312,73 +312,73 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     },
 
     /** Lists the visible ROMs that the caller has not hidden, by name. */
-    listIds: async (em: EntityManager, caller: AnyCaller): Promise<CachedText> =>
-      (await indexScope(em, caller, NO_SCOPE)).text,
+    listIds: async (db: Db, caller: AnyCaller): Promise<CachedText> =>
+      (await indexScope(db, caller, NO_SCOPE)).text,
 
     /** Lists the ids of the ROMs in a part of the library, by name. */
-    listScope: async (em: EntityManager, caller: AnyCaller, query: ScopeQuery): Promise<number[]> =>
-      [...(await indexScope(em, caller, query)).ids],
+    listScope: async (db: Db, caller: AnyCaller, query: ScopeQuery): Promise<number[]> =>
+      [...(await indexScope(db, caller, query)).ids],
 
     /** Lists the ids of all ROMs that a stored filter finds for a caller, in the order of the filter. */
-    async listFiltered (em: EntityManager, caller: AnyCaller, criteria: Criteria): Promise<Int32Array> {
-      const moment = await selectMoment(em, userOf(caller))
+    async listFiltered (db: Db, caller: AnyCaller, criteria: Criteria): Promise<Int32Array> {
+      const moment = await selectMoment(db, userOf(caller))
       const { order, ...filter } = readFilter(caller, criteria)
       return (await lists.index({ caller, moment, ...filter }, order)).ids
     },
 
-    async pickRandom (em: EntityManager, caller: AnyCaller, query: ScopeQuery): Promise<BuiltSimpleRom | null> {
-      const { ids } = await indexScope(em, caller, query)
+    async pickRandom (db: Db, caller: AnyCaller, query: ScopeQuery): Promise<BuiltSimpleRom | null> {
+      const { ids } = await indexScope(db, caller, query)
       const id = ids[Math.floor(Math.random() * ids.length)]
-      const [found] = id === undefined ? [] : await buildByIds(em, caller, [id], false)
+      const [found] = id === undefined ? [] : await buildByIds(db, caller, [id], false)
       return found === undefined ? null : toSimple(found.rom)
     },
 
-    listFilterValues: async (em: EntityManager, caller: AnyCaller): Promise<RomFilters> =>
-      await lists.filterValues(await scopeOf(em, caller, await selectMoment(em, userOf(caller)), NO_SCOPE, '')),
+    listFilterValues: async (db: Db, caller: AnyCaller): Promise<RomFilters> =>
+      await lists.filterValues(await scopeOf(db, caller, await selectMoment(db, userOf(caller)), NO_SCOPE, '')),
 
     /** @throws ApiError NOT_FOUND unless the caller sees the ROM */
-    async checkVisible (em: EntityManager, caller: AnyCaller, id: number): Promise<void> {
-      if (!await hasVisible(em, caller, id)) throw unknownRom(id)
+    async checkVisible (db: Db, caller: AnyCaller, id: number): Promise<void> {
+      if (!await hasVisible(db, caller, id)) throw unknownRom(id)
     },
 
-    getSimple: async (em: EntityManager, caller: AnyCaller, id: number): Promise<BuiltSimpleRom> =>
-      toSimple(await get(em, caller, id)),
+    getSimple: async (db: Db, caller: AnyCaller, id: number): Promise<BuiltSimpleRom> =>
+      toSimple(await get(db, caller, id)),
 
-    async getDetailed (em: EntityManager, caller: AnyCaller, id: number): Promise<BuiltDetailedRom> {
-      const rom = await findDetailed(em, caller, hasId(id), id)
+    async getDetailed (db: Db, caller: AnyCaller, id: number): Promise<BuiltDetailedRom> {
+      const rom = await findDetailed(db, caller, hasId(id), id)
       if (rom === null) throw unknownRom(id)
       return rom
     },
 
     /** @param ids by provider key */
     async findByProviderId (
-      em: EntityManager, caller: AnyCaller, ids: Readonly<Record<string, number | string>>
+      db: Db, caller: AnyCaller, ids: Readonly<Record<string, number | string>>
     ): Promise<BuiltDetailedRom> {
       if (Object.keys(ids).length === 0) throw badRequest('Give at least one id, such as igdb_id')
-      const rom = await findDetailed(em, caller, hasProviderId(ids))
+      const rom = await findDetailed(db, caller, hasProviderId(ids))
       if (rom === null) throw notFound('No ROM has any of these ids')
       return rom
     },
 
-    async findByHash (em: EntityManager, caller: AnyCaller, hashes: HashQuery): Promise<BuiltDetailedRom> {
+    async findByHash (db: Db, caller: AnyCaller, hashes: HashQuery): Promise<BuiltDetailedRom> {
       if (Object.values(hashes).every((hash) => hash === '')) {
         throw badRequest('Give at least one of crc_hash, md5_hash, sha1_hash, ra_hash')
       }
-      const rom = await findDetailed(em, caller, hasHash(hashes))
+      const rom = await findDetailed(db, caller, hasHash(hashes))
       if (rom === null) throw notFound('No ROM has any of these hashes')
       return rom
     },
 
-    async getFile (em: EntityManager, caller: AnyCaller, fileId: number): Promise<RomFileView> {
-      const row = await selectFile(em, caller, fileId)
+    async getFile (db: Db, caller: AnyCaller, fileId: number): Promise<RomFileView> {
+      const row = await selectFile(db, caller, fileId)
       if (row === null) throw notFound('File not found')
       return toFileView(row)
     },
 
-    async mark (em: EntityManager, caller: Caller, id: number, change: MarksChange): Promise<RomUserView> {
-      const { more } = await get(em, caller, id)
-      await writeMarks(em, caller.id, id, more.sibling_roms.map((sibling) => sibling.id), change)
-      return (await get(em, caller, id)).more.rom_user
+    async mark (db: Db, caller: Caller, id: number, change: MarksChange): Promise<RomUserView> {
+      const { more } = await get(db, caller, id)
+      await writeMarks(db, caller.id, id, more.sibling_roms.map((sibling) => sibling.id), change)
+      return (await get(db, caller, id)).more.rom_user
     },
 
     /**
@@ -388,11 +388,11 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
      * @param userId the user whose marks are shown; null for no marks
      */
     async views (ids: readonly number[], userId: number | null): Promise<SimpleRomView[]> {
-      const em = app.orm.em.fork()
+      const db = app.db
       const caller: AnyCaller = userId === null ? null : { id: userId, access: ADMIN_ACCESS }
       const condition = every([isOneOf(ids), isRomVisible(caller)])
-      const rows = await selectRoms(em, caller, condition, { files: false, siblings_by: null })
-      const progress = await findProgress(em, caller, rows.flatMap(({ rom }) => rom === null ? [] : gamesOf(rom)))
+      const rows = await selectRoms(db, caller, condition, { files: false, siblings_by: null })
+      const progress = await findProgress(db, caller, rows.flatMap(({ rom }) => rom === null ? [] : gamesOf(rom)))
       const views = new Map(rows.flatMap((row) =>
         row.rom === null ? [] : [[row.id, toView(row, row.rom, progress, caller)] as const]))
       return ids.flatMap((id) => views.get(id) ?? [])

@@ -95,7 +95,7 @@ function createView (options: ScanOptions): ScanView {
 async function follow (app: App, task: Task, view: ScanView): Promise<number> {
   const leave = new AbortController()
   process.once('SIGINT', () => { leave.abort() })
-  const read = async () => toScanState(await app.tasks.get(app.orm.em.fork(), task.id))
+  const read = async () => toScanState(await app.tasks.get(app.db, task.id))
   const last = await followScan(read, view, leave.signal)
   if (last !== null) return last.status === 'finished' ? 0 : 1
   process.stderr.write(`\nsvc: stopped watching; the scan ${task.id} goes on in the server\n`)

@@ -1,22 +1,22 @@
-import type pg from 'pg'
-import { transaction } from '../../core/database/transaction.ts'
+import type { Db } from '../../core/database/db.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import type { PlatformFolderRef } from './rom-rows.ts'
 
 /** A ROM whose file a scan did not find. */
 export interface MissingRom { id: number, library_id: number, fs_path: string, fs_name: string, platform_id: number }
 
 /** Returns the missing ROMs. @param platformId null for all platforms */
-export async function selectMissing (pool: pg.Pool, platformId: number | null): Promise<MissingRom[]> {
-  const { rows } = await pool.query<MissingRom>(`select id, library_id, fs_path, fs_name, platform_id from roms
+export async function selectMissing (db: Db, platformId: number | null): Promise<MissingRom[]> {
+  const { rows } = await db.query<MissingRom>(`select id, library_id, fs_path, fs_name, platform_id from roms
     where missing_from_fs and ($1::int is null or platform_id = $1) order by id`, [platformId])
   return rows
 }
 
 /** The folder that held a platform's ROMs in one library, by its number; null while there was none. */
 export async function findInode (
-  pool: pg.Pool, { id, library_id: library }: PlatformFolderRef
+  db: Db, { id, library_id: library }: PlatformFolderRef
 ): Promise<string | null> {
-  const { rows } = await pool.query<{ fs_inode: string | null }>(
+  const { rows } = await db.query<{ fs_inode: string | null }>(
     'select fs_inode from platform_folders where platform_id = $1 and library_id = $2', [id, library])
   return rows[0]?.fs_inode ?? null
 }
@@ -26,9 +26,9 @@ export async function findInode (
  * up to date is not touched, because even a conflict that updates nothing locks the row and waits for the disk.
  */
 export async function upsertFolder (
-  pool: pg.Pool, { id, library_id: library }: PlatformFolderRef, inode: string | null
+  db: Db, { id, library_id: library }: PlatformFolderRef, inode: string | null
 ): Promise<void> {
-  await pool.query(`insert into platform_folders as f (platform_id, library_id, fs_inode)
+  await db.query(`insert into platform_folders as f (platform_id, library_id, fs_inode)
     select $1::int, $2::int, $3::text where not exists (select 1 from platform_folders k where k.platform_id = $1
       and k.library_id = $2 and not k.missing_from_fs and k.fs_inode is not distinct from coalesce($3, k.fs_inode))
     on conflict (platform_id, library_id) do update
@@ -45,9 +45,9 @@ export interface KnownPlatform { id: number, fs_slug: string, created_at: Date, 
  * @param isFirst true if platforms without a folder in any library count as platforms of this one
  */
 export async function selectKnownPlatforms (
-  pool: pg.Pool, libraryId: number, isFirst: boolean
+  db: Db, libraryId: number, isFirst: boolean
 ): Promise<KnownPlatform[]> {
-  const { rows } = await pool.query<KnownPlatform>(`select p.id, p.fs_slug, p.created_at,
+  const { rows } = await db.query<KnownPlatform>(`select p.id, p.fs_slug, p.created_at,
       coalesce(f.missing_from_fs, p.missing_from_fs) as missing_from_fs
     from platforms p left join platform_folders f on f.platform_id = p.id and f.library_id = $1
     where f.library_id is not null or $2 and not exists (select 1 from platform_folders o where o.platform_id = p.id)`,
@@ -60,29 +60,29 @@ export async function selectKnownPlatforms (
  * missing if it is in no library any more.
  */
 export async function markPlatforms (
-  pool: pg.Pool, libraryId: number, there: readonly number[], gone: readonly number[]
+  db: Db, libraryId: number, there: readonly number[], gone: readonly number[]
 ): Promise<void> {
-  await transaction(pool, async (client) => {
+  await inTransaction(db, async (tx) => {
     for (const [ids, isMissing] of [[there, false], [gone, true]] as const) {
-      await client.query(`insert into platform_folders as f (platform_id, library_id, missing_from_fs)
+      await tx.query(`insert into platform_folders as f (platform_id, library_id, missing_from_fs)
         select id, $1::int, $3::boolean from platforms p where id = any($2::int[]) and not exists (
           select 1 from platform_folders k where k.platform_id = p.id and k.library_id = $1 and k.missing_from_fs = $3)
         on conflict (platform_id, library_id) do update set missing_from_fs = $3 where f.missing_from_fs <> $3`,
       [libraryId, ids, isMissing])
     }
-    await client.query(`update platforms p set missing_from_fs = m.is_missing, updated_at = now()
+    await tx.query(`update platforms p set missing_from_fs = m.is_missing, updated_at = now()
       from (select platform_id, bool_and(missing_from_fs) as is_missing from platform_folders
         where platform_id = any($1::int[]) group by platform_id) m
       where p.id = m.platform_id and p.missing_from_fs <> m.is_missing`, [[...there, ...gone]])
-    await client.query(`update roms set missing_from_fs = true, updated_at = now()
+    await tx.query(`update roms set missing_from_fs = true, updated_at = now()
       where platform_id = any($1::int[]) and library_id = $2 and not missing_from_fs`, [gone, libraryId])
   })
 }
 
 /** Stores how the scan of a library ended. @param problem null if the library could be read */
 export async function noteScan (
-  pool: pg.Pool, libraryId: number, scanId: string, problem: string | null
+  db: Db, libraryId: number, scanId: string, problem: string | null
 ): Promise<void> {
-  await pool.query('update libraries set scan_id = $2, scanned_at = now(), problem = $3 where id = $1',
+  await db.query('update libraries set scan_id = $2, scanned_at = now(), problem = $3 where id = $1',
     [libraryId, scanId, problem])
 }

@@ -1,6 +1,6 @@
 import type { ArchiveMember } from '../../core/archives/types.ts'
-import type pg from 'pg'
-import { transaction } from '../../core/database/transaction.ts'
+import type { Db } from '../../core/database/db.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import type { Rom } from '../roms/entities.ts'
 import { applyLocks, claimFormerIds } from '../roms/former-rows.ts'
 import { toDatabaseJson } from '../../core/database/json.ts'
@@ -173,10 +173,10 @@ const DELETE_FILES = `delete from rom_files where rom_id = any($1::int[]) and no
   where f.rom_id = rom_files.rom_id and f.file_path = rom_files.file_path and f.file_name = rom_files.file_name)
   returning rom_id, track_meta ->> 'cover_path' as cover_path`
 
-export function createRomStore (pool: pg.Pool) {
+export function createRomStore (db: Db) {
   return {
     async listKnown ({ id, library_id: library }: PlatformFolderRef, begunAt: Date): Promise<KnownRom[]> {
-      const { rows } = await pool.query<KnownRom>(`select r.id, r.fs_name, r.missing_from_fs, r.is_identified,
+      const { rows } = await db.query<KnownRom>(`select r.id, r.fs_name, r.missing_from_fs, r.is_identified,
           r.created_at >= $2 as is_fresh,
           array(select m.provider from rom_matches m where m.rom_id = r.id and m.match -> 'is_linked' is null) as providers
         from roms r where r.platform_id = $1 and r.library_id = $3`,
@@ -185,7 +185,7 @@ export function createRomStore (pool: pg.Pool) {
     },
 
     async listFiles (romIds: readonly number[]): Promise<Map<number, StoredFile[]>> {
-      const { rows } = await pool.query<StoredFile>(`select rom_id, file_name, file_path,
+      const { rows } = await db.query<StoredFile>(`select rom_id, file_name, file_path,
           file_size_bytes::float8 as file_size_bytes, inode,
           round(extract(epoch from last_modified) * 1000)::float8 as last_modified
         from rom_files where rom_id = any($1::int[])`, [romIds])
@@ -194,7 +194,7 @@ export function createRomStore (pool: pg.Pool) {
 
     /** The hashes of some ROMs that have all three. */
     async listHashes (romIds: readonly number[]): Promise<KnownHashes[]> {
-      const { rows } = await pool.query<KnownHashes>(`select id, fs_size_bytes::float8 as fs_size_bytes, crc_hash,
+      const { rows } = await db.query<KnownHashes>(`select id, fs_size_bytes::float8 as fs_size_bytes, crc_hash,
           md5_hash, sha1_hash from roms
         where id = any($1::int[]) and crc_hash <> '' and md5_hash <> '' and sha1_hash <> ''`, [romIds])
       return rows
@@ -207,7 +207,7 @@ export function createRomStore (pool: pg.Pool) {
     async listElsewhere (
       { id, library_id: library }: PlatformFolderRef, sha1s: readonly string[]
     ): Promise<LocatedHashes[]> {
-      const { rows } = await pool.query<LocatedHashes>(`select r.id, r.library_id, r.platform_id, r.fs_path, r.fs_name,
+      const { rows } = await db.query<LocatedHashes>(`select r.id, r.library_id, r.platform_id, r.fs_path, r.fs_name,
           p.fs_inode,
           r.fs_size_bytes::float8 as fs_size_bytes, r.crc_hash, r.md5_hash, r.sha1_hash
         from (select distinct unnest($2::text[]) as sha1_hash) wanted
@@ -220,32 +220,32 @@ export function createRomStore (pool: pg.Pool) {
 
     /** Writes rows with their files in one transaction; deletes other files of these ROMs. */
     async write (place: PlatformFolderRef, roms: readonly RomWrite[]): Promise<WrittenRom[]> {
-      return await transaction(pool, async (client) => {
+      return await inTransaction(db, async (tx) => {
         const { id: platformId, library_id: library } = place
         const added = roms.flatMap(({ row }) => row.id === null ? [row] : [])
-        const former = added.length > 0 ? await claimFormerIds(client, place, added) : null
+        const former = added.length > 0 ? await claimFormerIds(tx, place, added) : null
         const formerIdOf = (row: RomRow) => former?.get(row.fs_name)?.id ?? null
         const rows = toDatabaseJson(roms.map(({ row }) => ({ ...row, former_id: formerIdOf(row) })))
         const inserted = added.length > 0
-          ? (await client.query<{ id: number, fs_name: string }>(INSERT_ROMS, [platformId, rows, library])).rows
+          ? (await tx.query<{ id: number, fs_name: string }>(INSERT_ROMS, [platformId, rows, library])).rows
           : []
-        if (former !== null) await applyLocks(client, former.values())
+        if (former !== null) await applyLocks(tx, former.values())
         const knownIds = roms.flatMap(({ row }) => row.id ?? [])
         if (knownIds.length > 0) {
-          await client.query(REBASE_COVERS, [knownIds, platformId])
-          await client.query(REBASE_ARTWORK, [knownIds, platformId])
+          await tx.query(REBASE_COVERS, [knownIds, platformId])
+          await tx.query(REBASE_ARTWORK, [knownIds, platformId])
         }
         const updated = roms.some(({ row }) => row.id !== null)
-          ? (await client.query<{ id: number, fs_name: string }>(UPDATE_ROMS, [rows, platformId, library])).rows
+          ? (await tx.query<{ id: number, fs_name: string }>(UPDATE_ROMS, [rows, platformId, library])).rows
           : []
         const ids = new Map([...inserted, ...updated].map(({ id, fs_name: name }) => [name, id]))
         const files = toDatabaseJson(roms.flatMap((rom) =>
           rom.files.map((file) => ({ ...file, rom_id: ids.get(rom.row.fs_name) }))))
         const updatedIds = updated.map(({ id }) => id)
-        if (updated.length > 0) await client.query(RENAME_FILES, [updatedIds, files])
-        const { rows: written } = await client.query<{ rom_id: number, is_new: boolean }>(UPSERT_FILES, [files])
+        if (updated.length > 0) await tx.query(RENAME_FILES, [updatedIds, files])
+        const { rows: written } = await tx.query<{ rom_id: number, is_new: boolean }>(UPSERT_FILES, [files])
         const gone = updated.length > 0
-          ? (await client.query<{ rom_id: number, cover_path: string | null }>(DELETE_FILES, [updatedIds, files])).rows
+          ? (await tx.query<{ rom_id: number, cover_path: string | null }>(DELETE_FILES, [updatedIds, files])).rows
           : []
         const counts = Map.groupBy(written.filter((file) => file.is_new), (file) => file.rom_id)
         const covers = Map.groupBy(gone, (file) => file.rom_id)
@@ -260,7 +260,7 @@ export function createRomStore (pool: pg.Pool) {
 
     async markMissing (ids: readonly number[], isMissing: boolean): Promise<void> {
       if (ids.length === 0) return
-      await pool.query(`update roms set missing_from_fs = $2, updated_at = now()
+      await db.query(`update roms set missing_from_fs = $2, updated_at = now()
         where id = any($1::int[]) and missing_from_fs <> $2`, [ids, isMissing])
     }
   }

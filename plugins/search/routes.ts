@@ -29,7 +29,7 @@ const routes: Routes = async (app) => {
     },
     config: reads
   }, async (request, reply) =>
-    answer(reply, await app.providerSearch.games(request.em, callerOf(request), request.query)))
+    answer(reply, await app.providerSearch.games(request.db, callerOf(request), request.query)))
 
   app.get('/api/search/cover', {
     schema: {

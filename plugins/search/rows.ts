@@ -1,14 +1,14 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
+import type { Db } from '../../core/database/db.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 
 /** Loads the values of a ROM that a search needs; null if the ROM is unknown or hidden. */
 export async function findRom (
-  em: EntityManager, caller: AnyCaller, id: number
+  db: Db, caller: AnyCaller, id: number
 ): Promise<{ platform_id: number, fs_name_no_tags: string } | null> {
   const { rows: [rom] } = await sql<{ platform_id: number, fs_name_no_tags: string }>`
     select r.platform_id, r.fs_name_no_tags from roms r join platforms p on p.id = r.platform_id
-    where r.id = ${id} and ${isRomVisible(caller)}`.execute(em.getKysely())
+    where r.id = ${id} and ${isRomVisible(caller)}`.execute(db)
   return rom ?? null
 }

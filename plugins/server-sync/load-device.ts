@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Caller } from '../../core/access/auth.ts'
+import type { Db } from '../../core/database/db.ts'
 import { conflict, forbidden } from '../../core/errors.ts'
 import { Device } from '../devices/entities.ts'
 
@@ -8,8 +8,8 @@ import { Device } from '../devices/entities.ts'
 export interface Owned { device: Device, caller: Caller }
 
 /** Loads a device and its owner. @throws ApiError CONFLICT or FORBIDDEN if the device may not be synced */
-export async function loadOwned (app: FastifyInstance, em: EntityManager, deviceId: number): Promise<Owned> {
-  const device = await em.findOne(Device, { id: deviceId }, { populate: ['user'] })
+export async function loadOwned (app: FastifyInstance, db: Db, deviceId: number): Promise<Owned> {
+  const device = await db.em.findOne(Device, { id: deviceId }, { populate: ['user'] })
   if (device === null) throw conflict('The device was deleted meanwhile')
   app.devices.requireSync(device)
   if (!device.user.enabled) throw forbidden("The account of the device's owner is disabled")

@@ -20,7 +20,7 @@ const routes: FeatureRoutes<ServerSync> = async (app, _options, serverSync) => {
     },
     config: { scopes: ['devices.write', 'assets.read', 'assets.write'] }
   }, async (request) =>
-    toSessionView(await serverSync.request(request.em, callerOf(request), request.params.device_id)))
+    toSessionView(await serverSync.request(request.db, callerOf(request), request.params.device_id)))
 }
 
 export default routes

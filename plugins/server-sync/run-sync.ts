@@ -1,6 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
+import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { conflict } from '../../core/errors.ts'
 import { untagged } from '../assets/base-rows.ts'
@@ -54,9 +54,9 @@ export function createRunner (app: FastifyInstance) {
    * @returns false if the device has no folder for it
    */
   async function give (
-    em: EntityManager, { caller, device, transport }: Run, asset: AssetRow, to: Candidate, replaces: FoundSave | null
+    db: Db, { caller, device, transport }: Run, asset: AssetRow, to: Candidate, replaces: FoundSave | null
   ): Promise<boolean> {
-    const { row, content: { handle } } = await app.assets.open(em, caller, 'save', asset.id)
+    const { row, content: { handle } } = await app.assets.open(db, caller, 'save', asset.id)
     const gift = {
       platforms: [to.fs_slug, to.slug], file_name: replaces?.file_name ?? untagged(asset.file_name), replaces
     }
@@ -66,12 +66,12 @@ export function createRunner (app: FastifyInstance) {
     } finally {
       stream.destroy()
     }
-    await app.assets.changes.confirm(em, caller, 'save', asset.id, { device_id: device.device_id, sha1: row.sha1 })
+    await app.assets.changes.confirm(db, caller, 'save', asset.id, { device_id: device.device_id, sha1: row.sha1 })
     return true
   }
 
   async function upload (
-    em: EntityManager, { caller, device }: Run, pair: Pair, save: FoundSave, staged: StagedFile, conflictOf?: number
+    db: Db, { caller, device }: Run, pair: Pair, save: FoundSave, staged: StagedFile, conflictOf?: number
   ): Promise<void> {
     const { asset, is_replaceable: isReplaceable } = pair
     const input = {
@@ -85,11 +85,11 @@ export function createRunner (app: FastifyInstance) {
       : asset !== null && isReplaceable
         ? { expected_sha1: asset.sha1, overwrite: true, ...(asset.slot === null ? {} : { slot: asset.slot }) }
         : {}
-    await app.assets.upload(em, caller, 'save', { ...input, ...place }, staged, null)
+    await app.assets.upload(db, caller, 'save', { ...input, ...place }, staged, null)
   }
 
   async function resolve (
-    em: EntityManager, run: Run, pair: Pair, { save, candidate }: Matched, staged: StagedFile
+    db: Db, run: Run, pair: Pair, { save, candidate }: Matched, staged: StagedFile
   ): Promise<TransferResult> {
     const { asset, decision: { reason } } = pair
     const resolution = resolutionOf(run.device)
@@ -101,24 +101,24 @@ export function createRunner (app: FastifyInstance) {
       return 'disputed'
     }
     if (resolution === 'device_wins') {
-      await upload(em, run, pair, save, staged)
+      await upload(db, run, pair, save, staged)
     } else {
-      if (resolution === 'keep_both') await upload(em, run, pair, save, staged, asset.id)
-      else await app.assets.changes.addVersion(em, run.caller, 'save', asset.id, staged, new Date(save.changed_at))
-      await give(em, run, asset, candidate, save)
+      if (resolution === 'keep_both') await upload(db, run, pair, save, staged, asset.id)
+      else await app.assets.changes.addVersion(db, run.caller, 'save', asset.id, staged, new Date(save.changed_at))
+      await give(db, run, asset, candidate, save)
     }
     await run.transport.settled?.(save)
     return 'done'
   }
 
   async function carryOut (
-    em: EntityManager, run: Run, pair: Pair, matched: Matched, staged: StagedFile
+    db: Db, run: Run, pair: Pair, matched: Matched, staged: StagedFile
   ): Promise<TransferResult> {
     const { asset, decision: { action } } = pair
-    if (action === 'conflict') return await resolve(em, run, pair, matched, staged)
-    if (action === 'upload') await upload(em, run, pair, matched.save, staged)
-    else if (action === 'download' && asset !== null) await give(em, run, asset, matched.candidate, matched.save)
-    else await inTransaction(em, (tx) => storeBases(tx, run.device.id, [pair]))
+    if (action === 'conflict') return await resolve(db, run, pair, matched, staged)
+    if (action === 'upload') await upload(db, run, pair, matched.save, staged)
+    else if (action === 'download' && asset !== null) await give(db, run, asset, matched.candidate, matched.save)
+    else await inTransaction(db, (tx) => storeBases(tx, run.device.id, [pair]))
     // The owner excluded this save from sync, so the device's file may be the only copy.
     if (asset?.is_untracked !== true) await run.transport.settled?.(matched.save)
     return 'done'
@@ -128,15 +128,15 @@ export function createRunner (app: FastifyInstance) {
   async function syncOne (run: Run, matched: Matched): Promise<{ hash: string, outcome: TransferResult }> {
     const { caller, transport } = run
     const { save, candidate } = matched
-    const em = app.orm.em.fork()
-    const staged = await app.assets.stage(em, caller.id, save.file_name, await transport.open(save))
+    const db = app.db
+    const staged = await app.assets.stage(db, caller.id, save.file_name, await transport.open(save))
     try {
       if (!await transport.isSame(save)) throw conflict('it changed while it was read; the next sync takes it')
       const listing = toListing([{ matched, hash: staged.sha1 }], [candidate.rom_id])
-      const pairs = await decidePairs(em, listing, scopeOf(run, [candidate.rom_id]), 'both')
+      const pairs = await decidePairs(db, listing, scopeOf(run, [candidate.rom_id]), 'both')
       const pair = pairs.find(({ file }) => file !== null)
       if (pair === undefined) throw conflict('the server has no such save any more')
-      return { hash: staged.sha1, outcome: await carryOut(em, run, pair, matched, staged) }
+      return { hash: staged.sha1, outcome: await carryOut(db, run, pair, matched, staged) }
     } finally {
       await staged.discard()
     }
@@ -147,8 +147,8 @@ export function createRunner (app: FastifyInstance) {
     run: Run, candidates: readonly Candidate[], files: readonly { matched: Matched, hash: string | null }[]
   ): Promise<{ asset: AssetRow, to: Candidate }[]> {
     const romIds = [...new Set(candidates.map((one) => one.rom_id))]
-    const em = app.orm.em.fork()
-    const pairs = await decidePairs(em, toListing(files, romIds), scopeOf(run, romIds), 'both')
+    const db = app.db
+    const pairs = await decidePairs(db, toListing(files, romIds), scopeOf(run, romIds), 'both')
     return pairs.flatMap(({ file, asset, decision }) => {
       const to = candidates.find((one) => one.rom_id === asset?.rom_id)
       return file === null && asset !== null && decision.action === 'download' && to !== undefined ? [{ asset, to }] : []
@@ -184,7 +184,7 @@ export function createRunner (app: FastifyInstance) {
     }
 
     await runs.plan(session, saves.length)
-    const candidates = await selectCandidates(app.orm.em.fork(), caller, platforms)
+    const candidates = await selectCandidates(app.db, caller, platforms)
     for (const save of saves) {
       const candidate = matchSave(save, candidates)
       if (candidate === null) continue
@@ -199,7 +199,7 @@ export function createRunner (app: FastifyInstance) {
     if (!transport.offersMissing) return { ...counts, errors }
     for (const { asset, to } of await listMissing(run, candidates, files)) {
       await attempt(untagged(asset.file_name), async () =>
-        await give(app.orm.em.fork(), run, asset, to, null) ? 'done' : 'nothing')
+        await give(app.db, run, asset, to, null) ? 'done' : 'nothing')
     }
     return { ...counts, errors }
   }

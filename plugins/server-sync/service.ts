@@ -1,7 +1,7 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
+import type { Db } from '../../core/database/db.ts'
 import { badRequest } from '../../core/errors.ts'
 import { tasksConfig } from '../tasks/config.ts'
 import { Device } from '../devices/entities.ts'
@@ -33,32 +33,32 @@ export function createServerSync (app: FastifyInstance, config: Config, syncDevi
   // Abort before the queue waits for its jobs to finish.
   app.addHook('preClose', async () => { closing.abort(new Error('The server is shutting down')) })
 
-  async function queue (em: EntityManager, device: Device): Promise<SyncSession> {
-    const session = await app.sync.runs.request(em, device)
+  async function queue (db: Db, device: Device): Promise<SyncSession> {
+    const session = await app.sync.runs.request(db, device)
     await app.jobs.send(QUEUE, { session_id: session.id }, { group: device.device_id })
     return session
   }
 
   return {
     /** Queues the sync of a device over SSH. @throws ApiError NOT_FOUND, BAD_REQUEST, UNAVAILABLE */
-    async request (em: EntityManager, caller: Caller, reference: number | string): Promise<SyncSession> {
-      const device = await app.devices.find(em, caller.id, reference)
+    async request (db: Db, caller: Caller, reference: number | string): Promise<SyncSession> {
+      const device = await app.devices.find(db, caller.id, reference)
       if (device.sync_mode !== 'push_pull') {
         throw badRequest(`The sync mode of the device is '${device.sync_mode}'; set it to 'push_pull' to sync over SSH`)
       }
       app.devices.requireSync(device)
       requireHost(device)
       await app.workers.requireScanWorker()
-      return await queue(em, device)
+      return await queue(db, device)
     },
 
     /** Queues the syncs of all devices that can be synced over SSH. */
     async requestAll (signal: AbortSignal): Promise<void> {
-      for (const id of await selectSshDevices(app.pg)) {
+      for (const id of await selectSshDevices(app.db)) {
         signal.throwIfAborted()
-        const em = app.orm.em.fork()
-        const device = await em.findOne(Device, { id })
-        if (device !== null) await queue(em, device)
+        const db = app.db
+        const device = await db.em.findOne(Device, { id })
+        if (device !== null) await queue(db, device)
       }
     }
   }

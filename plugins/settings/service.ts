@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
 import { type Config, getAt } from '../../core/config/config.ts'
 import { createPathMask } from '../../core/config/path-mask.ts'
-import { transaction } from '../../core/database/transaction.ts'
+import type { Db } from '../../core/database/db.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import { ApiError, conflict, invalid } from '../../core/errors.ts'
 import { configNotWritable } from './errors.ts'
 import { systemConfig } from '../platforms/config.ts'
@@ -87,8 +87,8 @@ export function createSettings (app: FastifyInstance, config: Config) {
     const problem = findProblem()
     if (problem !== null) throw refuse(problem)
     // The work is idempotent, so the transaction may be retried.
-    await transaction(app.pg, async (client) => {
-      await lockConfigFile(client)
+    await inTransaction(app.db, async (tx) => {
+      await lockConfigFile(tx)
       const before = await readTextOf(file)
       try {
         const after = changeText(before, plan(readText(before)))
@@ -113,11 +113,11 @@ export function createSettings (app: FastifyInstance, config: Config) {
     change,
 
     /** Without a credential that may read platforms, the result contains nothing that describes this library. */
-    async read (em: EntityManager, caller: Caller | null): Promise<ConfigView> {
+    async read (db: Db, caller: Caller | null): Promise<ConfigView> {
       const state = await lookAtFile(file)
       const isGuest = caller === null || caller.credential === 'kiosk'
       if (isGuest || !caller.scopes.has('platforms.read')) return toConfigView(config, state, NOTHING_OWN)
-      const hidden = await app.platforms.listHiddenFolders(em, caller)
+      const hidden = await app.platforms.listHiddenFolders(db, caller)
       return toConfigView(config, state, listOwnSettings(config, findProblem(), hidden))
     },
 

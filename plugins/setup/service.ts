@@ -1,8 +1,8 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
+import type { Db } from '../../core/database/db.ts'
 import { badRequest, forbidden } from '../../core/errors.ts'
 import { LibraryUnreadableError } from '../library/directory.ts'
 import { PathRefusedError, safeName } from '../../core/files/safe-path.ts'
@@ -86,10 +86,10 @@ export function createSetup (app: FastifyInstance) {
       return await listing
     },
 
-    async readLibrary (em: EntityManager, caller: Caller | null) {
+    async readLibrary (db: Db, caller: Caller | null) {
       const found = await lookAtAll()
-      const isScanned = await em.count(Rom) > 0
-      const hidden = await app.platforms.listHiddenFolders(em, caller)
+      const isScanned = await db.em.count(Rom) > 0
+      const hidden = await app.platforms.listHiddenFolders(db, caller)
       const counts = new Map<string, number>()
       for (const { root, structure, folders } of isScanned ? [] : found) {
         for (const name of folders.filter((folder) => !hidden.has(folder))) {
@@ -100,7 +100,7 @@ export function createSetup (app: FastifyInstance) {
       return {
         detected_structure: found[0] === undefined ? null : STRUCTURE_NAMES[found[0].structure.kind],
         existing_platforms: [...counts].map(([name, count]) => ({ fs_slug: name, rom_count: count })),
-        supported_platforms: await app.platforms.listSupported(em, caller)
+        supported_platforms: await app.platforms.listSupported(db, caller)
       }
     },
 

@@ -3,7 +3,7 @@ import { compactCounts } from './rows.ts'
 
 const plugin: FeaturePlugin = async (app) => {
   // Merge the rows that a scan wrote in many statements into one row for each key.
-  app.tasks.onEnd(async ({ type }) => { if (type === 'scan') await compactCounts(app.pg) })
+  app.tasks.onEnd(async ({ type }) => { if (type === 'scan') await compactCounts(app.db) })
 }
 
 export default plugin

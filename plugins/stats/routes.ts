@@ -18,10 +18,10 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: [] }
   }, async (request) => {
-    const { em, query } = request
+    const { db, query } = request
     const caller = callerOf(request)
-    const counts = await selectCounts(em, caller)
-    return toStatsView(counts, await selectAssetCounts(em, caller), query.include_platform_stats)
+    const counts = await selectCounts(db, caller)
+    return toStatsView(counts, await selectAssetCounts(db, caller), query.include_platform_stats)
   })
 
   app.get('/api/stats/play', {
@@ -35,9 +35,9 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['me.read'], orScopes: ['roms.user.read'] }
   }, async (request) => {
-    const { em, query: { weeks, limit } } = request
+    const { db, query: { weeks, limit } } = request
     const caller = callerOf(request)
-    return toPlayStatsView(await selectMostPlayed(em, caller, limit), await selectPlayedWeeks(em, caller, weeks))
+    return toPlayStatsView(await selectMostPlayed(db, caller, limit), await selectPlayedWeeks(db, caller, weeks))
   })
 }
 

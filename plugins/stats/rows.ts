@@ -1,7 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
-import type pg from 'pg'
 import { milliseconds } from '../../core/database/columns.ts'
+import type { Db } from '../../core/database/db.ts'
 import type { AssetKind } from '../assets/entities.ts'
 import { isLive, isReachable, isShared } from '../assets/rows.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
@@ -17,7 +16,7 @@ export interface CountRow {
 }
 
 /** Selects all counts without the ROMs that the caller may not see, in the order in which they were first counted. */
-export async function selectCounts (em: EntityManager, caller: AnyCaller): Promise<CountRow[]> {
+export async function selectCounts (db: Db, caller: AnyCaller): Promise<CountRow[]> {
   const { rows } = await sql<CountRow>`
     with hidden as (
       select r.id, r.platform_id, r.min_age, r.fs_extension, r.fs_size_bytes, r.regions from roms r
@@ -31,21 +30,21 @@ export async function selectCounts (em: EntityManager, caller: AnyCaller): Promi
     select r.platform_id, r.kind, r.key, sum(r.roms)::int as roms, sum(r.bytes)::float8 as bytes
     from r join platforms p on p.id = r.platform_id where ${isCountVisible(caller)}
     group by r.platform_id, r.kind, r.key having sum(r.roms) > 0
-    order by r.platform_id, r.kind, min(r.id)`.execute(em.getKysely())
+    order by r.platform_id, r.kind, min(r.id)`.execute(db)
   return rows
 }
 
 /** Counts the uploads of each kind that the caller may see: its own, and those that others share with everybody. */
-export async function selectAssetCounts (em: EntityManager, caller: AnyCaller): Promise<Map<AssetKind, number>> {
+export async function selectAssetCounts (db: Db, caller: AnyCaller): Promise<Map<AssetKind, number>> {
   const { rows } = await sql<{ kind: AssetKind, count: number }>`
     select a.kind, count(*)::int as count from assets a left join roms r on r.id = a.rom_id
-    where ${isLive} and ${isShared(caller)} and ${isReachable(caller)} group by a.kind`.execute(em.getKysely())
+    where ${isLive} and ${isShared(caller)} and ${isReachable(caller)} group by a.kind`.execute(db)
   return new Map(rows.map((row) => [row.kind, row.count]))
 }
 
 /** Merges rows with the same key. Concurrent readers and writers see the same sums. */
-export async function compactCounts (pool: pg.Pool): Promise<void> {
-  await pool.query(`with gone as (delete from library_counts returning *)
+export async function compactCounts (db: Db): Promise<void> {
+  await db.query(`with gone as (delete from library_counts returning *)
     insert into library_counts (platform_id, min_age, kind, key, roms, bytes)
     select platform_id, min_age, kind, key, sum(roms), sum(bytes) from gone
     group by platform_id, min_age, kind, key having sum(roms) <> 0 or sum(bytes) <> 0 order by min(id)`)
@@ -64,7 +63,7 @@ export interface MostPlayedRow {
 
 /** Selects the visible ROMs that a user played longest. */
 export async function selectMostPlayed (
-  em: EntityManager, caller: NonNullable<AnyCaller>, limit: number
+  db: Db, caller: NonNullable<AnyCaller>, limit: number
 ): Promise<MostPlayedRow[]> {
   const { rows } = await sql<MostPlayedRow>`
     with played as (
@@ -73,7 +72,7 @@ export async function selectMostPlayed (
     select r.id as rom_id, r.name, r.fs_name, r.platform_id, played.total_ms::float8 as total_ms,
       played.sessions::int as sessions, ${milliseconds('played.last_played')} as last_played
     from played join roms r on r.id = played.rom_id join platforms p on p.id = r.platform_id
-    where ${isRomVisible(caller)} order by played.total_ms desc, r.id limit ${limit}`.execute(em.getKysely())
+    where ${isRomVisible(caller)} order by played.total_ms desc, r.id limit ${limit}`.execute(db)
   return rows
 }
 
@@ -88,7 +87,7 @@ export interface PlayedWeekRow {
 
 /** Selects a user's play time of visible ROMs for each week and platform, newest week first. */
 export async function selectPlayedWeeks (
-  em: EntityManager, caller: NonNullable<AnyCaller>, weeks: number
+  db: Db, caller: NonNullable<AnyCaller>, weeks: number
 ): Promise<PlayedWeekRow[]> {
   const { rows } = await sql<PlayedWeekRow>`
     select to_char(date_trunc('week', s.start_time at time zone 'UTC'), 'YYYY-MM-DD') as week, p.id as platform_id,
@@ -98,6 +97,6 @@ export async function selectPlayedWeeks (
     where s.user_id = ${caller.id} and ${isRomVisible(caller)}
       and s.start_time >= (date_trunc('week', now() at time zone 'UTC') - make_interval(weeks => ${weeks - 1}))
         at time zone 'UTC'
-    group by 1, p.id order by 1 desc, sum(s.duration_ms) desc, p.id`.execute(em.getKysely())
+    group by 1, p.id order by 1 desc, sum(s.duration_ms) desc, p.id`.execute(db)
   return rows
 }

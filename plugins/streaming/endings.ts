@@ -26,7 +26,7 @@ export function createEndings (app: FastifyInstance, config: Config, broker: Bro
     const end = session.is_silent ? session.seen_at : Date.now()
     if (start === null || romId === null || end - start < SECOND_MS) return
     try {
-      await app.playSessions.ingest(app.orm.em.fork(), {
+      await app.playSessions.ingest(app.db, {
         user_id: userId,
         device_id: deviceId,
         sync_session_id: null,
@@ -45,7 +45,7 @@ export function createEndings (app: FastifyInstance, config: Config, broker: Bro
    */
   async function tellPlayer (session: SessionRow, ending: Ending): Promise<void> {
     const termination = toTerminationView(session, ending, new Date())
-    await storeEnding(app.pg, session.user_id, session.platform, termination)
+    await storeEnding(app.db, session.user_id, session.platform, termination)
     const { ended_by: endedBy, reason, ended_at: endedAt, rom_id: romId, rom_name: romName, desktop } = termination
     app.sockets.publish(userRoom(session.user_id), 'streaming:session-ended', {
       platform: session.platform,
@@ -87,10 +87,10 @@ export function createEndings (app: FastifyInstance, config: Config, broker: Bro
      * @returns true if the session was still running
      */
     async end (session: SessionRow, ending: Ending | null): Promise<boolean> {
-      if (!await drain(app.pg, session)) return false
+      if (!await drain(app.db, session)) return false
       const machine = machineOf(session)
       if (machine !== null) await broker.stop(machine)
-      await release(app.pg, session)
+      await release(app.db, session)
       await storePlayTime(session)
       if (ending !== null) await tellPlayer(session, ending)
       return true

@@ -30,7 +30,7 @@ export function createLauncher (app: FastifyInstance, broker: Broker, launchSeco
     ({ platform, container, claimed_at: formatDate(claimedAt) })
 
   async function tellPhase (reserved: Reserved, phase: string | null): Promise<void> {
-    if (!await updatePhase(app.pg, reserved, phase)) return
+    if (!await updatePhase(app.db, reserved, phase)) return
     app.sockets.publish(userRoom(reserved.user_id), 'streaming:launch-phase', { ...aboutOf(reserved), phase })
   }
 
@@ -52,7 +52,7 @@ export function createLauncher (app: FastifyInstance, broker: Broker, launchSeco
       await tellPhase(reserved, progress.phase ?? null)
       if (Date.now() >= deadline) throw new BrokerRefusedError(`The game did not start within ${launchSeconds()} seconds`)
       await pause(LOOK_MS, undefined, { signal: closing.signal })
-      if (!await isLaunching(app.pg, reserved)) throw new LaunchGoneError()
+      if (!await isLaunching(app.db, reserved)) throw new LaunchGoneError()
       const seen = await look(container, silences)
       if (typeof seen === 'number') silences = seen
       else [progress, silences] = [seen, 0]
@@ -66,7 +66,7 @@ export function createLauncher (app: FastifyInstance, broker: Broker, launchSeco
   async function run (container: UsableContainer, reserved: Reserved, launch: Launch, former: boolean): Promise<void> {
     if (former) await broker.stop(container)
     const progress = await follow(container, reserved, await broker.launch(container, launch))
-    if (!await activate(app.pg, reserved)) throw new LaunchGoneError()
+    if (!await activate(app.db, reserved)) throw new LaunchGoneError()
     app.sockets.publish(userRoom(reserved.user_id), 'streaming:launch-ready', {
       ...aboutOf(reserved),
       host: progress.host ?? container.host,
@@ -85,9 +85,9 @@ export function createLauncher (app: FastifyInstance, broker: Broker, launchSeco
 
   /** Releases the machine before its player gets the failure. */
   async function fail (container: UsableContainer, reserved: Reserved, err: unknown): Promise<void> {
-    const wasOurs = await isLaunching(app.pg, reserved)
+    const wasOurs = await isLaunching(app.db, reserved)
     if (wasOurs) await broker.stop(container)
-    if (!await release(app.pg, reserved) || !wasOurs) return
+    if (!await release(app.db, reserved) || !wasOurs) return
     const refused = err instanceof BrokerRefusedError ? err : null
     app.sockets.publish(userRoom(reserved.user_id), 'streaming:launch-failed', {
       ...aboutOf(reserved),
@@ -102,7 +102,7 @@ export function createLauncher (app: FastifyInstance, broker: Broker, launchSeco
    * it.
    */
   async function leave (container: UsableContainer): Promise<void> {
-    if ((await selectSessions(app.pg, [container.id])).length === 0) await broker.stop(container)
+    if ((await selectSessions(app.db, [container.id])).length === 0) await broker.stop(container)
   }
 
   app.addHook('onClose', async () => {

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
-import type pg from 'pg'
 import { milliseconds } from '../../core/database/columns.ts'
-import { transaction } from '../../core/database/transaction.ts'
+import type { Db } from '../../core/database/db.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isPlatformVisible } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
@@ -47,20 +46,20 @@ const SESSION = `s.container, s.claim, s.user_id, u.username, s.device_id, s.pla
 const FROM = 'streaming_sessions s join users u on u.id = s.user_id'
 
 /** Selects the sessions of these machines that have not lapsed, draining ones included. */
-export async function selectSessions (pool: pg.Pool, containers: readonly string[]): Promise<SessionRow[]> {
-  const { rows } = await pool.query<SessionRow>(
+export async function selectSessions (db: Db, containers: readonly string[]): Promise<SessionRow[]> {
+  const { rows } = await db.query<SessionRow>(
     `select ${SESSION} from ${FROM} where s.container = any($1) and not ${OVER}`, [containers])
   return rows
 }
 
 /** Selects all sessions, oldest first. */
-export async function selectAllSessions (pool: pg.Pool): Promise<SessionRow[]> {
-  return (await pool.query<SessionRow>(`select ${SESSION} from ${FROM} order by s.claimed_at, s.container`)).rows
+export async function selectAllSessions (db: Db): Promise<SessionRow[]> {
+  return (await db.query<SessionRow>(`select ${SESSION} from ${FROM} order by s.claimed_at, s.container`)).rows
 }
 
 /** Selects the sessions that lapsed without a release. */
-export async function selectOver (pool: pg.Pool): Promise<SessionRow[]> {
-  return (await pool.query<SessionRow>(`select ${SESSION} from ${FROM} where ${OVER}`)).rows
+export async function selectOver (db: Db): Promise<SessionRow[]> {
+  return (await db.query<SessionRow>(`select ${SESSION} from ${FROM} where ${OVER}`)).rows
 }
 
 export interface NewClaim {
@@ -78,13 +77,13 @@ export interface NewClaim {
 export type Reservation =
   { container: string, claim: string, claimed_at: number, former: SessionRow | null } | { taken_by: SessionRow | null }
 
-async function tryContainer (client: pg.ClientBase, container: string, wish: NewClaim): Promise<Reservation> {
-  const { rows: [former = null] } = await client.query<SessionRow>(
+async function tryContainer (tx: Db, container: string, wish: NewClaim): Promise<Reservation> {
+  const { rows: [former = null] } = await tx.query<SessionRow>(
     `select ${SESSION} from ${FROM} where s.container = $1 for update of s`, [container])
   if (former !== null && !former.is_over) return { taken_by: former }
-  if (former !== null) await client.query('delete from streaming_sessions where container = $1', [container])
+  if (former !== null) await tx.query('delete from streaming_sessions where container = $1', [container])
   const claim = randomUUID()
-  const { rows: [row] } = await client.query<{ claimed_at: number }>(`insert into streaming_sessions as s
+  const { rows: [row] } = await tx.query<{ claimed_at: number }>(`insert into streaming_sessions as s
     (container, claim, user_id, device_id, platform, rom_id, rom_name, state, multiplayer, expires_at)
     values ($1, $2, $3, (select id from devices where id = $4), $5, $6, $7, 'launching', $8, now() + $9 * interval '1 second')
     on conflict (container) do nothing returning ${time('claimed_at')}`,
@@ -95,15 +94,15 @@ async function tryContainer (client: pg.ClientBase, container: string, wish: New
 }
 
 /** Reserves the first free machine of these. A user has at most one session per platform. */
-export function reserve (pool: pg.Pool, containers: readonly string[], wish: NewClaim): Promise<Reservation> {
-  return transaction(pool, async (client) => {
-    await client.query('select 1 from users where id = $1 for no key update', [wish.user_id])
-    const { rows: [own] } = await client.query<SessionRow>(`select ${SESSION} from ${FROM}
+export function reserve (db: Db, containers: readonly string[], wish: NewClaim): Promise<Reservation> {
+  return inTransaction(db, async (tx) => {
+    await tx.query('select 1 from users where id = $1 for no key update', [wish.user_id])
+    const { rows: [own] } = await tx.query<SessionRow>(`select ${SESSION} from ${FROM}
       where s.user_id = $1 and s.platform = $2 and s.state <> 'draining' and not ${OVER}`, [wish.user_id, wish.platform])
     let last: Reservation = { taken_by: own ?? null }
     if (own !== undefined) return last
     for (const container of containers) {
-      last = await tryContainer(client, container, wish)
+      last = await tryContainer(tx, container, wish)
       if ('claim' in last) return last
     }
     return last
@@ -115,67 +114,67 @@ const IS_CLAIM = 'container = $1 and claim = $2'
 
 /** @returns true if the claim still holds the machine and the phase changed */
 export async function updatePhase (
-  pool: pg.Pool, { container, claim }: Claimed, phase: string | null
+  db: Db, { container, claim }: Claimed, phase: string | null
 ): Promise<boolean> {
-  const { rowCount } = await pool.query(
+  const { rowCount } = await db.query(
     `update streaming_sessions set phase = $3 where ${IS_CLAIM} and state = 'launching' and phase is distinct from $3`,
     [container, claim, phase])
   return rowCount === 1
 }
 
-export async function isLaunching (pool: pg.Pool, { container, claim }: Claimed): Promise<boolean> {
-  const { rowCount } = await pool.query(
+export async function isLaunching (db: Db, { container, claim }: Claimed): Promise<boolean> {
+  const { rowCount } = await db.query(
     `select 1 from streaming_sessions where ${IS_CLAIM} and state = 'launching'`, [container, claim])
   return rowCount === 1
 }
 
 /** Marks the game as running. @returns true if the claim still holds the machine */
-export async function activate (pool: pg.Pool, { container, claim }: Claimed): Promise<boolean> {
-  const { rowCount } = await pool.query(`update streaming_sessions set state = 'active', phase = null, started_at = now(),
+export async function activate (db: Db, { container, claim }: Claimed): Promise<boolean> {
+  const { rowCount } = await db.query(`update streaming_sessions set state = 'active', phase = null, started_at = now(),
     seen_at = now(), expires_at = now() + interval '${LIFETIME}' where ${IS_CLAIM} and state = 'launching'`, [container, claim])
   return rowCount === 1
 }
 
 /** Stores a sign of life of the player. */
-export async function renew (pool: pg.Pool, { container, claim }: Claimed, beats = false): Promise<void> {
-  await pool.query(`update streaming_sessions set seen_at = now(), beats = beats or $3, expires_at = case state
+export async function renew (db: Db, { container, claim }: Claimed, beats = false): Promise<void> {
+  await db.query(`update streaming_sessions set seen_at = now(), beats = beats or $3, expires_at = case state
       when 'active' then now() + interval '${LIFETIME}' else expires_at end
     where ${IS_CLAIM} and state <> 'draining'`, [container, claim, beats])
 }
 
 /** Marks a session as draining while it is being ended. @returns true if the claim held the machine until now */
-export async function drain (pool: pg.Pool, { container, claim }: Claimed): Promise<boolean> {
-  const { rowCount } = await pool.query(`update streaming_sessions set state = 'draining',
+export async function drain (db: Db, { container, claim }: Claimed): Promise<boolean> {
+  const { rowCount } = await db.query(`update streaming_sessions set state = 'draining',
     expires_at = now() + interval '${DRAIN_SECONDS} seconds' where ${IS_CLAIM} and state <> 'draining'`, [container, claim])
   return rowCount === 1
 }
 
 /** Releases a machine. @returns true if the claim held the machine until now */
-export async function release (pool: pg.Pool, { container, claim }: Claimed): Promise<boolean> {
-  const { rowCount } = await pool.query(`delete from streaming_sessions where ${IS_CLAIM}`, [container, claim])
+export async function release (db: Db, { container, claim }: Claimed): Promise<boolean> {
+  const { rowCount } = await db.query(`delete from streaming_sessions where ${IS_CLAIM}`, [container, claim])
   return rowCount === 1
 }
 
 /** Releases a machine after this many seconds. */
-export async function releaseLater (pool: pg.Pool, { container, claim }: Claimed, seconds: number): Promise<void> {
-  await pool.query(`update streaming_sessions set expires_at = now() + $3 * interval '1 second' where ${IS_CLAIM}`,
+export async function releaseLater (db: Db, { container, claim }: Claimed, seconds: number): Promise<void> {
+  await db.query(`update streaming_sessions set expires_at = now() + $3 * interval '1 second' where ${IS_CLAIM}`,
     [container, claim, seconds])
 }
 
 /** Stores the ending for the next request of the player. */
 export async function storeEnding (
-  pool: pg.Pool, userId: number, platform: string, termination: SessionTermination
+  db: Db, userId: number, platform: string, termination: SessionTermination
 ): Promise<void> {
-  await pool.query(`insert into streaming_endings (user_id, platform, termination)
+  await db.query(`insert into streaming_endings (user_id, platform, termination)
     select id, $2, $3 from users where id = $1 for key share
     on conflict (user_id, platform) do update set termination = excluded.termination`, [userId, platform, JSON.stringify(termination)])
 }
 
 /** What a player was to be told, once. */
 export async function consumeEnding (
-  pool: pg.Pool, userId: number, platform: string
+  db: Db, userId: number, platform: string
 ): Promise<SessionTermination | null> {
-  const { rows: [row] } = await pool.query<{ termination: SessionTermination }>(
+  const { rows: [row] } = await db.query<{ termination: SessionTermination }>(
     'delete from streaming_endings where user_id = $1 and platform = $2 returning termination', [userId, platform])
   return row?.termination ?? null
 }
@@ -190,39 +189,39 @@ export interface GameRow {
   fs_name: string
 }
 
-export async function selectGame (em: EntityManager, caller: AnyCaller, id: number): Promise<GameRow | null> {
+export async function selectGame (db: Db, caller: AnyCaller, id: number): Promise<GameRow | null> {
   const { rows: [row] } = await sql<GameRow>`select r.id, r.library_id, coalesce(nullif(r.name, ''), r.fs_name) as name,
       lower(p.slug) as platform, r.fs_path, r.fs_name
-    from roms r join platforms p on p.id = r.platform_id where r.id = ${id} and ${isRomVisible(caller)}`.execute(em.getKysely())
+    from roms r join platforms p on p.id = r.platform_id where r.id = ${id} and ${isRomVisible(caller)}`.execute(db)
   return row ?? null
 }
 
 /** Those of some ROMs that a viewer sees. */
 export async function selectVisible (
-  em: EntityManager, caller: AnyCaller, ids: readonly number[]
+  db: Db, caller: AnyCaller, ids: readonly number[]
 ): Promise<Set<number>> {
   const { rows } = await sql<{ id: number }>`select r.id from roms r join platforms p on p.id = r.platform_id
-    where r.id = any(${ids}::int[]) and ${isRomVisible(caller)}`.execute(em.getKysely())
+    where r.id = any(${ids}::int[]) and ${isRomVisible(caller)}`.execute(db)
   return new Set(rows.map(({ id }) => id))
 }
 
 /** Selects the slugs of these platforms that are hidden from the caller. */
 export async function selectHiddenPlatforms (
-  em: EntityManager, caller: AnyCaller, slugs: readonly string[]
+  db: Db, caller: AnyCaller, slugs: readonly string[]
 ): Promise<Set<string>> {
   const { rows } = await sql<{ slug: string }>`select lower(p.slug) as slug from platforms p
     where lower(p.slug) = any(${slugs}::text[]) group by lower(p.slug) having not bool_or(${isPlatformVisible(caller)})`
-    .execute(em.getKysely())
+    .execute(db)
   return new Set(rows.map(({ slug }) => slug))
 }
 
 /** A file of a ROM that is part of the game. */
 export interface DiscRow { library_id: number, file_path: string, file_name: string }
 
-export async function selectDisc (em: EntityManager, romId: number, fileId: number): Promise<DiscRow | null> {
+export async function selectDisc (db: Db, romId: number, fileId: number): Promise<DiscRow | null> {
   const { rows: [row] } = await sql<DiscRow>`select r.library_id, f.file_path, f.file_name
     from rom_files f join roms r on r.id = f.rom_id
-    where f.id = ${fileId} and f.rom_id = ${romId} and coalesce(f.category, 'game') = 'game'`.execute(em.getKysely())
+    where f.id = ${fileId} and f.rom_id = ${romId} and coalesce(f.category, 'game') = 'game'`.execute(db)
   return row ?? null
 }
 
@@ -244,7 +243,7 @@ export interface JoinableRow {
 
 /** Selects joinable sessions on these machines whose ROM is visible to the caller, oldest first. */
 export async function selectJoinable (
-  em: EntityManager, caller: AnyCaller, containers: readonly string[], romId: number | null
+  db: Db, caller: AnyCaller, containers: readonly string[], romId: number | null
 ): Promise<JoinableRow[]> {
   const { rows } = await sql<JoinableRow>`select s.container, s.platform, r.id as rom_id,
       coalesce(nullif(r.name, ''), r.fs_name) as rom_name, u.username, ${milliseconds('s.claimed_at')} as claimed_at,
@@ -253,6 +252,6 @@ export async function selectJoinable (
     from ${sql.raw(FROM)} join roms r on r.id = s.rom_id join platforms p on p.id = r.platform_id
     where s.container = any(${containers}::text[]) and s.multiplayer and s.state = 'active' and not ${sql.raw(OVER)}
       and (${romId}::int is null or r.id = ${romId}) and ${isRomVisible(caller)}
-    order by s.claimed_at, s.container`.execute(em.getKysely())
+    order by s.claimed_at, s.container`.execute(db)
   return rows
 }

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { type Caller, isAdministrator } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
+import type { Db } from '../../core/database/db.ts'
 import { ApiError, badRequest, conflict, forbidden, notFound } from '../../core/errors.ts'
 import { brokerFailed } from './errors.ts'
 import { streamingConfig } from './config.ts'
@@ -48,7 +48,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
   /** Lists the sessions of a platform with their machines. */
   async function listHeld (named: string): Promise<Held[]> {
     const containers = listOf(named)
-    const sessions = await selectSessions(app.pg, containers.map(({ id }) => id))
+    const sessions = await selectSessions(app.db, containers.map(({ id }) => id))
     return sessions.flatMap((session) => {
       const container = containers.find(({ id, platform }) => id === session.container && platform === session.platform)
       return container === undefined ? [] : [{ session, container }]
@@ -79,7 +79,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
     const held = await findHeld(caller, platform)
     try {
       const result = await act(held)
-      await renew(app.pg, held.session)
+      await renew(app.db, held.session)
       return result
     } catch (err) {
       const told = toBrokerError(err)
@@ -99,7 +99,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
       const host = session.state === 'active' ? container.host : null
       return { status: 'active', platform, extraction_phase: session.phase, host, termination: null }
     }
-    const termination = await consumeEnding(app.pg, caller.id, platform.toLowerCase())
+    const termination = await consumeEnding(app.db, caller.id, platform.toLowerCase())
     return { status: 'ended', platform, extraction_phase: null, host: null, termination }
   }
 
@@ -109,20 +109,20 @@ export function createStreaming (app: FastifyInstance, config: Config) {
   }
 
   /** Shows the player's game to other users. */
-  async function tellActivity (em: EntityManager, caller: Caller, { session }: Held): Promise<void> {
+  async function tellActivity (db: Db, caller: Caller, { session }: Held): Promise<void> {
     if (caller.device_id === null || session.rom_id === null || session.state !== 'active') return
     try {
       const beat = { rom_id: session.rom_id, device_id: caller.device_id }
-      await app.activity.beat(em, caller, beat, { socket_id: null, starts: false })
+      await app.activity.beat(db, caller, beat, { socket_id: null, starts: false })
     } catch (err) {
       // The device or the ROM is gone or hidden by now, so there is nothing to show.
       if (!(err instanceof ApiError)) throw err
     }
   }
 
-  async function stopActivity (em: EntityManager, caller: Caller, session: SessionRow): Promise<void> {
+  async function stopActivity (db: Db, caller: Caller, session: SessionRow): Promise<void> {
     const { user_id: userId, device_id: deviceId } = session
-    if (userId === caller.id && deviceId !== null) await app.activity.stop(em, caller, deviceId)
+    if (userId === caller.id && deviceId !== null) await app.activity.stop(db, caller, deviceId)
   }
 
   /** Returns null if players end their own session. */
@@ -134,9 +134,9 @@ export function createStreaming (app: FastifyInstance, config: Config) {
     openDesktop: claims.openDesktop,
 
     /** Returns the settings with the platforms that are visible to the caller. */
-    async describeConfig (em: EntityManager, caller: Caller): Promise<StreamingConfigView> {
+    async describeConfig (db: Db, caller: Caller): Promise<StreamingConfigView> {
       const containers = listContainers(config)
-      const hidden = await selectHiddenPlatforms(em, caller, [...new Set(containers.map(({ platform }) => platform))])
+      const hidden = await selectHiddenPlatforms(db, caller, [...new Set(containers.map(({ platform }) => platform))])
       const shown = containers.filter(({ platform }) => !hidden.has(platform))
       return toStreamingConfigView(streamingConfig.of(config).enabled, shown)
     },
@@ -148,19 +148,19 @@ export function createStreaming (app: FastifyInstance, config: Config) {
      * @returns true if the game was saved
      */
     async saveAndExit (
-      em: EntityManager, caller: Caller, platform: string, slot: number, waits: boolean
+      db: Db, caller: Caller, platform: string, slot: number, waits: boolean
     ): Promise<boolean> {
       const held = await findHeld(caller, platform)
       if (slot !== 0) checkSlot(held, slot, platform)
       const { session, container } = held
-      if (!await drain(app.pg, session)) throw forbidden(CLAIMED)
+      if (!await drain(app.db, session)) throw forbidden(CLAIMED)
       const saved = await broker.saveAndExit(container, slot, waits)
-      if (waits) await release(app.pg, session)
-      else await releaseLater(app.pg, session, DRAIN_SECONDS)
+      if (waits) await release(app.db, session)
+      else await releaseLater(app.db, session, DRAIN_SECONDS)
       const ending = endingOf(caller, session)
       if (ending === null) await endings.keepTime(session)
       else await endings.settle(session, ending)
-      await stopActivity(em, caller, session)
+      await stopActivity(db, caller, session)
       return saved
     },
 
@@ -185,11 +185,11 @@ export function createStreaming (app: FastifyInstance, config: Config) {
     /**
      * @throws ApiError BAD_REQUEST unless the file is a disc of the game, CONFLICT if the broker cannot change discs
      */
-    swapDisc: (em: EntityManager, caller: Caller, platform: string, fileId: number): Promise<void> =>
+    swapDisc: (db: Db, caller: Caller, platform: string, fileId: number): Promise<void> =>
       control(caller, platform, async ({ session, container }) => {
         if (session.rom_id === null) throw conflict('No game is played there; start one first')
         if (container.disc_swap !== 'broker') throw conflict('Discs are not changed from here; change them in the emulator')
-        const disc = await selectDisc(em, session.rom_id, fileId)
+        const disc = await selectDisc(db, session.rom_id, fileId)
         if (disc === null) throw badRequest(`The file '${fileId}' is no disc of the game; name one of its files`)
         const libraryOn = await locateLibrary(app.library, disc.library_id)
         await broker.swapDisc(container, join(libraryOn(container), disc.file_path, disc.file_name))
@@ -200,10 +200,10 @@ export function createStreaming (app: FastifyInstance, config: Config) {
      *
      * @throws ApiError CONFLICT on a desktop, BAD_REQUEST unless the picture is a PNG
      */
-    keepFrame: (em: EntityManager, caller: Caller, platform: string, picture: Readable): Promise<void> =>
+    keepFrame: (db: Db, caller: Caller, platform: string, picture: Readable): Promise<void> =>
       control(caller, platform, async ({ session }) => {
         if (session.rom_id === null) throw conflict('No game is played there; start one first')
-        await app.assets.addPicture(em, caller, session.rom_id, `${session.rom_name ?? 'Game'} ${Date.now()}.png`, picture)
+        await app.assets.addPicture(db, caller, session.rom_id, `${session.rom_name ?? 'Game'} ${Date.now()}.png`, picture)
       }),
 
     /**
@@ -213,7 +213,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
      * @throws ApiError FORBIDDEN if another user has the session
      */
     async release (
-      em: EntityManager, caller: Caller, platform: string, { reason, container, save }: Release
+      db: Db, caller: Caller, platform: string, { reason, container, save }: Release
     ): Promise<boolean> {
       const held = (await listHeld(platform)).filter(({ session }) =>
         session.state !== 'draining' && (container === undefined || session.container === container))
@@ -222,16 +222,16 @@ export function createStreaming (app: FastifyInstance, config: Config) {
       if (found.session.user_id !== caller.id && !isAdministrator(caller)) throw forbidden(CLAIMED)
       if (save) await broker.saveAndExit(found.container, 0, true)
       const isOver = await endings.end(found.session, endingOf(caller, found.session, reason))
-      await stopActivity(em, caller, found.session)
+      await stopActivity(db, caller, found.session)
       return isOver
     },
 
     /** Releases all machines. @returns the ids of released machines */
     async releaseAll (caller: Caller, reason: string | undefined): Promise<string[]> {
       const released: string[] = []
-      for (const session of await selectAllSessions(app.pg)) {
+      for (const session of await selectAllSessions(app.db)) {
         const isEnded = session.state === 'draining'
-          ? await release(app.pg, session)
+          ? await release(app.db, session)
           : await endings.end(session, endingOf(caller, session, reason))
         if (isEnded) released.push(session.container)
       }
@@ -239,11 +239,11 @@ export function createStreaming (app: FastifyInstance, config: Config) {
     },
 
     /** Stores a sign of life of the caller's session. */
-    async beat (em: EntityManager, caller: Caller, platform: string): Promise<SessionStatus> {
+    async beat (db: Db, caller: Caller, platform: string): Promise<SessionStatus> {
       const own = await findOwn(caller, platform)
       if (own !== undefined) {
-        await renew(app.pg, own.session, true)
-        await tellActivity(em, caller, own)
+        await renew(app.db, own.session, true)
+        await tellActivity(db, caller, own)
       }
       return await describe(caller, platform, own)
     },
@@ -253,22 +253,22 @@ export function createStreaming (app: FastifyInstance, config: Config) {
 
     async listSessions (): Promise<AdminSession[]> {
       const containers = listContainers(config)
-      return (await selectAllSessions(app.pg)).map((session) => toAdminSessionView(session, containers))
+      return (await selectAllSessions(app.db)).map((session) => toAdminSessionView(session, containers))
     },
 
     /** Lists every configured machine, and machines with a session that are no longer configured. */
     async listMachines (): Promise<AdminContainer[]> {
       const containers = listContainers(config)
-      const sessions = await selectAllSessions(app.pg)
+      const sessions = await selectAllSessions(app.db)
       const ids = new Set([...containers.map(({ id }) => id), ...sessions.map(({ container }) => container)])
       return [...ids].map((id) => toAdminContainerView(id,
         containers.filter((container) => container.id === id), sessions.find(({ container }) => container === id)))
     },
 
     /** Lists the games of other users that the caller may join. */
-    async listJoinable (em: EntityManager, caller: Caller, romId: number | undefined): Promise<JoinableSession[]> {
+    async listJoinable (db: Db, caller: Caller, romId: number | undefined): Promise<JoinableSession[]> {
       const joinable = listUsable(config).filter((container) => container.joinable)
-      const rows = await selectJoinable(em, caller, joinable.map(({ id }) => id), romId ?? null)
+      const rows = await selectJoinable(db, caller, joinable.map(({ id }) => id), romId ?? null)
       return rows.map((row) => {
         const container = joinable.find(({ id, platform }) => id === row.container && platform === row.platform)
         return toJoinableView(row, container?.label ?? null, app.resources.marked)
@@ -282,12 +282,12 @@ export function createStreaming (app: FastifyInstance, config: Config) {
      *   joining, or BROKER_FAILED
      */
     async join (
-      em: EntityManager, caller: Caller, platform: string, containerId: string | undefined
+      db: Db, caller: Caller, platform: string, containerId: string | undefined
     ): Promise<JoinedSession> {
       if (listOf(platform).length === 0) throw noContainer(platform)
       const active = (await listHeld(platform)).filter(({ session }) =>
         session.state === 'active' && (containerId === undefined || session.container === containerId))
-      const visible = await selectVisible(em, caller, active.flatMap(({ session }) => session.rom_id ?? []))
+      const visible = await selectVisible(db, caller, active.flatMap(({ session }) => session.rom_id ?? []))
       const seen = active.filter(({ session }) => visible.has(session.rom_id ?? 0))
       const held = seen.find(({ session }) => session.multiplayer) ?? seen[0]
       if (held === undefined) throw notFound(`No active session for platform '${platform}'`)
@@ -304,8 +304,8 @@ export function createStreaming (app: FastifyInstance, config: Config) {
 
     /** Ends sessions that lapsed without a release. */
     async reap (): Promise<void> {
-      for (const session of await selectOver(app.pg)) {
-        if (session.state === 'draining') await release(app.pg, session)
+      for (const session of await selectOver(app.db)) {
+        if (session.state === 'draining') await release(app.db, session)
         else await endings.end(session, lapseOf(session))
       }
     }

@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Db } from '../../core/database/db.ts'
 import type { Direction } from './decide.ts'
 import type { Listing } from './read-listing.ts'
 import { type Pair, createPairs } from './pairs.ts'
@@ -12,16 +12,16 @@ import {
  * number of files.
  */
 export async function decidePairs (
-  em: EntityManager, listing: Listing, scope: Scope, direction: Direction
+  db: Db, listing: Listing, scope: Scope, direction: Direction
 ): Promise<readonly Pair[]> {
-  const [assets, bases] = await Promise.all([selectAssets(em, scope), selectBases(em, scope, listing.key_start)])
+  const [assets, bases] = await Promise.all([selectAssets(db, scope), selectBases(db, scope, listing.key_start)])
   const pairs = createPairs(listing, assets, bases)
   const open = pairs.listOpen()
   if (open.length > 0) {
     const romIds = [...new Set(open.map((pair) => pair.rom_id))]
     const hashes = [...new Set(open.flatMap(({ file }) => file?.hash ?? []))]
     const [former, visible] = await Promise.all([
-      selectFormer(em, scope, romIds, hashes), selectVisible(em, scope.caller, romIds)
+      selectFormer(db, scope, romIds, hashes), selectVisible(db, scope.caller, romIds)
     ])
     pairs.look(open, former, visible)
   }
@@ -43,7 +43,7 @@ function listAgreements (pairs: readonly Pair[]) {
 }
 
 /** Stores the bases that the decisions established between a device and the server. */
-export async function storeBases (tx: EntityManager, deviceId: number, pairs: readonly Pair[]): Promise<void> {
+export async function storeBases (tx: Db, deviceId: number, pairs: readonly Pair[]): Promise<void> {
   const { bases, held } = listAgreements(pairs)
   await upsertDeviceSyncs(tx, deviceId, held)
   await upsertBases(tx, deviceId, bases)

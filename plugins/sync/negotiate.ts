@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
+import type { Db } from '../../core/database/db.ts'
 import { badRequest, invalid, notFound } from '../../core/errors.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import type { Device } from '../devices/entities.ts'
@@ -67,11 +67,11 @@ const scopeOf = (caller: Caller, device: Device, listing: Listing): Scope => ({
 
 /** Opens a session. A device may have several open sessions at once, one for each game. */
 async function openSession (
-  em: EntityManager, device: Device, userId: number, pairs: readonly Pair[], downloads: readonly PlannedDownload[]
+  db: Db, device: Device, userId: number, pairs: readonly Pair[], downloads: readonly PlannedDownload[]
 ): Promise<SessionName> {
   const sessionId = randomUUID()
   const planned = pairs.reduce((sum, pair) => sum + Number(PLANNED.includes(pair.decision.action)), 0)
-  return await inTransaction(em, async (tx) => {
+  return await inTransaction(db, async (tx) => {
     if (!await holdSeenDevice(tx, device.id)) throw notFound(`Device with ID '${device.device_id}' not found`)
     const id = await insertSession(tx, {
       session_id: sessionId, user_id: userId, device_id: device.id, operations_planned: planned, downloads
@@ -82,10 +82,10 @@ async function openSession (
 }
 
 export function createNegotiation (app: FastifyInstance, publish: PublishSync) {
-  async function publishConflicts (em: EntityManager, session: SessionName, pairs: readonly Pair[]): Promise<void> {
+  async function publishConflicts (db: Db, session: SessionName, pairs: readonly Pair[]): Promise<void> {
     const conflicts = pairs.filter((pair) => pair.decision.action === 'conflict').slice(0, CONFLICT_EVENTS_MAX)
     if (conflicts.length === 0) return
-    const names = await selectRomNames(em, conflicts.map((pair) => pair.rom_id))
+    const names = await selectRomNames(db, conflicts.map((pair) => pair.rom_id))
     for (const { rom_id: romId, file, decision: { reason } } of conflicts) {
       publish(session, 'conflict', {
         file_name: file?.file_name ?? '', rom_id: romId, rom_name: names.get(romId) ?? '', reason
@@ -105,17 +105,17 @@ export function createNegotiation (app: FastifyInstance, publish: PublishSync) {
   }
 
   /** Decides the operations for the saves and states of a device, and opens a session. */
-  return async function negotiate (em: EntityManager, caller: Caller, body: NegotiateBody): Promise<NegotiateResponse> {
+  return async function negotiate (db: Db, caller: Caller, body: NegotiateBody): Promise<NegotiateResponse> {
     const listing = readListing(body)
     const reference = body.device_id ?? caller.device_id
     if (reference === null) throw badRequest("Name the device as 'device_id', or call with a token that is bound to one")
-    const device = await app.devices.find(em, caller.id, reference)
+    const device = await app.devices.find(db, caller.id, reference)
     app.devices.requireSync(device)
-    const pairs = await decidePairs(em, listing, scopeOf(caller, device, listing), directionOf(device))
+    const pairs = await decidePairs(db, listing, scopeOf(caller, device, listing), directionOf(device))
     const downloads = listDownloads(pairs, body.roms === undefined ? null : readResolution(device))
-    const session = await openSession(em, device, caller.id, pairs, downloads)
+    const session = await openSession(db, device, caller.id, pairs, downloads)
     publish(session, 'started', { sync_mode: device.sync_mode })
-    await publishConflicts(em, session, pairs)
+    await publishConflicts(db, session, pairs)
     return answer(caller, body, device, session, pairs)
   }
 }

@@ -21,7 +21,7 @@ const routes: Routes = async (app) => {
     validatorCompiler: createValidatorCompiler(false) as never,
     config: { scopes: ['assets.read', 'devices.read'], orScopes: ['assets.read', 'devices.write'] }
   }, async (request, reply) => {
-    const answer = await app.sync.negotiate(request.em, callerOf(request), request.body)
+    const answer = await app.sync.negotiate(request.db, callerOf(request), request.body)
     // The serializer of a union checks thousands of operations against each of its members, which is slow.
     return reply.type('application/json; charset=utf-8').serializer(JSON.stringify).send(answer)
   })
@@ -35,7 +35,7 @@ const routes: Routes = async (app) => {
     preValidation: async (request) => { request.body ??= {} as never },
     config: { scopes: ['devices.write'] }
   }, async (request) =>
-    await app.sync.complete(request.em, callerOf(request).id, request.params.session_id, request.body))
+    await app.sync.complete(request.db, callerOf(request).id, request.params.session_id, request.body))
 
   app.get('/api/sync/sessions', {
     schema: {
@@ -44,7 +44,7 @@ const routes: Routes = async (app) => {
     },
     config: readsSessions
   }, async (request) =>
-    (await app.sync.list(request.em, callerOf(request).id, request.query)).map(toSessionView))
+    (await app.sync.list(request.db, callerOf(request).id, request.query)).map(toSessionView))
 
   app.get('/api/sync/sessions/:session_id', {
     schema: {
@@ -53,7 +53,7 @@ const routes: Routes = async (app) => {
     },
     config: readsSessions
   }, async (request) =>
-    toSessionView(await app.sync.get(request.em, callerOf(request).id, request.params.session_id)))
+    toSessionView(await app.sync.get(request.db, callerOf(request).id, request.params.session_id)))
 }
 
 export default routes

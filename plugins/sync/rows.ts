@@ -1,6 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
 import { milliseconds } from '../../core/database/columns.ts'
+import type { Db } from '../../core/database/db.ts'
 import type { AssetKind } from '../assets/entities.ts'
 import { type Agreement, baseKeysOf } from '../assets/base-rows.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
@@ -61,8 +61,8 @@ const ASSET_COLUMNS = ['id', 'kind', 'rom_id', 'file_name', 'emulator', 'slot', 
   'missing_from_fs', 'updated_at', 'last_synced_at', 'is_untracked'] as const
 
 /** Selects the assets of the caller whose ROM is visible. */
-export async function selectAssets (em: EntityManager, scope: Scope): Promise<AssetRow[]> {
-  return await selectByColumn<AssetRow>(em, ASSET_COLUMNS, sql`
+export async function selectAssets (db: Db, scope: Scope): Promise<AssetRow[]> {
+  return await selectByColumn<AssetRow>(db, ASSET_COLUMNS, sql`
     select a.id, a.kind, a.rom_id, a.file_name, a.emulator, a.slot, a.sha1, a.content_hash, a.conflict_of, a.missing_from_fs,
       ${milliseconds('a.updated_at')} as updated_at, ${milliseconds('d.last_synced_at')} as last_synced_at, d.is_untracked
     from assets a
@@ -73,8 +73,8 @@ export async function selectAssets (em: EntityManager, scope: Scope): Promise<As
 }
 
 /** Selects the bases of the device whose keys have this prefix. */
-export async function selectBases (em: EntityManager, scope: Scope, keyStart: string): Promise<BaseRow[]> {
-  return await selectByColumn<BaseRow>(em, ['rom_id', 'kind', 'key', 'sha1', 'content_hash', 'updated_at'], sql`
+export async function selectBases (db: Db, scope: Scope, keyStart: string): Promise<BaseRow[]> {
+  return await selectByColumn<BaseRow>(db, ['rom_id', 'kind', 'key', 'sha1', 'content_hash', 'updated_at'], sql`
     select b.rom_id, b.kind, b.key, b.sha1, b.content_hash, ${milliseconds('b.updated_at')} as updated_at from sync_bases b
     where b.device_id = ${scope.device_id} and b.kind = any(${scope.kinds}::text[])
       and starts_with(b.key, ${keyStart})
@@ -86,7 +86,7 @@ export async function selectBases (em: EntityManager, scope: Scope, keyStart: st
  * ROMs.
  */
 export async function selectFormer (
-  em: EntityManager, { user_id: userId, kinds }: Scope, romIds: readonly number[], hashes: readonly string[]
+  db: Db, { user_id: userId, kinds }: Scope, romIds: readonly number[], hashes: readonly string[]
 ): Promise<FormerRow[]> {
   const columns = sql`a.kind, a.rom_id, a.file_name, a.emulator, a.slot, a.conflict_of,
     coalesce(a.deleted_by = 'owner', false) as is_deleted`
@@ -98,23 +98,23 @@ export async function selectFormer (
     select ${columns}, v.sha1, v.content_hash, ${milliseconds('v.content_updated_at')} as updated_at
     from asset_versions v join assets a on a.id = v.asset_id
     where ${concerned} and (v.sha1 = any(${hashes}::text[]) or v.content_hash = any(${hashes}::text[]))
-    `.execute(em.getKysely())
+    `.execute(db)
   return rows
 }
 
 /** Selects the ids of these ROMs that are visible to the caller. */
 export async function selectVisible (
-  em: EntityManager, caller: AnyCaller, romIds: readonly number[]
+  db: Db, caller: AnyCaller, romIds: readonly number[]
 ): Promise<Set<number>> {
   const { rows } = await sql<{ id: number }>`
     select r.id from roms r
-    where r.id = any(${romIds}::int[]) and ${isRomVisible(caller)}`.execute(em.getKysely())
+    where r.id = any(${romIds}::int[]) and ${isRomVisible(caller)}`.execute(db)
   return new Set(rows.map((row) => row.id))
 }
 
-export async function selectRomNames (em: EntityManager, romIds: readonly number[]): Promise<Map<number, string>> {
+export async function selectRomNames (db: Db, romIds: readonly number[]): Promise<Map<number, string>> {
   const { rows } = await sql<{ id: number, name: string }>`
-    select id, coalesce(name, fs_name_no_tags) as name from roms where id = any(${romIds}::int[])`.execute(em.getKysely())
+    select id, coalesce(name, fs_name_no_tags) as name from roms where id = any(${romIds}::int[])`.execute(db)
   return new Map(rows.map((row) => [row.id, row.name]))
 }
 
@@ -136,7 +136,7 @@ export function listBases (
 }
 
 /** Stores bases of a device. The rows have a fixed order, which prevents deadlocks. */
-export async function upsertBases (em: EntityManager, deviceId: number, bases: readonly BaseRow[]): Promise<void> {
+export async function upsertBases (db: Db, deviceId: number, bases: readonly BaseRow[]): Promise<void> {
   if (bases.length === 0) return
   await sql`insert into sync_bases (device_id, rom_id, kind, key, sha1, content_hash, updated_at)
     select ${deviceId}::int, given.rom_id, given.kind, given.key, given.sha1, given.content_hash, given.updated_at
@@ -148,12 +148,12 @@ export async function upsertBases (em: EntityManager, deviceId: number, bases: r
     join roms r on r.id = given.rom_id
     order by given.rom_id, given.kind, given.key for key share of r
     on conflict (device_id, rom_id, kind, key) do update
-    set sha1 = excluded.sha1, content_hash = excluded.content_hash, updated_at = excluded.updated_at`.execute(em.getKysely())
+    set sha1 = excluded.sha1, content_hash = excluded.content_hash, updated_at = excluded.updated_at`.execute(db)
 }
 
 /** Stores that a device holds the current content of assets, unless their content changed meanwhile. */
 export async function upsertDeviceSyncs (
-  em: EntityManager, deviceId: number, held: readonly { asset_id: number, sha1: string }[]
+  db: Db, deviceId: number, held: readonly { asset_id: number, sha1: string }[]
 ): Promise<void> {
   if (held.length === 0) return
   await sql`insert into device_syncs (device_id, asset_id, last_synced_at, is_untracked)
@@ -163,5 +163,5 @@ export async function upsertDeviceSyncs (
     join assets a on a.id = given.asset_id and a.sha1 = given.sha1
     order by a.id for key share of a
     on conflict (device_id, asset_id) do update
-    set last_synced_at = excluded.last_synced_at, is_untracked = false`.execute(em.getKysely())
+    set last_synced_at = excluded.last_synced_at, is_untracked = false`.execute(db)
 }

@@ -1,7 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
-import type pg from 'pg'
 import { milliseconds } from '../../core/database/columns.ts'
+import type { Db } from '../../core/database/db.ts'
 import type { PlannedDownload } from './entities.ts'
 import type { SessionName } from './session-name.ts'
 import type { AssetRow } from './rows.ts'
@@ -13,8 +12,8 @@ const DEVICE = "json_build_object('id', d.id, 'device_id', d.device_id, 'is_numb
  *
  * @returns false if the device was deleted meanwhile
  */
-export async function holdSeenDevice (tx: EntityManager, deviceId: number): Promise<boolean> {
-  const known = await tx.execute<object[]>('update devices set last_seen = now() where id = ? returning id', [deviceId])
+export async function holdSeenDevice (tx: Db, deviceId: number): Promise<boolean> {
+  const known = (await tx.query<object>('update devices set last_seen = now() where id = $1 returning id', [deviceId])).rows
   return known.length > 0
 }
 
@@ -27,11 +26,11 @@ export interface NewSession {
 }
 
 /** @returns the id of the new session */
-export async function insertSession (tx: EntityManager, session: NewSession): Promise<number> {
-  const [row] = await tx.execute<{ id: number }[]>(`insert into sync_sessions
-    (session_id, user_id, device_id, operations_planned, downloads) values (?, ?, ?, ?, ?) returning id`,
+export async function insertSession (tx: Db, session: NewSession): Promise<number> {
+  const [row] = (await tx.query<{ id: number }>(`insert into sync_sessions
+    (session_id, user_id, device_id, operations_planned, downloads) values ($1, $2, $3, $4, $5) returning id`,
   [session.session_id, session.user_id, session.device_id, session.operations_planned,
-    JSON.stringify(session.downloads)])
+    JSON.stringify(session.downloads)])).rows
   return row?.id ?? 0
 }
 
@@ -39,12 +38,12 @@ export async function insertSession (tx: EntityManager, session: NewSession): Pr
 export type HeldRow = { asset_id: number } &
   Pick<AssetRow, 'rom_id' | 'kind' | 'slot' | 'file_name' | 'sha1' | 'content_hash' | 'updated_at'>
 
-export async function selectHeld (tx: EntityManager, downloads: readonly PlannedDownload[]): Promise<HeldRow[]> {
+export async function selectHeld (tx: Db, downloads: readonly PlannedDownload[]): Promise<HeldRow[]> {
   const ids = downloads.map((download) => download.asset_id)
   const { rows } = await sql<HeldRow>`select a.id as asset_id, a.rom_id, a.kind, a.slot, a.file_name,
       a.sha1, a.content_hash, ${milliseconds('a.updated_at')} as updated_at
     from unnest(${ids}::int[], ${downloads.map((download) => download.sha1)}::text[]) as given (id, sha1)
-    join assets a on a.id = given.id and a.sha1 = given.sha1 order by a.id for share of a`.execute(tx.getKysely())
+    join assets a on a.id = given.id and a.sha1 = given.sha1 order by a.id for share of a`.execute(tx)
   return rows
 }
 
@@ -52,20 +51,20 @@ export type CountedSession = SessionName & { operations_completed: number, opera
 
 /** Counts an operation of a user's open session by either of its ids; returns undefined if there is no such session. */
 export async function countOperation (
-  em: EntityManager, userId: number, { id, session_id: uuid }: { id?: number, session_id?: string }
+  db: Db, userId: number, { id, session_id: uuid }: { id?: number, session_id?: string }
 ): Promise<CountedSession | undefined> {
-  const [row] = await em.execute<CountedSession[]>(`update sync_sessions s
+  const [row] = (await db.query<CountedSession>(`update sync_sessions s
     set operations_completed = s.operations_completed + 1, updated_at = now()
-    from devices d where d.id = s.device_id and s.user_id = ? and (s.id = ?::int or s.session_id = ?::uuid)
+    from devices d where d.id = s.device_id and s.user_id = $1 and (s.id = $2::int or s.session_id = $3::uuid)
       and s.status in ('PENDING', 'IN_PROGRESS')
     returning s.id, s.session_id, s.user_id, ${DEVICE}, s.operations_completed, s.operations_planned`,
-  [userId, id ?? null, uuid ?? null])
+  [userId, id ?? null, uuid ?? null])).rows
   return row
 }
 
 /** Fails sessions that were open for too long. */
-export async function expireSessions (pool: pg.Pool, afterHours: number, reason: string): Promise<SessionName[]> {
-  const { rows } = await pool.query<SessionName>(`update sync_sessions s
+export async function expireSessions (db: Db, afterHours: number, reason: string): Promise<SessionName[]> {
+  const { rows } = await db.query<SessionName>(`update sync_sessions s
     set status = 'FAILED', error_message = $1, downloads = '[]', updated_at = now() from devices d
     where d.id = s.device_id and s.status in ('PENDING', 'IN_PROGRESS')
       and s.initiated_at < now() - make_interval(hours => $2)
@@ -74,7 +73,7 @@ export async function expireSessions (pool: pg.Pool, afterHours: number, reason:
 }
 
 /** Deletes sessions that ended long ago. */
-export async function deleteEnded (pool: pg.Pool, afterDays: number): Promise<void> {
-  await pool.query(`delete from sync_sessions where status not in ('PENDING', 'IN_PROGRESS')
+export async function deleteEnded (db: Db, afterDays: number): Promise<void> {
+  await db.query(`delete from sync_sessions where status not in ('PENDING', 'IN_PROGRESS')
     and coalesce(completed_at, updated_at) < now() - make_interval(days => $1)`, [afterDays])
 }

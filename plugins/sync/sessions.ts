@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { type EntityManager, LockMode } from '@mikro-orm/postgresql'
+import { LockMode } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
+import type { Db } from '../../core/database/db.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { readReference } from '../../core/web/reference.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
@@ -54,11 +55,11 @@ const isWhole = ({ operations_planned: planned }: SyncSession, body: CompleteBod
 
 /** Stores the bases of a session's downloads whose content is still current on the server. */
 async function confirmDownloads (
-  em: EntityManager, deviceId: number, downloads: readonly PlannedDownload[]
+  db: Db, deviceId: number, downloads: readonly PlannedDownload[]
 ): Promise<void> {
-  const rows = await selectHeld(em, downloads)
-  await upsertDeviceSyncs(em, deviceId, rows)
-  await upsertBases(em, deviceId, listBases(rows))
+  const rows = await selectHeld(db, downloads)
+  await upsertDeviceSyncs(db, deviceId, rows)
+  await upsertBases(db, deviceId, listBases(rows))
 }
 
 export function createSessions (app: FastifyInstance, publish: PublishSync) {
@@ -66,29 +67,29 @@ export function createSessions (app: FastifyInstance, publish: PublishSync) {
     id: session.id, session_id: session.session_id, user_id: session.user.id, device: session.device
   })
 
-  async function get (em: EntityManager, userId: number, reference: string): Promise<SyncSession> {
+  async function get (db: Db, userId: number, reference: string): Promise<SyncSession> {
     const condition = conditionOf(userId, reference)
-    const session = condition === null ? null : await em.findOne(SyncSession, condition, { populate: ['device'] })
+    const session = condition === null ? null : await db.em.findOne(SyncSession, condition, { populate: ['device'] })
     if (session === null) throw unknownSession(reference)
     return session
   }
 
-  async function findForUpdate (tx: EntityManager, userId: number, reference: string): Promise<SyncSession> {
+  async function findForUpdate (tx: Db, userId: number, reference: string): Promise<SyncSession> {
     const { id, device } = await get(tx, userId, reference)
     await app.devices.hold(tx, device)
-    const session = await tx.findOne(SyncSession, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true })
+    const session = await tx.em.findOne(SyncSession, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true })
     if (session === null) throw unknownSession(reference)
-    await tx.populate(session, ['device'])
+    await tx.em.populate(session, ['device'])
     return session
   }
 
-  async function ingest (tx: EntityManager, { id, user, device }: SyncSession, entries: CompleteBody['play_sessions']) {
+  async function ingest (tx: Db, { id, user, device }: SyncSession, entries: CompleteBody['play_sessions']) {
     if (entries === undefined || entries === null) return null
     return await app.playSessions.ingest(tx, { user_id: user.id, device_id: device.id, sync_session_id: id, entries })
   }
 
   /** @returns the answer, and the session; null for the session if the same request completed it before */
-  async function close (tx: EntityManager, userId: number, reference: string, body: CompleteBody) {
+  async function close (tx: Db, userId: number, reference: string, body: CompleteBody) {
     const session = await findForUpdate(tx, userId, reference)
     const completedWith = fingerprint(body)
     if (session.completed_with === completedWith && session.completed_answer) {
@@ -101,44 +102,44 @@ export function createSessions (app: FastifyInstance, publish: PublishSync) {
     if (isWhole(session, body)) await confirmDownloads(tx, session.device.id, session.downloads)
     const ingested = await ingest(tx, session, body.play_sessions)
     const now = new Date()
-    await tx.nativeUpdate(SyncSession, { id: session.id }, {
+    await tx.em.nativeUpdate(SyncSession, { id: session.id }, {
       ...countsOf(body), status: 'COMPLETED', error_message: null, completed_at: now, updated_at: now,
       completed_with: completedWith, downloads: []
     })
-    await tx.refreshOrFail(session, { populate: ['device'] })
+    await tx.em.refreshOrFail(session, { populate: ['device'] })
     const answer: SyncCompleteAnswer = { session: toSessionView(session), play_session_ingest: ingested }
-    await tx.nativeUpdate(SyncSession, { id: session.id }, { completed_answer: answer })
+    await tx.em.nativeUpdate(SyncSession, { id: session.id }, { completed_answer: answer })
     return { answer, completed: nameOf(session) }
   }
 
   return {
     get,
 
-    async list (em: EntityManager, userId: number, query: ListSyncSessionsQuery): Promise<SessionSummary[]> {
+    async list (db: Db, userId: number, query: ListSyncSessionsQuery): Promise<SessionSummary[]> {
       const { device_id: reference, limit, offset } = query
-      const device = reference === undefined ? null : await app.devices.lookUp(em, userId, reference)
+      const device = reference === undefined ? null : await app.devices.lookUp(db, userId, reference)
       if (reference !== undefined && device === null) return []
-      return await em.find(SyncSession, { user: userId, ...(device === null ? {} : { device }) }, {
+      return await db.em.find(SyncSession, { user: userId, ...(device === null ? {} : { device }) }, {
         populate: ['device'], orderBy: { id: 'desc' }, limit, offset, exclude: ['downloads', 'completed_answer']
       })
     },
 
     /** Completes a session, optionally with play sessions. A repeated request gets the same answer. */
     async complete (
-      em: EntityManager, userId: number, reference: string, body: CompleteBody
+      db: Db, userId: number, reference: string, body: CompleteBody
     ): Promise<SyncCompleteAnswer> {
-      const { answer, completed } = await inTransaction(em, (tx) => close(tx, userId, reference, body))
+      const { answer, completed } = await inTransaction(db, (tx) => close(tx, userId, reference, body))
       if (completed !== null) publish(completed, 'completed', countsOf(body))
       return answer
     },
 
     /** Counts a transfer in an open session of the user; ignores other sessions. */
     async countTransfer (
-      em: EntityManager, userId: number, reference: number | string, { file_name: file }: { file_name: string }
+      db: Db, userId: number, reference: number | string, { file_name: file }: { file_name: string }
     ): Promise<void> {
       const condition = conditionOf(userId, reference)
       if (condition === null) return
-      const row = await countOperation(em, userId, condition)
+      const row = await countOperation(db, userId, condition)
       if (row === undefined) return
       const { operations_completed: completed, operations_planned: planned } = row
       publish(row, 'progress', { operations_completed: completed, operations_planned: planned, current_file: file })
@@ -146,8 +147,8 @@ export function createSessions (app: FastifyInstance, publish: PublishSync) {
 
     /** Fails sessions that were not completed in time, and deletes sessions that ended long ago. */
     async expire (): Promise<void> {
-      for (const session of await expireSessions(app.pg, EXPIRES_HOURS, EXPIRED)) publish(session, 'error', { error: EXPIRED })
-      await deleteEnded(app.pg, KEPT_DAYS)
+      for (const session of await expireSessions(app.db, EXPIRES_HOURS, EXPIRED)) publish(session, 'error', { error: EXPIRED })
+      await deleteEnded(app.db, KEPT_DAYS)
     }
   }
 }

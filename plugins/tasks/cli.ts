@@ -53,7 +53,7 @@ async function follow (app: App, id: string): Promise<number> {
   process.once('SIGINT', () => { leave.abort() })
   let shown: Task['meta'] = {}
   while (!leave.signal.aborted) {
-    const task = await app.tasks.get(app.orm.em.fork(), id)
+    const task = await app.tasks.get(app.db, id)
     if (!isDeepStrictEqual(task.meta, shown)) write(`${JSON.stringify(task.meta)}\n`)
     shown = task.meta
     if (!['queued', 'started'].includes(task.status)) {

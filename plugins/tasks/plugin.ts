@@ -14,7 +14,7 @@ const plugin: FeaturePlugin = async (app, { config, role }) => {
   app.metrics.commonGauge({
     name: 'svc_tasks', help: 'Waiting and running scans and other tasks', labelNames: ['type', 'status']
   }, async () =>
-    (await countTasks(app.pg)).map(({ type, status, count }) => ({ labels: { type, status }, value: count })))
+    (await countTasks(app.db)).map(({ type, status, count }) => ({ labels: { type, status }, value: count })))
 
   if (role !== 'worker') return
   let timer: NodeJS.Timeout | undefined

@@ -35,7 +35,7 @@ const routes: FeatureRoutes = async (app, { config }) => {
     config: { scopes }
   }, async (request) => {
     const caller = callerOf(request)
-    return (await app.tasks.listRuns(request.em)).map((task) => viewFor(caller, task))
+    return (await app.tasks.listRuns(request.db)).map((task) => viewFor(caller, task))
   })
 
   app.get('/api/tasks/:task_id', {
@@ -44,7 +44,7 @@ const routes: FeatureRoutes = async (app, { config }) => {
       response: { 200: TaskStatusSchema }
     },
     config: { scopes }
-  }, async (request) => viewFor(callerOf(request), await app.tasks.get(request.em, request.params.task_id)))
+  }, async (request) => viewFor(callerOf(request), await app.tasks.get(request.db, request.params.task_id)))
 
   app.post('/api/tasks/:task_id/stop', {
     schema: {
@@ -62,7 +62,7 @@ const routes: FeatureRoutes = async (app, { config }) => {
     const { task_id: id } = request.params
     await app.tasks.stopOne(id)
     await app.audit.record({ event: 'task.stopped', user: request.caller, address: request.ip, details: { task_id: id } })
-    return viewFor(callerOf(request), await app.tasks.get(request.em, id))
+    return viewFor(callerOf(request), await app.tasks.get(request.db, id))
   })
 
   app.post('/api/tasks/run/:task_name', {

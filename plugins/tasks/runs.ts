@@ -25,20 +25,20 @@ class TaskHandedOver extends Error {
 export function createRuns (app: FastifyInstance) {
   const closing = new AbortController()
   const listeners: EndListener[] = []
-  const fork = () => app.orm.em.fork()
+  const fork = () => app.db
   const own = (id: string) => ({ id, status: 'started' as const, worker_id: app.workers.id })
 
   async function claim (id: string): Promise<Task | null> {
-    return await claimTask(app.pg, id, app.workers.id) ? await fork().findOne(Task, { id }) : null
+    return await claimTask(app.db, id, app.workers.id) ? await fork().em.findOne(Task, { id }) : null
   }
 
   /** Ends a task if `worker` still holds it. */
   async function end (id: string, worker: string, status: Task['status'], error: string | null): Promise<void> {
-    const em = fork()
-    const ended = await em.nativeUpdate(Task, { id, status: 'started', worker_id: worker }, {
+    const db = fork()
+    const ended = await db.em.nativeUpdate(Task, { id, status: 'started', worker_id: worker }, {
       status, error: error?.replaceAll('\0', '') ?? null, ended_at: new Date(), end_pending: true, worker_id: app.workers.id
     })
-    if (ended === 1) await follow(await em.findOneOrFail(Task, { id }))
+    if (ended === 1) await follow(await db.em.findOneOrFail(Task, { id }))
   }
 
   async function follow (task: Task): Promise<void> {
@@ -48,7 +48,7 @@ export function createRuns (app: FastifyInstance) {
         app.log.error({ err, task: id }, 'something that follows the end of a task failed')
       })
     }
-    await fork().nativeUpdate(Task, { id }, { end_pending: false }).catch((err: unknown) => {
+    await fork().em.nativeUpdate(Task, { id }, { end_pending: false }).catch((err: unknown) => {
       app.log.warn({ err, task: id }, 'what follows the end of a task happens again once this worker is gone')
     })
   }
@@ -69,11 +69,11 @@ export function createRuns (app: FastifyInstance) {
 
   /** Requeues a task. A shutdown is not the task's fault, so it counts no attempt. */
   async function handBack (id: string): Promise<void> {
-    await requeueTask(app.pg, id, app.workers.id)
+    await requeueTask(app.db, id, app.workers.id)
   }
 
   async function look (id: string, controller: AbortController): Promise<void> {
-    const task = await fork().findOne(Task, own(id), { fields: ['cancel_requested'] })
+    const task = await fork().em.findOne(Task, own(id), { fields: ['cancel_requested'] })
     if (task === null) controller.abort(new TaskHandedOver('The task was given to another worker'))
     else if (task.cancel_requested) controller.abort(new TaskStopped('The task was stopped'))
   }
@@ -111,7 +111,7 @@ export function createRuns (app: FastifyInstance) {
     try {
       await runner.run({
         id, payload: task.payload, begun_at: task.started_at ?? task.created_at, signal,
-        report: async (meta) => { await fork().nativeUpdate(Task, own(id), { meta }) }
+        report: async (meta) => { await fork().em.nativeUpdate(Task, own(id), { meta }) }
       })
       await endAtLast(id, 'finished', null)
     } catch (err) {
@@ -133,20 +133,20 @@ export function createRuns (app: FastifyInstance) {
 
     /** Requeues or gives up tasks that dead workers had started, and runs the listeners for those they had ended. */
     async release (): Promise<void> {
-      const em = fork()
+      const db = fork()
       const dead = { $nin: [...await app.workers.listAlive(), app.workers.id] }
-      for (const task of await em.find(Task, { end_pending: true, worker_id: dead })) {
+      for (const task of await db.em.find(Task, { end_pending: true, worker_id: dead })) {
         const pending = { id: task.id, end_pending: true, worker_id: task.worker_id }
-        const taken = await em.nativeUpdate(Task, pending, { worker_id: app.workers.id })
+        const taken = await db.em.nativeUpdate(Task, pending, { worker_id: app.workers.id })
         if (taken === 1) await follow(task)
       }
-      const begun = await em.find(Task, { status: 'started', worker_id: dead })
+      const begun = await db.em.find(Task, { status: 'started', worker_id: dead })
       for (const { id, attempts, worker_id: worker } of begun) {
         if (worker === null || worker === undefined) continue
         if (attempts >= ATTEMPTS_MAX) {
           await end(id, worker, 'failed', `Given up after ${attempts} workers died at it; see the log of the server`)
         } else {
-          await em.nativeUpdate(Task, { id, status: 'started', worker_id: worker }, { status: 'queued', worker_id: null })
+          await db.em.nativeUpdate(Task, { id, status: 'started', worker_id: worker }, { status: 'queued', worker_id: null })
         }
       }
     }

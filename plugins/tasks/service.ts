@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { Value } from '@sinclair/typebox/value'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
+import type { Db } from '../../core/database/db.ts'
 import { conflict, notFound } from '../../core/errors.ts'
 import { readUuid } from '../../core/web/reference.ts'
 import { tasksConfig } from './config.ts'
@@ -28,17 +28,17 @@ const priorityOf = (task: Task) => typeof task.payload.priority === 'number' ? t
 
 export function createTasks (app: FastifyInstance, config: Config) {
   const runs = createRuns(app)
-  const fork = () => app.orm.em.fork()
+  const fork = () => app.db
 
   /** Queues a task. The database enforces the lock, so of many concurrent calls exactly one succeeds. */
   async function start (options: StartOptions): Promise<Task> {
-    const em = fork()
-    const task = em.create(Task, {
+    const db = fork()
+    const task = db.em.create(Task, {
       id: randomUUID(), title: options.title, type: options.type, task_key: options.task_key ?? null,
       payload: options.payload, lock: options.lock ?? null, user_id: options.user_id ?? null
     })
     try {
-      await em.persist(task).flush()
+      await db.em.persist(task).flush()
     } catch (err) {
       if (err instanceof UniqueConstraintViolationException) throw conflict(options.lockedMessage)
       throw err
@@ -76,7 +76,7 @@ export function createTasks (app: FastifyInstance, config: Config) {
     timeoutSeconds: Math.max(tasksConfig.of(config).timeout_seconds, 86_400),
     timeoutOf,
     run: async (run) => {
-      const task = await fork().findOneOrFail(Task, { id: run.id })
+      const task = await fork().em.findOneOrFail(Task, { id: run.id })
       const definition = catalogue.find(task.task_key)
       if (definition === undefined) throw notFound(`There is no task '${task.task_key}' in this release`)
       await definition.run(run)
@@ -90,9 +90,9 @@ export function createTasks (app: FastifyInstance, config: Config) {
   })
 
   /** @throws ApiError NOT_FOUND */
-  async function get (em: EntityManager, id: string): Promise<Task> {
+  async function get (db: Db, id: string): Promise<Task> {
     const uuid = readUuid(id)
-    const task = uuid === null ? null : await em.findOne(Task, { id: uuid })
+    const task = uuid === null ? null : await db.em.findOne(Task, { id: uuid })
     if (task === null) throw notFound(`Task with ID '${id}' not found`)
     return task
   }
@@ -121,20 +121,20 @@ export function createTasks (app: FastifyInstance, config: Config) {
     /** Recovers tasks of dead workers, and tasks whose row was stored but which never reached the queue. */
     async recover (): Promise<void> {
       await runs.release()
-      const em = fork()
-      for (const task of await em.find(Task, { status: 'queued' }, { orderBy: { created_at: 'asc' } })) {
+      const db = fork()
+      for (const task of await db.em.find(Task, { status: 'queued' }, { orderBy: { created_at: 'asc' } })) {
         await app.jobs.send(queueOf(task), { task_id: task.id }, { id: task.id, priority: priorityOf(task) })
       }
       const seconds = Math.max(tasksConfig.of(config).result_ttl_seconds, KEPT_SECONDS)
-      await em.nativeDelete(Task, { ended_at: { $lt: new Date(Date.now() - seconds * 1_000) } })
+      await db.em.nativeDelete(Task, { ended_at: { $lt: new Date(Date.now() - seconds * 1_000) } })
     },
 
     get,
 
     /** Lists running, waiting, finished and failed tasks, newest first. */
-    async listRuns (em: EntityManager): Promise<Task[]> {
+    async listRuns (db: Db): Promise<Task[]> {
       const since = new Date(Date.now() - tasksConfig.of(config).result_ttl_seconds * 1_000)
-      const tasks = await em.find(Task, {
+      const tasks = await db.em.find(Task, {
         $or: [{ status: ['queued', 'started'] }, { status: ['finished', 'failed'], ended_at: { $gt: since } }]
       })
       const time = (task: Task) => (task.started_at ?? task.enqueued_at).getTime()
@@ -147,12 +147,12 @@ export function createTasks (app: FastifyInstance, config: Config) {
      * @throws ApiError NOT_FOUND, or CONFLICT if it has ended
      */
     async stopOne (id: string): Promise<void> {
-      const em = fork()
-      const { id: uuid } = await get(em, id)
-      const dropped = await em.nativeUpdate(Task, { id: uuid, status: ['queued', 'scheduled'] },
+      const db = fork()
+      const { id: uuid } = await get(db, id)
+      const dropped = await db.em.nativeUpdate(Task, { id: uuid, status: ['queued', 'scheduled'] },
         { status: 'canceled', ended_at: new Date() })
       if (dropped === 1) return
-      const asked = await em.nativeUpdate(Task, { id: uuid, status: 'started' }, { cancel_requested: true })
+      const asked = await db.em.nativeUpdate(Task, { id: uuid, status: 'started' }, { cancel_requested: true })
       if (asked === 0) throw conflict(`Task '${id}' is over; there is nothing to stop`)
     },
 
@@ -162,11 +162,11 @@ export function createTasks (app: FastifyInstance, config: Config) {
      * @returns the number of these tasks
      */
     async stop (type: Task['type']): Promise<number> {
-      const em = fork()
-      const dropped = await em.nativeUpdate(Task,
+      const db = fork()
+      const dropped = await db.em.nativeUpdate(Task,
         { type, $or: [{ task_key: null, status: 'queued' }, { status: 'scheduled' }] },
         { status: 'canceled', ended_at: new Date() })
-      const asked = await em.nativeUpdate(Task, { type, task_key: null, status: 'started' }, { cancel_requested: true })
+      const asked = await db.em.nativeUpdate(Task, { type, task_key: null, status: 'started' }, { cancel_requested: true })
       return dropped + asked
     }
   }

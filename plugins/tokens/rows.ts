@@ -1,5 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
-import type pg from 'pg'
+import type { Db } from '../../core/database/db.ts'
 import type { User } from '../users/entities.ts'
 
 /*
@@ -9,8 +8,8 @@ import type { User } from '../users/entities.ts'
  */
 
 /** Locks a token, if it exists, until the transaction ends, so that nobody else changes or deletes it. */
-export async function lockToken (tx: EntityManager, tokenId: number): Promise<void> {
-  await tx.execute('select 1 from client_tokens where id = ? for no key update', [tokenId])
+export async function lockToken (tx: Db, tokenId: number): Promise<void> {
+  await tx.query('select 1 from client_tokens where id = $1 for no key update', [tokenId])
 }
 
 /** A valid token with its account. Times are milliseconds since 1970. */
@@ -29,28 +28,28 @@ const LIVE_TOKEN = `select t.id, t.user_id, t.device_id, t.scopes, u.username, u
   from client_tokens t join users u on u.id = t.user_id
   where t.token_hash = $1 and (t.expires_at is null or t.expires_at > now()) and u.enabled`
 
-export async function findLiveToken (pool: pg.Pool, tokenHash: string): Promise<LiveToken | null> {
-  return (await pool.query<LiveToken>(LIVE_TOKEN, [tokenHash])).rows[0] ?? null
+export async function findLiveToken (db: Db, tokenHash: string): Promise<LiveToken | null> {
+  return (await db.query<LiveToken>(LIVE_TOKEN, [tokenHash])).rows[0] ?? null
 }
 
 /** Records that a token was used just now. It bypasses the ORM, which would also record a change of the user. */
-export async function noteTokenUse (pool: pg.Pool, tokenId: number, userId: number): Promise<void> {
-  await pool.query('update client_tokens set last_used_at = now() where id = $1', [tokenId])
-  await pool.query('update users set last_active = now() where id = $1', [userId])
+export async function noteTokenUse (db: Db, tokenId: number, userId: number): Promise<void> {
+  await db.query('update client_tokens set last_used_at = now() where id = $1', [tokenId])
+  await db.query('update users set last_active = now() where id = $1', [userId])
 }
 
 /** Finds the token of a code that has not expired. */
 export async function findPairing (
-  tx: EntityManager, codeHash: string
+  tx: Db, codeHash: string
 ): Promise<{ token_id: number | null } | undefined> {
-  const [named] = await tx.execute<{ token_id: number | null }[]>(
-    'select token_id from pairing_codes where code_hash = ? and expires_at > now()', [codeHash])
+  const [named] = (await tx.query<{ token_id: number | null }>(
+    'select token_id from pairing_codes where code_hash = $1 and expires_at > now()', [codeHash])).rows
   return named
 }
 
 /** Uses up a code. @returns true if it was still valid */
-export async function deletePairing (tx: EntityManager, codeHash: string): Promise<boolean> {
-  const used = await tx.execute<unknown[]>(
-    'delete from pairing_codes where code_hash = ? and expires_at > now() returning 1', [codeHash])
+export async function deletePairing (tx: Db, codeHash: string): Promise<boolean> {
+  const used = (await tx.query<object>(
+    'delete from pairing_codes where code_hash = $1 and expires_at > now() returning 1', [codeHash])).rows
   return used.length > 0
 }

@@ -16,12 +16,12 @@ export function createTokenScheme (app: FastifyInstance, config: Config, kept: C
   async function touch (token: LiveToken): Promise<void> {
     const { id, last_used_at: lastUsed, user_id: userId, device_id: deviceId } = token
     if (Date.now() - (lastUsed ?? 0) <= TOUCH_AFTER_MS) return
-    await noteTokenUse(app.pg, id, userId)
-    if (deviceId !== null) await app.devices.touch(app.orm.em.fork(), deviceId)
+    await noteTokenUse(app.db, id, userId)
+    if (deviceId !== null) await app.devices.touch(app.db, deviceId)
   }
 
   async function look (tokenHash: string): Promise<CachedCaller | null> {
-    const token = await findLiveToken(app.pg, tokenHash)
+    const token = await findLiveToken(app.db, tokenHash)
     if (token === null) return null
     await touch(token)
     const { user_id: id, username, role, password_hash: passwordHash } = token

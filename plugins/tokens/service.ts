@@ -1,7 +1,8 @@
-import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql'
+import type { FilterQuery } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { type Caller, isAdministrator } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
+import type { Db } from '../../core/database/db.ts'
 import { badRequest, forbidden, notFound } from '../../core/errors.ts'
 import { sha256 } from '../../core/access/secrets.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
@@ -20,16 +21,16 @@ const NEWEST_FIRST = { created_at: 'desc', id: 'desc' } as const
 export interface FreshToken { token: ClientToken, raw: string }
 
 export function createTokens (app: FastifyInstance, config: Config) {
-  async function find (em: EntityManager, where: FilterQuery<ClientToken>, id: number): Promise<ClientToken> {
-    const token = await em.findOne(ClientToken, where, { populate: ['device'] })
+  async function find (db: Db, where: FilterQuery<ClientToken>, id: number): Promise<ClientToken> {
+    const token = await db.em.findOne(ClientToken, where, { populate: ['device'] })
     if (token === null) throw notFound(`Client token with ID '${id}' not found`)
     return token
   }
 
-  const own = (em: EntityManager, caller: Caller, id: number) => find(em, { id, user: caller.id }, id)
+  const own = (db: Db, caller: Caller, id: number) => find(db, { id, user: caller.id }, id)
 
   /** Returns a token of the caller, and locks it until the transaction ends. */
-  async function hold (tx: EntityManager, caller: Caller, id: number): Promise<ClientToken> {
+  async function hold (tx: Db, caller: Caller, id: number): Promise<ClientToken> {
     await lockSignedIn(tx, caller)
     await lockToken(tx, id)
     return await own(tx, caller, id)
@@ -41,16 +42,16 @@ export function createTokens (app: FastifyInstance, config: Config) {
   }
 
   /** Sets a new secret. Connections that were opened with the old one end. */
-  async function renew (em: EntityManager, token: ClientToken): Promise<FreshToken> {
+  async function renew (db: Db, token: ClientToken): Promise<FreshToken> {
     const raw = makeRawToken(config)
     token.token_hash = sha256(raw)
     token.last_used_at = null
-    await em.flush()
+    await db.em.flush()
     return { token, raw }
   }
 
-  async function revoke (em: EntityManager, by: Actor, token: ClientToken): Promise<void> {
-    await inTransaction(em, async (tx) => { await tx.nativeDelete(ClientToken, { id: token.id }) })
+  async function revoke (db: Db, by: Actor, token: ClientToken): Promise<void> {
+    await inTransaction(db, async (tx) => { await tx.em.nativeDelete(ClientToken, { id: token.id }) })
     app.sockets.end({ kind: 'token', id: token.id })
     await record('token.revoked', by, token)
   }
@@ -59,28 +60,28 @@ export function createTokens (app: FastifyInstance, config: Config) {
     hold,
     renew,
 
-    list: (em: EntityManager, caller: Caller) =>
-      em.find(ClientToken, { user: caller.id }, { orderBy: NEWEST_FIRST, populate: ['device'] }),
+    list: (db: Db, caller: Caller) =>
+      db.em.find(ClientToken, { user: caller.id }, { orderBy: NEWEST_FIRST, populate: ['device'] }),
 
     /** Lists the tokens of all users. */
-    listAll: (em: EntityManager) => em.find(ClientToken, {}, { orderBy: NEWEST_FIRST, populate: ['device', 'user'] }),
+    listAll: (db: Db) => db.em.find(ClientToken, {}, { orderBy: NEWEST_FIRST, populate: ['device', 'user'] }),
 
     /**
      * @throws ApiError FORBIDDEN for scopes the caller lacks, BAD_REQUEST if the caller has the maximum number of
      * tokens.
      */
-    async create (em: EntityManager, by: Actor, input: CreateToken): Promise<FreshToken> {
+    async create (db: Db, by: Actor, input: CreateToken): Promise<FreshToken> {
       const { id, scopes } = by.caller
       const lacking = input.scopes.filter((scope) => !scopes.has(scope))
       if (lacking.length > 0) throw forbidden(`You do not hold the scopes: ${lacking.join(', ')}`)
       const raw = makeRawToken(config)
-      const token = await inTransaction(em, async (tx) => {
+      const token = await inTransaction(db, async (tx) => {
         await lockSignedIn(tx, by.caller)
-        if (await tx.count(ClientToken, { user: id }) >= TOKENS_MAX) {
+        if (await tx.em.count(ClientToken, { user: id }) >= TOKENS_MAX) {
           throw badRequest(`There are ${TOKENS_MAX} tokens already; delete one first`)
         }
-        return tx.create(ClientToken, {
-          user: tx.getReference(User, id),
+        return tx.em.create(ClientToken, {
+          user: tx.em.getReference(User, id),
           name: input.name.toWellFormed(),
           token_hash: sha256(raw),
           scopes: [...new Set(input.scopes)],
@@ -92,33 +93,33 @@ export function createTokens (app: FastifyInstance, config: Config) {
     },
 
     /** Sets a new secret on the same row. The old secret stops working at once. */
-    async regenerate (em: EntityManager, by: Actor, id: number): Promise<FreshToken> {
-      const fresh = await inTransaction(em, async (tx) => await renew(tx, await hold(tx, by.caller, id)))
+    async regenerate (db: Db, by: Actor, id: number): Promise<FreshToken> {
+      const fresh = await inTransaction(db, async (tx) => await renew(tx, await hold(tx, by.caller, id)))
       app.sockets.end({ kind: 'token', id })
       await record('token.regenerated', by, fresh.token)
       return fresh
     },
 
     /** @throws ApiError NOT_FOUND, or FORBIDDEN for a token that may only revoke itself. */
-    async delete (em: EntityManager, by: Actor, id: number): Promise<void> {
+    async delete (db: Db, by: Actor, id: number): Promise<void> {
       const { scopes, token_id: itself } = by.caller
       if (!scopes.has('me.write') && itself !== id) {
         throw forbidden('Without the scope me.write a token may revoke itself only; use one with that scope')
       }
-      await revoke(em, by, await own(em, by.caller, id))
+      await revoke(db, by, await own(db, by.caller, id))
     },
 
     /**
      * Deletes a token of any user. @throws ApiError NOT_FOUND, or FORBIDDEN for an administrator's unless the caller is
      * one.
      */
-    async deleteAny (em: EntityManager, by: Actor, id: number): Promise<void> {
-      const token = await find(em, { id }, id)
-      const { role } = await em.findOneOrFail(User, token.user.id)
+    async deleteAny (db: Db, by: Actor, id: number): Promise<void> {
+      const token = await find(db, { id }, id)
+      const { role } = await db.em.findOneOrFail(User, token.user.id)
       if (role === 'admin' && !isAdministrator(by.caller)) {
         throw forbidden("Only an administrator may revoke an administrator's token")
       }
-      await revoke(em, by, token)
+      await revoke(db, by, token)
     }
   }
 }

@@ -49,7 +49,7 @@ export function defineEmptyTrash (app: FastifyInstance, config: Config): TaskDef
     const mounted = (await app.library.look()).filter(({ problem }) => problem === null)
     const roots = new Map(mounted.map(({ root }) => [root.id, root]))
     for (let after = 0; ;) {
-      const page = await selectOld(app.pg, { after, limit: PAGE, days })
+      const page = await selectOld(app.db, { after, limit: PAGE, days })
       const last = page.at(-1)
       if (last === undefined) return
       after = last.id
@@ -73,7 +73,7 @@ export function defineEmptyTrash (app: FastifyInstance, config: Config): TaskDef
         const at = readEntry(name)
         if (at === null || at > before) continue
         // Delete the rows first, because nobody may restore an item that is being deleted.
-        await app.trash.forget(await selectEntry(app.pg, library, name))
+        await app.trash.forget(await selectEntry(app.db, library, name))
         await rm(join(trash, name), { recursive: true, force: true })
         stats.entries++
       }

@@ -72,7 +72,7 @@ async function locate (root: LibraryRoot, file: StoredFile): Promise<{ from: str
  * @param userId the user who deletes
  */
 export function openDisposal (
-  { library, pg: pool }: FastifyInstance, isKept: boolean, userId: number | null
+  { library, db }: FastifyInstance, isKept: boolean, userId: number | null
 ): Disposal {
   const entry = nameEntry()
   const used = new Set<string>()
@@ -106,9 +106,9 @@ export function openDisposal (
   }
 
   return {
-    noteRoms: async (ids) => isKept ? await insertRoms(pool, ids, entry, userId) : new Map<number, number>(),
-    noteFile: async (id) => isKept ? await insertFile(pool, id, entry, userId) : null,
-    async forget (ids) { if (ids.length > 0) await deleteItems(pool, ids) },
+    noteRoms: async (ids) => isKept ? await insertRoms(db, ids, entry, userId) : new Map<number, number>(),
+    noteFile: async (id) => isKept ? await insertFile(db, id, entry, userId) : null,
+    async forget (ids) { if (ids.length > 0) await deleteItems(db, ids) },
 
     async move (file) {
       const root = await library.getWritable(file.library_id)

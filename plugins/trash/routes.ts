@@ -17,7 +17,7 @@ const routes: Routes = async (app) => {
       response: { 200: TrashPageSchema }
     },
     config
-  }, async (request) => await app.trash.list(request.em, callerOf(request), request.query))
+  }, async (request) => await app.trash.list(request.db, callerOf(request), request.query))
 
   app.post('/api/trash/restore', {
     schema: {
@@ -32,7 +32,7 @@ const routes: Routes = async (app) => {
     config: { ...config, audit: 'trash.restored', databaseMs: WORK_MAX_MS }
   }, async (request) => {
     const caller = callerOf(request)
-    return await app.trash.restore(request.em, caller, request.body.items, caller.id)
+    return await app.trash.restore(request.db, caller, request.body.items, caller.id)
   })
 
   app.post('/api/trash/empty', {
@@ -45,7 +45,7 @@ const routes: Routes = async (app) => {
       response: { 200: BulkResultSchema }
     },
     config: { ...config, audit: 'trash.emptied', databaseMs: WORK_MAX_MS }
-  }, async (request) => await app.trash.empty(request.em, callerOf(request), request.body.items ?? null))
+  }, async (request) => await app.trash.empty(request.db, callerOf(request), request.body.items ?? null))
 }
 
 export default routes

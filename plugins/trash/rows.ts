@@ -1,15 +1,13 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { milliseconds } from '../../core/database/columns.ts'
+import type { Db } from '../../core/database/db.ts'
 import { toDatabaseJson } from '../../core/database/json.ts'
 import { reattachUploadsOf } from '../assets/reattach-rows.ts'
 import { applyLocks, takeFormer } from '../roms/former-rows.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 import type { TrashedRows, TrashItem } from './entities.ts'
-
-type Client = pg.Pool | pg.PoolClient
 
 /** An item of the trash, and its location. */
 export type Trashed = Pick<TrashItem, 'id' | 'kind' | 'library_id' | 'platform_id' | 'platform_fs_slug' | 'rom_id' | 'name' |
@@ -31,9 +29,9 @@ const KEEP_ROMS = `insert into trash_items (kind, entry, deleted_by, rom_id, lib
 
 /** Stores ROMs with their rows. @returns the ids of the items by those of the ROMs */
 export async function insertRoms (
-  client: Client, ids: readonly number[], entry: string, userId: number | null
+  db: Db, ids: readonly number[], entry: string, userId: number | null
 ): Promise<Map<number, number>> {
-  const { rows } = await client.query<{ id: number, rom_id: number }>(KEEP_ROMS, [ids, entry, userId])
+  const { rows } = await db.query<{ id: number, rom_id: number }>(KEEP_ROMS, [ids, entry, userId])
   return new Map(rows.map((row) => [row.rom_id, row.id]))
 }
 
@@ -42,9 +40,9 @@ const BELOW = "case when r.is_folder then ltrim(substr(f.file_path, length(r.fs_
 
 /** Stores a single file of a ROM. @returns the item's id; null if the file is gone */
 export async function insertFile (
-  client: Client, fileId: number, entry: string, userId: number | null
+  db: Db, fileId: number, entry: string, userId: number | null
 ): Promise<number | null> {
-  const { rows } = await client.query<{ id: number }>(`insert into trash_items (kind, entry, deleted_by, rom_id, library_id,
+  const { rows } = await db.query<{ id: number }>(`insert into trash_items (kind, entry, deleted_by, rom_id, library_id,
       platform_id, platform_fs_slug, name, min_age, fs_path, file_path, file_name, below, file_size_bytes)
     select 'file', $2, $3, r.id, r.library_id, r.platform_id, p.fs_slug, coalesce(r.name, r.fs_name), r.min_age, r.fs_path,
       f.file_path, f.file_name, ${BELOW}, f.file_size_bytes
@@ -55,9 +53,9 @@ export async function insertFile (
 
 /** Deletes items. @returns the ROMs that are no longer in the trash nor in a list, with their platforms */
 export async function deleteItems (
-  client: Client, ids: readonly number[]
+  db: Db, ids: readonly number[]
 ): Promise<{ rom_id: number, platform_id: number }[]> {
-  const { rows } = await client.query<{ rom_id: number, platform_id: number }>(`with gone as (
+  const { rows } = await db.query<{ rom_id: number, platform_id: number }>(`with gone as (
       delete from trash_items where id = any($1::int[]) returning id, rom_id, platform_id
     ) select distinct rom_id, platform_id from gone where not exists (select 1 from roms where roms.id = gone.rom_id)
       and not exists (select 1 from trash_items t where t.rom_id = gone.rom_id and t.id not in (select id from gone))`, [ids])
@@ -74,9 +72,8 @@ const from = (caller: AnyCaller) => sql`from trash_items t left join users u on 
 
 /** Returns a page of items, the last deleted first, and their total number. */
 export async function selectPage (
-  em: EntityManager, caller: AnyCaller, { limit, offset }: { limit: number, offset: number }
+  db: Db, caller: AnyCaller, { limit, offset }: { limit: number, offset: number }
 ): Promise<{ items: Trashed[], total: number }> {
-  const db = em.getKysely()
   const { rows: items } = await sql<Trashed>`select ${COLUMNS} ${from(caller)} order by t.deleted_at desc, t.id desc
     limit ${limit} offset ${offset}`.execute(db)
   const { rows: [row] } = await sql<{ total: number }>`select count(*)::int as total ${from(caller)}`.execute(db)
@@ -85,18 +82,18 @@ export async function selectPage (
 
 /** Returns the visible items among some ids, by id. */
 export async function selectItems (
-  em: EntityManager, caller: AnyCaller, ids: readonly number[]
+  db: Db, caller: AnyCaller, ids: readonly number[]
 ): Promise<Map<number, Trashed>> {
-  const { rows } = await sql<Trashed>`select ${COLUMNS} ${from(caller)} and t.id = any(${ids}::int[])`.execute(em.getKysely())
+  const { rows } = await sql<Trashed>`select ${COLUMNS} ${from(caller)} and t.id = any(${ids}::int[])`.execute(db)
   return new Map(rows.map((row) => [row.id, row]))
 }
 
 /** Returns the next items after an id that a caller sees, by id. */
 export async function selectAfter (
-  em: EntityManager, caller: AnyCaller, after: number, limit: number
+  db: Db, caller: AnyCaller, after: number, limit: number
 ): Promise<Trashed[]> {
   const { rows } = await sql<Trashed>`select ${COLUMNS} ${from(caller)} and t.id > ${after} order by t.id limit ${limit}`
-    .execute(em.getKysely())
+    .execute(db)
   return rows
 }
 
@@ -108,37 +105,37 @@ export type OldItem = Pick<Trashed, 'id' | 'library_id' | 'platform_id' | 'entry
 
 /** Returns old items. @param query the items after an id; the days that items are kept */
 export async function selectOld (
-  pool: pg.Pool, { after, limit, days }: { after: number, limit: number, days: number }
+  db: Db, { after, limit, days }: { after: number, limit: number, days: number }
 ): Promise<OldItem[]> {
-  const { rows } = await pool.query<OldItem>(`select id, library_id, platform_id, entry, fs_path, file_path, file_name,
+  const { rows } = await db.query<OldItem>(`select id, library_id, platform_id, entry, fs_path, file_path, file_name,
       deleted_at < now() - $3 * interval '1 day' as is_over
     from trash_items where id > $1 and deleted_at < now() - interval '1 hour' order by id limit $2`, [after, limit, days])
   return rows
 }
 
 /** Returns the ids of the items in a folder of the trash. */
-export async function selectEntry (client: Client, libraryId: number, entry: string): Promise<number[]> {
-  const { rows } = await client.query<{ id: number }>(
+export async function selectEntry (db: Db, libraryId: number, entry: string): Promise<number[]> {
+  const { rows } = await db.query<{ id: number }>(
     'select id from trash_items where library_id = $1 and entry = $2', [libraryId, entry])
   return rows.map(({ id }) => id)
 }
 
 /** Locks an item until the transaction ends. @returns true if the item still exists */
-export async function lockItem (client: pg.PoolClient, id: number): Promise<boolean> {
-  return (await client.query('select 1 from trash_items where id = $1 for update', [id])).rowCount === 1
+export async function lockItem (tx: Db, id: number): Promise<boolean> {
+  return (await tx.query('select 1 from trash_items where id = $1 for update', [id])).rowCount === 1
 }
 
 /** The ROM to whose folder a file is restored. */
 export interface FileHome { fs_path: string, fs_name: string, is_folder: boolean }
 
 /** Returns the home of a file; null if its ROM is not listed. */
-export async function selectHome (client: Client, romId: number): Promise<FileHome | null> {
-  const { rows } = await client.query<FileHome>('select fs_path, fs_name, is_folder from roms where id = $1', [romId])
+export async function selectHome (db: Db, romId: number): Promise<FileHome | null> {
+  const { rows } = await db.query<FileHome>('select fs_path, fs_name, is_folder from roms where id = $1', [romId])
   return rows[0] ?? null
 }
 
-export async function isPlatformListed (client: Client, id: number): Promise<boolean> {
-  return (await client.query('select 1 from platforms where id = $1', [id])).rowCount === 1
+export async function isPlatformListed (db: Db, id: number): Promise<boolean> {
+  return (await db.query('select 1 from platforms where id = $1', [id])).rowCount === 1
 }
 
 const TABLE_COLUMNS = `select array_agg(attname::text) as names from pg_attribute
@@ -146,13 +143,13 @@ const TABLE_COLUMNS = `select array_agg(attname::text) as names from pg_attribut
 
 /** Restores rows with their former columns; columns added to the table since then get their defaults. */
 async function putBack (
-  client: pg.PoolClient, table: keyof TrashedRows, rows: readonly Record<string, unknown>[]
+  tx: Db, table: keyof TrashedRows, rows: readonly Record<string, unknown>[]
 ): Promise<number> {
   const [first] = rows
   if (first === undefined) return 0
-  const { rows: [known] } = await client.query<{ names: string[] }>(TABLE_COLUMNS, [table])
+  const { rows: [known] } = await tx.query<{ names: string[] }>(TABLE_COLUMNS, [table])
   const columns = known?.names.filter((name) => name in first).map((name) => pg.escapeIdentifier(name)).join(', ') ?? ''
-  const { rowCount } = await client.query(`insert into ${table} (${columns})
+  const { rowCount } = await tx.query(`insert into ${table} (${columns})
     select ${columns} from jsonb_populate_recordset(null::${table}, $1::jsonb) on conflict do nothing`, [toDatabaseJson(rows)])
   return rowCount ?? 0
 }
@@ -163,20 +160,20 @@ async function putBack (
  *
  * @returns true if the rows were restored
  */
-export async function putBackRom (client: pg.PoolClient, itemId: number, romId: number): Promise<boolean> {
-  const { rows: [item] } = await client.query<{ kept: TrashedRows | null }>('select kept from trash_items where id = $1', [itemId])
+export async function putBackRom (tx: Db, itemId: number, romId: number): Promise<boolean> {
+  const { rows: [item] } = await tx.query<{ kept: TrashedRows | null }>('select kept from trash_items where id = $1', [itemId])
   if (item?.kept == null) return false
-  if (await putBack(client, 'roms', item.kept.roms) === 0) return false
-  await putBack(client, 'rom_files', item.kept.rom_files)
-  await putBack(client, 'rom_matches', item.kept.rom_matches)
-  await client.query('update roms set missing_from_fs = false, updated_at = now() where id = $1', [romId])
+  if (await putBack(tx, 'roms', item.kept.roms) === 0) return false
+  await putBack(tx, 'rom_files', item.kept.rom_files)
+  await putBack(tx, 'rom_matches', item.kept.rom_matches)
+  await tx.query('update roms set missing_from_fs = false, updated_at = now() where id = $1', [romId])
   // Apply newer field locks, because an edit may have come between the copy in the trash and the deletion of the row.
-  const former = await takeFormer(client, romId)
-  if (former !== null) await applyLocks(client, [former])
-  await reattachUploadsOf(client, romId)
+  const former = await takeFormer(tx, romId)
+  if (former !== null) await applyLocks(tx, [former])
+  await reattachUploadsOf(tx, romId)
   return true
 }
 
-export async function deleteRom (client: pg.PoolClient, romId: number): Promise<void> {
-  await client.query('delete from roms where id = $1', [romId])
+export async function deleteRom (tx: Db, romId: number): Promise<void> {
+  await tx.query('delete from roms where id = $1', [romId])
 }

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../core/config/config.ts'
-import { transaction } from '../../core/database/transaction.ts'
+import type { Db } from '../../core/database/db.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import { ApiError, conflict, notFound } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import { trashConfig } from './config.ts'
@@ -57,30 +57,30 @@ export function createTrash (app: FastifyInstance, config: Config) {
 
   /** Restores the rows of a ROM. @returns true if rows were added */
   async function restoreRows (item: Trashed): Promise<boolean> {
-    return await transaction(app.pg, async (client) => {
-      if (!await lockItem(client, item.id)) throw unknown(item.id)
-      if (!await isPlatformListed(client, item.platform_id)) {
+    return await inTransaction(app.db, async (tx) => {
+      if (!await lockItem(tx, item.id)) throw unknown(item.id)
+      if (!await isPlatformListed(tx, item.platform_id)) {
         throw conflict(`The platform '${item.platform_fs_slug}' is not in the list any more; add it again, then restore this`)
       }
-      return item.kind === 'rom' && await putBackRom(client, item.id, item.rom_id)
+      return item.kind === 'rom' && await putBackRom(tx, item.id, item.rom_id)
     })
   }
 
   async function restoreFiles (dir: string, item: Trashed): Promise<void> {
-    await transaction(app.pg, async (client) => {
-      if (!await lockItem(client, item.id)) throw unknown(item.id)
-      const home = await selectHome(client, item.rom_id)
+    await inTransaction(app.db, async (tx) => {
+      if (!await lockItem(tx, item.id)) throw unknown(item.id)
+      const home = await selectHome(tx, item.rom_id)
       if (item.kind === 'file' && home === null) throw conflict(`The ROM '${item.name}' is not in the list; restore that first`)
-      await deleteItems(client, [item.id])
+      await deleteItems(tx, [item.id])
       await places.bringBack(dir, item, home)
     })
   }
 
   /** Deletes the rows of a ROM again if its file stays in the trash. */
   async function withdrawRows (dir: string, item: Trashed): Promise<void> {
-    await transaction(app.pg, async (client) => {
-      await lockItem(client, item.id)
-      if (!await places.isBack(dir, item)) await deleteRom(client, item.rom_id)
+    await inTransaction(app.db, async (tx) => {
+      await lockItem(tx, item.id)
+      if (!await places.isBack(dir, item)) await deleteRom(tx, item.rom_id)
     })
   }
 
@@ -103,7 +103,7 @@ export function createTrash (app: FastifyInstance, config: Config) {
   /** Returns the entry of the platform folder that the item is or belongs to. */
   async function findRomName (item: Trashed): Promise<string> {
     if (item.kind === 'rom') return item.file_name
-    return (await selectHome(app.pg, item.rom_id))?.fs_name ?? item.file_name
+    return (await selectHome(app.db, item.rom_id))?.fs_name ?? item.file_name
   }
 
   /** Scans restored entries, with one scan for each folder. */
@@ -121,10 +121,10 @@ export function createTrash (app: FastifyInstance, config: Config) {
 
   async function removeOne (item: Trashed): Promise<void> {
     const dir = await places.openLibrary(item)
-    const gone = await transaction(app.pg, async (client) => {
-      if (!await lockItem(client, item.id)) throw unknown(item.id)
+    const gone = await inTransaction(app.db, async (tx) => {
+      if (!await lockItem(tx, item.id)) throw unknown(item.id)
       const taken = await places.takeOut(dir, item)
-      await dropArtwork(await deleteItems(client, [item.id]))
+      await dropArtwork(await deleteItems(tx, [item.id]))
       return taken
     })
     if (gone !== null) await rm(gone, { recursive: true, force: true })
@@ -154,10 +154,10 @@ export function createTrash (app: FastifyInstance, config: Config) {
     return { done, result }
   }
 
-  async function removeAll (em: EntityManager, caller: AnyCaller): Promise<BulkResult> {
+  async function removeAll (db: Db, caller: AnyCaller): Promise<BulkResult> {
     const all: BulkResult = { successful_items: 0, failed_ids: [], errors: [] }
     for (let after = 0; ;) {
-      const page = await selectAfter(em, caller, after, PAGE)
+      const page = await selectAfter(db, caller, after, PAGE)
       const last = page.at(-1)
       if (last === undefined) return all
       after = last.id
@@ -177,8 +177,8 @@ export function createTrash (app: FastifyInstance, config: Config) {
     open: (isPermanent: boolean, userId: number | null) => openDisposal(app, !isPermanent && keepDays > 0, userId),
 
     /** Lists items, the last deleted first. */
-    async list (em: EntityManager, caller: AnyCaller, page: { limit: number, offset: number }): Promise<TrashPage> {
-      const { items, total } = await selectPage(em, caller, page)
+    async list (db: Db, caller: AnyCaller, page: { limit: number, offset: number }): Promise<TrashPage> {
+      const { items, total } = await selectPage(db, caller, page)
       const problems = await findProblems(items)
       return { items: items.map((item) => toTrashView(item, keepDays, problems.get(item.id) ?? null)), total, ...page }
     },
@@ -188,11 +188,11 @@ export function createTrash (app: FastifyInstance, config: Config) {
      * are not replaced.
      */
     async restore (
-      em: EntityManager, caller: AnyCaller, ids: readonly number[], userId: number | null
+      db: Db, caller: AnyCaller, ids: readonly number[], userId: number | null
     ): Promise<BulkResult> {
       const wanted = [...new Set(ids)]
       // A file is restored after the ROM that it belongs to.
-      const items = await selectItems(em, caller, wanted)
+      const items = await selectItems(db, caller, wanted)
       const isFile = (id: number) => items.get(id)?.kind === 'file'
       const inOrder = wanted.toSorted((a, b) => Number(isFile(a)) - Number(isFile(b)))
       const { done, result } = await each(inOrder, items, 'restore', restoreOne)
@@ -201,15 +201,15 @@ export function createTrash (app: FastifyInstance, config: Config) {
     },
 
     /** Permanently deletes items of the trash. @param ids null means all that the caller sees */
-    async empty (em: EntityManager, caller: AnyCaller, ids: readonly number[] | null): Promise<BulkResult> {
-      if (ids === null) return await removeAll(em, caller)
+    async empty (db: Db, caller: AnyCaller, ids: readonly number[] | null): Promise<BulkResult> {
+      if (ids === null) return await removeAll(db, caller)
       const wanted = [...new Set(ids)]
-      return (await each(wanted, await selectItems(em, caller, wanted), 'delete', removeOne)).result
+      return (await each(wanted, await selectItems(db, caller, wanted), 'delete', removeOne)).result
     },
 
     /** Deletes the rows and artwork of items whose files are permanently gone. */
     async forget (ids: readonly number[]): Promise<void> {
-      if (ids.length > 0) await dropArtwork(await deleteItems(app.pg, ids))
+      if (ids.length > 0) await dropArtwork(await deleteItems(app.db, ids))
     }
   }
 }

@@ -36,9 +36,9 @@ export function defineUploadCleanup (app: FastifyInstance): TaskDefinition {
   }
 
   async function run ({ signal, report }: TaskRun): Promise<void> {
-    const expired = await deleteExpired(app.pg)
+    const expired = await deleteExpired(app.db)
     const stats = { uploads: expired.size, files: 0 }
-    const open = await selectOpenIds(app.pg)
+    const open = await selectOpenIds(app.db)
     for (const { root, path } of await listWritableFolders(app.library)) {
       signal.throwIfAborted()
       stats.files += await sweep(join(root.dir, path), expired, open)

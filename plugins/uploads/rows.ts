@@ -1,7 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
-import type pg from 'pg'
 import { milliseconds } from '../../core/database/columns.ts'
+import type { Db } from '../../core/database/db.ts'
 import { type AnyCaller, isPlatformVisible } from '../platforms/visibility.ts'
 
 /** The platform of an upload. */
@@ -9,10 +8,10 @@ export interface UploadPlatform { id: number, fs_slug: string }
 
 /** Null when it is not there or not visible. */
 export async function selectPlatform (
-  em: EntityManager, caller: AnyCaller, id: number
+  db: Db, caller: AnyCaller, id: number
 ): Promise<UploadPlatform | null> {
   const { rows } = await sql<UploadPlatform>`select p.id, p.fs_slug from platforms p
-    where p.id = ${id} and ${isPlatformVisible(caller)}`.execute(em.getKysely())
+    where p.id = ${id} and ${isPlatformVisible(caller)}`.execute(db)
   return rows[0] ?? null
 }
 
@@ -40,95 +39,95 @@ export interface Chunk {
 export const LIFETIME_HOURS = 24
 const IS_OPEN = sql`created_at > now() - ${LIFETIME_HOURS} * interval '1 hour'`
 
-export async function insertUpload (em: EntityManager, upload: Omit<Upload, 'chunk_size'>): Promise<void> {
+export async function insertUpload (db: Db, upload: Omit<Upload, 'chunk_size'>): Promise<void> {
   await sql`insert into rom_uploads (id, user_id, platform_id, library_id, fs_path, file_name, total_size, total_chunks)
     values (${upload.id}, ${upload.user_id}, ${upload.platform_id}, ${upload.library_id}, ${upload.fs_path},
-      ${upload.file_name}, ${upload.total_size}, ${upload.total_chunks})`.execute(em.getKysely())
+      ${upload.file_name}, ${upload.total_size}, ${upload.total_chunks})`.execute(db)
 }
 
 /** Returns an upload; null if no upload has the id or its time is over. */
 export async function selectUpload (
-  em: EntityManager, id: string
+  db: Db, id: string
 ): Promise<Upload & { created_at: number } | null> {
   const { rows } = await sql<Upload & { created_at: number }>`select id, user_id, platform_id, library_id, fs_path, file_name,
       total_size::float8 as total_size, total_chunks, chunk_size::float8 as chunk_size,
       ${milliseconds('created_at')} as created_at
-    from rom_uploads where id = ${id} and ${IS_OPEN}`.execute(em.getKysely())
+    from rom_uploads where id = ${id} and ${IS_OPEN}`.execute(db)
   return rows[0] ?? null
 }
 
 /** The bytes that open uploads still have to send, and the count and size of one user's uploads. */
 export interface OpenUploads { awaited_bytes: number, own_count: number, own_bytes: number }
 
-export async function measureOpen (em: EntityManager, userId: number): Promise<OpenUploads> {
+export async function measureOpen (db: Db, userId: number): Promise<OpenUploads> {
   const { rows: [row] } = await sql<OpenUploads>`select
       coalesce(sum(u.total_size - least(u.total_size, c.received)), 0)::float8 as awaited_bytes,
       (count(*) filter (where u.user_id = ${userId}))::int as own_count,
       coalesce(sum(u.total_size) filter (where u.user_id = ${userId}), 0)::float8 as own_bytes
     from (select * from rom_uploads where ${IS_OPEN}) u
     cross join lateral (select coalesce(sum(size), 0) as received from rom_upload_chunks where upload_id = u.id) c`
-    .execute(em.getKysely())
+    .execute(db)
   return row ?? { awaited_bytes: 0, own_count: 0, own_bytes: 0 }
 }
 
 /** Stores the chunk size of an upload, unless an earlier chunk did. @returns the stored size */
-export async function agreeOnChunkSize (em: EntityManager, id: string, size: number): Promise<number | null> {
+export async function agreeOnChunkSize (db: Db, id: string, size: number): Promise<number | null> {
   const { rows } = await sql<{ chunk_size: number }>`update rom_uploads set chunk_size = coalesce(chunk_size, ${size})
-    where id = ${id} returning chunk_size::float8 as chunk_size`.execute(em.getKysely())
+    where id = ${id} returning chunk_size::float8 as chunk_size`.execute(db)
   return rows[0]?.chunk_size ?? null
 }
 
 /** Stores that a chunk was received. @returns the number of received chunks */
 export async function upsertChunk (
-  em: EntityManager, id: string, { number, size, is_apart: isApart }: Chunk
+  db: Db, id: string, { number, size, is_apart: isApart }: Chunk
 ): Promise<number> {
   const { rows } = await sql<{ received: number }>`with put as (
       insert into rom_upload_chunks (upload_id, number, size, is_apart) values (${id}, ${number}, ${size}, ${isApart})
       on conflict (upload_id, number) do update set size = excluded.size, is_apart = excluded.is_apart returning 1
     ) select ((select count(*) from rom_upload_chunks where upload_id = ${id} and number <> ${number}) +
-      (select count(*) from put))::int as received`.execute(em.getKysely())
+      (select count(*) from put))::int as received`.execute(db)
   return rows[0]?.received ?? 0
 }
 
 /** Deletes a chunk whose bytes do not match the sender's digest. */
-export async function deleteChunk (em: EntityManager, id: string, number: number): Promise<void> {
-  await sql`delete from rom_upload_chunks where upload_id = ${id} and number = ${number}`.execute(em.getKysely())
+export async function deleteChunk (db: Db, id: string, number: number): Promise<void> {
+  await sql`delete from rom_upload_chunks where upload_id = ${id} and number = ${number}`.execute(db)
 }
 
 /** Returns the chunks in the order of their numbers. */
-export async function selectChunks (em: EntityManager, id: string): Promise<Chunk[]> {
+export async function selectChunks (db: Db, id: string): Promise<Chunk[]> {
   const { rows } = await sql<Chunk>`select number, size::float8 as size, is_apart from rom_upload_chunks
-    where upload_id = ${id} order by number`.execute(em.getKysely())
+    where upload_id = ${id} order by number`.execute(db)
   return rows
 }
 
 /** Claims an upload for a process to complete. @returns false if another live process has claimed it */
 export async function claimUpload (
-  em: EntityManager, id: string, worker: string, alive: readonly string[]
+  db: Db, id: string, worker: string, alive: readonly string[]
 ): Promise<boolean> {
   const { rows } = await sql`update rom_uploads set assembled_by = ${worker}
-    where id = ${id} and (assembled_by is null or assembled_by <> all(${alive}::text[])) returning id`.execute(em.getKysely())
+    where id = ${id} and (assembled_by is null or assembled_by <> all(${alive}::text[])) returning id`.execute(db)
   return rows.length === 1
 }
 
-export async function releaseUpload (em: EntityManager, id: string): Promise<void> {
-  await sql`update rom_uploads set assembled_by = null where id = ${id}`.execute(em.getKysely())
+export async function releaseUpload (db: Db, id: string): Promise<void> {
+  await sql`update rom_uploads set assembled_by = null where id = ${id}`.execute(db)
 }
 
-export async function deleteUpload (em: EntityManager, id: string): Promise<void> {
-  await sql`delete from rom_uploads where id = ${id}`.execute(em.getKysely())
+export async function deleteUpload (db: Db, id: string): Promise<void> {
+  await sql`delete from rom_uploads where id = ${id}`.execute(db)
 }
 
 /** Returns the ids of uploads that can still be completed. */
-export async function selectOpenIds (pool: pg.Pool): Promise<ReadonlySet<string>> {
-  const { rows } = await pool.query<{ id: string }>(
+export async function selectOpenIds (db: Db): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ id: string }>(
     "select id from rom_uploads where created_at > now() - $1 * interval '1 hour'", [LIFETIME_HOURS])
   return new Set(rows.map(({ id }) => id))
 }
 
 /** Deletes expired uploads. @returns their ids */
-export async function deleteExpired (pool: pg.Pool): Promise<ReadonlySet<string>> {
-  const { rows } = await pool.query<{ id: string }>(
+export async function deleteExpired (db: Db): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ id: string }>(
     "delete from rom_uploads where created_at <= now() - $1 * interval '1 hour' returning id", [LIFETIME_HOURS])
   return new Set(rows.map(({ id }) => id))
 }

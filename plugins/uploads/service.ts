@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Caller, callerOf } from '../../core/access/auth.ts'
 import type { Config } from '../../core/config/config.ts'
+import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { ApiError, badRequest, conflict, forbidden, notFound } from '../../core/errors.ts'
 import { requireFreeSpace } from '../../core/files/free-space.ts'
@@ -58,9 +58,9 @@ export function createUploads (app: FastifyInstance, config: Config) {
 
   /** Checks the target of an upload before any bytes are accepted. */
   async function findTarget (
-    em: EntityManager, caller: AnyCaller, { 'x-upload-platform': platformId, 'x-upload-library': libraryId }: Aim, name: string
+    db: Db, caller: AnyCaller, { 'x-upload-platform': platformId, 'x-upload-library': libraryId }: Aim, name: string
   ) {
-    const platform: UploadPlatform | null = await selectPlatform(em, caller, platformId)
+    const platform: UploadPlatform | null = await selectPlatform(db, caller, platformId)
     if (platform === null) throw badRequest('Platform not found')
     checkFileName(name, app.library.rules)
     const place = await places.find(platform, libraryId ?? null)
@@ -69,10 +69,10 @@ export function createUploads (app: FastifyInstance, config: Config) {
   }
 
   /** Finds an upload of the caller. @throws ApiError BAD_REQUEST, NOT_FOUND or FORBIDDEN */
-  async function find (em: EntityManager, caller: Caller, given: string): Promise<Upload & { created_at: number }> {
+  async function find (db: Db, caller: Caller, given: string): Promise<Upload & { created_at: number }> {
     const id = readUuid(given)
     if (id === null) throw badRequest('Invalid upload ID')
-    const upload = await selectUpload(em, id)
+    const upload = await selectUpload(db, id)
     if (upload === null) throw unknownUpload()
     if (upload.user_id !== caller.id) throw forbidden('This upload is another user\'s')
     return upload
@@ -98,8 +98,8 @@ export function createUploads (app: FastifyInstance, config: Config) {
    * @returns the open uploads
    * @throws ApiError CONFLICT, or NO_FREE_SPACE if the upload does not fit beside the open ones
    */
-  async function checkRoom (em: EntityManager, userId: number, folder: string, size: number): Promise<OpenUploads> {
-    const open = await measureOpen(em, userId)
+  async function checkRoom (db: Db, userId: number, folder: string, size: number): Promise<OpenUploads> {
+    const open = await measureOpen(db, userId)
     checkQuota(open, size)
     await requireFreeSpace(folder, open.awaited_bytes + size)
     return open
@@ -109,8 +109,8 @@ export function createUploads (app: FastifyInstance, config: Config) {
    * Stores an upload under a lock of its user, because concurrent uploads of one user must be counted one after the
    * other.
    */
-  async function begin (em: EntityManager, upload: Omit<Upload, 'chunk_size'>): Promise<void> {
-    await inTransaction(em, async (tx) => {
+  async function begin (db: Db, upload: Omit<Upload, 'chunk_size'>): Promise<void> {
+    await inTransaction(db, async (tx) => {
       await lockUser(tx, upload.user_id)
       checkQuota(await measureOpen(tx, upload.user_id), upload.total_size)
       await insertUpload(tx, upload)
@@ -122,7 +122,7 @@ export function createUploads (app: FastifyInstance, config: Config) {
     const size = announcedBytes(request)
     const content = request.body instanceof Readable ? request.body : Readable.from([])
     const isLast = number === upload.total_chunks - 1
-    const each = size === null || isLast ? upload.chunk_size : await agreeOnChunkSize(request.em, upload.id, size)
+    const each = size === null || isLast ? upload.chunk_size : await agreeOnChunkSize(request.db, upload.id, size)
     const start = size === null ? null : locateChunk({ ...upload, chunk_size: each }, number, size)
     const folder = await places.open(upload)
     await requireFreeSpace(folder, size ?? CHUNK_MAX_BYTES)
@@ -131,26 +131,26 @@ export function createUploads (app: FastifyInstance, config: Config) {
     return start === null
   }
 
-  async function discard (em: EntityManager, { id, library_id: library, fs_path: path }: Upload): Promise<void> {
-    await deleteUpload(em, id)
+  async function discard (db: Db, { id, library_id: library, fs_path: path }: Upload): Promise<void> {
+    await deleteUpload(db, id)
     const { dir } = await app.library.get(library)
     await createStaging(join(dir, path), id).discard()
   }
 
-  async function complete (em: EntityManager, upload: Upload): Promise<void> {
-    const chunks = await selectChunks(em, upload.id)
+  async function complete (db: Db, upload: Upload): Promise<void> {
+    const chunks = await selectChunks(db, upload.id)
     checkWhole(upload, chunks)
     const folder = await places.open(upload)
     const staging = createStaging(folder, upload.id)
     const target = join(folder, upload.file_name)
     await assembleUpload(staging, target, upload, chunks)
-    if (await selectUpload(em, upload.id) === null) {
+    if (await selectUpload(db, upload.id) === null) {
       await rm(target, { force: true })
       throw unknownUpload()
     }
     // From here on the file belongs to the library: a repeated completion finds it there.
     await app.scans.scanEntries(platformOf(upload), [upload.file_name], upload.user_id)
-    await deleteUpload(em, upload.id)
+    await deleteUpload(db, upload.id)
     await staging.discard()
   }
 
@@ -162,17 +162,17 @@ export function createUploads (app: FastifyInstance, config: Config) {
      * UNAVAILABLE while the library is not mounted · NO_FREE_SPACE · TOO_LARGE
      */
     async start (request: FastifyRequest, headers: Start): Promise<{ upload_id: string }> {
-      const { em } = request
+      const { db } = request
       const caller = callerOf(request)
       const name = givenNameOf(request)
       const { 'x-upload-total-size': size, 'x-upload-total-chunks': count } = headers
       if (maxBytes > 0 && size > maxBytes) throw romTooLarge(size)
       if (Math.ceil(size / count) > CHUNK_MAX_BYTES) throw badRequest(`A chunk has at most ${CHUNK_MAX_BYTES} bytes; cut the file into more`)
       if (count > size) throw badRequest('A chunk has at least one byte; cut the file into fewer')
-      const { platform, place } = await findTarget(em, caller, headers, name)
-      await checkRoom(em, caller.id, place.folder, size)
+      const { platform, place } = await findTarget(db, caller, headers, name)
+      await checkRoom(db, caller.id, place.folder, size)
       const id = randomUUID()
-      await begin(em, {
+      await begin(db, {
         id,
         user_id: caller.id,
         platform_id: platform.id,
@@ -193,8 +193,8 @@ export function createUploads (app: FastifyInstance, config: Config) {
     async put (
       request: FastifyRequest, given: string, number: number, digest: string | undefined
     ): Promise<{ received: number, total: number }> {
-      const { em } = request
-      const upload = await find(em, callerOf(request), given)
+      const { db } = request
+      const upload = await find(db, callerOf(request), given)
       const { id, total_chunks: total } = upload
       if (number >= total) throw badRequest(`There is no chunk ${number}; they are counted from 0 to ${total - 1}`)
       const announced = announcedBytes(request) ?? 0
@@ -217,15 +217,15 @@ export function createUploads (app: FastifyInstance, config: Config) {
       try {
         check.finish()
       } catch (err) {
-        await deleteChunk(em, id, number)
+        await deleteChunk(db, id, number)
         throw err
       }
-      return { received: await upsertChunk(em, id, { number, size, is_apart: isApart }), total }
+      return { received: await upsertChunk(db, id, { number, size, is_apart: isApart }), total }
     },
 
-    async get (em: EntityManager, caller: Caller, given: string): Promise<UploadView> {
-      const upload = await find(em, caller, given)
-      return toUploadView(upload, await selectChunks(em, upload.id))
+    async get (db: Db, caller: Caller, given: string): Promise<UploadView> {
+      const upload = await find(db, caller, given)
+      return toUploadView(upload, await selectChunks(db, upload.id))
     },
 
     /**
@@ -234,22 +234,22 @@ export function createUploads (app: FastifyInstance, config: Config) {
      * @throws ApiError BAD_REQUEST while chunks are missing, and for good if they differ from what was announced ·
      * CONFLICT if the name was taken meanwhile, or another process completes the upload · NOT_FOUND · FORBIDDEN
      */
-    async complete (em: EntityManager, caller: Caller, given: string): Promise<void> {
-      const upload = await find(em, caller, given)
-      if (!await claimUpload(em, upload.id, app.workers.id, await app.workers.listAlive())) {
+    async complete (db: Db, caller: Caller, given: string): Promise<void> {
+      const upload = await find(db, caller, given)
+      if (!await claimUpload(db, upload.id, app.workers.id, await app.workers.listAlive())) {
         throw conflict('This upload is being put together already')
       }
       try {
-        await refusing(pathOf(upload), () => complete(em, upload))
+        await refusing(pathOf(upload), () => complete(db, upload))
       } catch (err) {
-        const isCancelled = await selectUpload(em, upload.id) === null
+        const isCancelled = await selectUpload(db, upload.id) === null
         if (!isCancelled && !(err instanceof UploadLostError) && errorCode(err) !== 'ENOENT') throw err
         // If the disk of the chunks is away, wait for it. Otherwise the upload can never be completed.
         await places.open(upload)
-        await discard(em, upload)
+        await discard(db, upload)
         throw err instanceof UploadLostError ? badRequest(err.message) : unknownUpload()
       } finally {
-        await releaseUpload(em, upload.id)
+        await releaseUpload(db, upload.id)
       }
     },
 
@@ -257,11 +257,11 @@ export function createUploads (app: FastifyInstance, config: Config) {
      * Deletes an upload and its chunks, if it exists. A process that is just completing the upload deletes the file
      * itself.
      */
-    async cancel (em: EntityManager, caller: Caller, given: string): Promise<void> {
+    async cancel (db: Db, caller: Caller, given: string): Promise<void> {
       try {
-        const upload = await find(em, caller, given)
-        if (await claimUpload(em, upload.id, app.workers.id, await app.workers.listAlive())) await discard(em, upload)
-        else await deleteUpload(em, upload.id)
+        const upload = await find(db, caller, given)
+        if (await claimUpload(db, upload.id, app.workers.id, await app.workers.listAlive())) await discard(db, upload)
+        else await deleteUpload(db, upload.id)
       } catch (err) {
         if (!(err instanceof ApiError) || err.code !== 'NOT_FOUND') throw err
       }
@@ -273,14 +273,14 @@ export function createUploads (app: FastifyInstance, config: Config) {
      * @throws ApiError as `start`
      */
     async add (request: FastifyRequest, aim: Aim): Promise<void> {
-      const { em } = request
+      const { db } = request
       const caller = callerOf(request)
       const name = givenNameOf(request)
       const announced = Number(request.headers['content-length'] ?? 0)
       if (maxBytes > 0 && announced > maxBytes) throw romTooLarge(announced)
-      const { platform, place } = await findTarget(em, caller, aim, name)
+      const { platform, place } = await findTarget(db, caller, aim, name)
       // Without a length the file has one byte at least.
-      const open = await checkRoom(em, caller.id, place.folder, Math.max(announced, 1))
+      const open = await checkRoom(db, caller.id, place.folder, Math.max(announced, 1))
       const folder = await places.open(place)
       await refusing(`${place.fs_path}/${name}`, async () => {
         const arrived = await receive(request, name, folder, limitFile(open))

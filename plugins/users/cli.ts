@@ -7,6 +7,7 @@ import { createAccounts } from './progress/accounts.ts'
 import { createUsers } from './service.ts'
 import { findUser, withDatabase } from './with-database.ts'
 import { findDatabaseUrl } from '../../core/cli/database.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import type { Features } from '../../core/feature.ts'
 import { NEW_PASSWORD_VARIABLE, settingsEnvironment } from '../../core/config/environment.ts'
 import { StartError } from '../../core/errors.ts'
@@ -67,7 +68,7 @@ export async function setPassword (features: Features, name: string, options: Pa
   await checkPassword(password)
   await withDatabase(features, url, async (app) => {
     const hash = await hashPassword(password)
-    const { id, username } = await app.orm.em.fork().transactional(async (tx) => {
+    const { id, username } = await inTransaction(app.db, async (tx) => {
       const user = await findUser(tx, name)
       await replacePassword(tx, user.id, hash, { keep_tokens: options.keepTokens })
       return user

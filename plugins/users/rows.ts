@@ -1,14 +1,13 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { PLAY_STATUSES } from '@svc/plugin-sdk'
-import type pg from 'pg'
+import type { Db } from '../../core/database/db.ts'
 import { ApiError } from '../../core/errors.ts'
 
 /** The key of the advisory lock on creating the first administrator: a number that nothing else uses. */
 const FIRST_ADMIN_LOCK = 7_364_121
 
 /** Locks the creation of a first administrator until the transaction ends. */
-export async function lockFirstAdmin (tx: EntityManager): Promise<void> {
-  await tx.execute('select pg_advisory_xact_lock(?)', [FIRST_ADMIN_LOCK])
+export async function lockFirstAdmin (tx: Db): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock($1)', [FIRST_ADMIN_LOCK])
 }
 
 /**
@@ -17,18 +16,18 @@ export async function lockFirstAdmin (tx: EntityManager): Promise<void> {
  *
  * @returns true if the user is the last administrator
  */
-export async function isLastAdmin (tx: EntityManager, userId: number): Promise<boolean> {
-  const rows = await tx.execute<{ id: number, is_admin: boolean }[]>(`select id, role = 'admin' and enabled as is_admin
-    from users where (role = 'admin' and enabled) or id = ? order by id for update`, [userId])
+export async function isLastAdmin (tx: Db, userId: number): Promise<boolean> {
+  const rows = (await tx.query<{ id: number, is_admin: boolean }>(`select id, role = 'admin' and enabled as is_admin
+    from users where (role = 'admin' and enabled) or id = $1 order by id for update`, [userId])).rows
   const admins = rows.filter((row) => row.is_admin)
   return admins.length === 1 && admins[0]?.id === userId
 }
 
 /** Stores a user's settings for a provider. A change deletes the progress of the former settings. */
 export async function upsertProviderAccount (
-  tx: EntityManager, userId: number, provider: string, settings: Record<string, unknown>
+  tx: Db, userId: number, provider: string, settings: Record<string, unknown>
 ): Promise<void> {
-  await tx.execute(`insert into provider_accounts as a (user_id, provider, settings) values (?, ?, ?::jsonb)
+  await tx.query(`insert into provider_accounts as a (user_id, provider, settings) values ($1, $2, $3::jsonb)
     on conflict (user_id, provider) do update set settings = a.settings || excluded.settings,
       progress = case when a.settings @> excluded.settings then a.progress end`,
   [userId, provider, JSON.stringify(settings)])
@@ -36,9 +35,9 @@ export async function upsertProviderAccount (
 
 /** Stores progress, unless the settings of the account changed meanwhile. */
 export async function updateProgress (
-  pool: pg.Pool, userId: number, provider: string, progress: unknown, settings: unknown
+  db: Db, userId: number, provider: string, progress: unknown, settings: unknown
 ): Promise<void> {
-  await pool.query(`update provider_accounts set progress = $3::jsonb
+  await db.query(`update provider_accounts set progress = $3::jsonb
     where user_id = $1 and provider = $2 and settings = $4::jsonb`,
   [userId, provider, JSON.stringify(progress), JSON.stringify(settings)])
 }
@@ -58,21 +57,21 @@ const MARK_STATUSES = `insert into rom_users (rom_id, user_id, status)
       or rom_users.status <> excluded.status and rom_users.status = any(${STEPS})`
 
 /** Sets the status of a user's ROMs from the progress that the provider reported. */
-export async function markStatuses (pool: pg.Pool, userId: number, provider: string): Promise<void> {
-  await pool.query(MARK_STATUSES, [userId, provider])
+export async function markStatuses (db: Db, userId: number, provider: string): Promise<void> {
+  await db.query(MARK_STATUSES, [userId, provider])
 }
 
 /** Deletes an invite within the transaction. @returns its maker and its data */
 export async function deleteInvite (
-  tx: EntityManager, tokenHash: string
+  tx: Db, tokenHash: string
 ): Promise<{ user_id: number | null, data: unknown } | undefined> {
-  const [row] = await tx.execute<{ user_id: number | null, data: unknown }[]>(`delete from one_time_tokens
-    where token_hash = ? and purpose = 'invite' and expires_at > now() returning user_id, data`, [tokenHash])
+  const [row] = (await tx.query<{ user_id: number | null, data: unknown }>(`delete from one_time_tokens
+    where token_hash = $1 and purpose = 'invite' and expires_at > now() returning user_id, data`, [tokenHash])).rows
   return row
 }
 
 /** Locks a user until the transaction ends, so that nobody else creates devices, tokens or channels for it. */
-export async function lockUser (tx: EntityManager, userId: number): Promise<void> {
-  const rows = await tx.execute<unknown[]>('select 1 from users where id = ? for no key update', [userId])
+export async function lockUser (tx: Db, userId: number): Promise<void> {
+  const rows = (await tx.query<object>('select 1 from users where id = $1 for no key update', [userId])).rows
   if (rows.length === 0) throw new ApiError('NOT_AUTHENTICATED', 'Your account was deleted')
 }

@@ -1,6 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { type Caller, isAdministrator, requireSignIn } from '../../core/access/auth.ts'
+import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { ApiError, forbidden, notFound } from '../../core/errors.ts'
 import { checkPassword, hashPassword } from '../auth/password-hash.ts'
@@ -11,7 +11,7 @@ import { readEmail, readRole, readUsername, refuseTaken } from './account-fields
 import type { CreateUser, UserView } from './schemas.ts'
 import { toGuestView, toUserView } from './views.ts'
 
-const hasAdminIn = async (em: EntityManager): Promise<boolean> => await em.count(User, { role: 'admin' }) > 0
+const hasAdminIn = async (db: Db): Promise<boolean> => await db.em.count(User, { role: 'admin' }) > 0
 
 /** Returns the columns of a new account. @throws ApiError BAD_REQUEST naming the rule that is broken. */
 export async function readNewUser (input: CreateUser) {
@@ -22,17 +22,17 @@ export async function readNewUser (input: CreateUser) {
 type NewUser = Awaited<ReturnType<typeof readNewUser>> & Partial<Pick<User, 'email_confirmed'>>
 
 /** @throws ApiError BAD_REQUEST naming the value that another account already has. */
-export async function insertUser (em: EntityManager, fields: NewUser): Promise<User> {
-  const user = em.create(User, fields)
-  await refuseTaken(fields, () => em.persist(user).flush())
+export async function insertUser (db: Db, fields: NewUser): Promise<User> {
+  const user = db.em.create(User, fields)
+  await refuseTaken(fields, () => db.em.persist(user).flush())
   return user
 }
 
 /**
  * Checks if the caller may create a user with this role. Anyone may while there is no administrator. @throws ApiError
  */
-export async function checkMayAdd (em: EntityManager, caller: Caller | null, role: User['role']): Promise<void> {
-  if (!await hasAdminIn(em)) return
+export async function checkMayAdd (db: Db, caller: Caller | null, role: User['role']): Promise<void> {
+  if (!await hasAdminIn(db)) return
   if (caller === null) throw new ApiError('NOT_AUTHENTICATED')
   if (!caller.scopes.has('users.write')) throw forbidden()
   if (role === 'admin' && !isAdministrator(caller)) throw forbidden('Only an administrator can make an administrator')
@@ -43,7 +43,7 @@ export function createUsers (app: FastifyInstance, accounts: Accounts) {
   async function views (users: readonly User[]): Promise<UserView[]> {
     const ids = users.map((user) => user.id)
     const access = await app.permissions.listAccess(ids)
-    const fields = await accounts.views(app.orm.em.fork(), ids)
+    const fields = await accounts.views(app.db, ids)
     return users.flatMap((user) => {
       const own = access.get(user.id)
       return own === undefined ? [] : [toUserView(user, own, fields.get(user.id) ?? accounts.noView())]
@@ -51,34 +51,34 @@ export function createUsers (app: FastifyInstance, accounts: Accounts) {
   }
 
   async function view (user: User): Promise<UserView> {
-    const fields = await accounts.views(app.orm.em.fork(), [user.id])
+    const fields = await accounts.views(app.db, [user.id])
     return toUserView(user, await app.permissions.accessOf(user), fields.get(user.id) ?? accounts.noView())
   }
 
-  async function get (em: EntityManager, id: number): Promise<User> {
-    const user = await em.findOne(User, { id })
+  async function get (db: Db, id: number): Promise<User> {
+    const user = await db.em.findOne(User, { id })
     if (user === null) throw notFound(`User with ID '${id}' not found`)
     return user
   }
 
   return {
-    hasAdmin: () => hasAdminIn(app.orm.em.fork()),
+    hasAdmin: () => hasAdminIn(app.db),
 
     /** Creates a user on the authority of the operator, such as by the command line. */
     async create (input: CreateUser, by = 'svc'): Promise<User> {
-      const user = await insertUser(app.orm.em.fork(), { ...await readNewUser(input), email_confirmed: true })
+      const user = await insertUser(app.db, { ...await readNewUser(input), email_confirmed: true })
       const { id, username, role } = user
       await app.audit.record({ event: 'user.created', address: '', details: { by, user_id: id, username, role } })
       return user
     },
 
     /** Creates a user on behalf of `caller`. While there is no administrator, anyone may create the first. */
-    async add (em: EntityManager, caller: Caller | null, input: CreateUser, address: string): Promise<User> {
+    async add (db: Db, caller: Caller | null, input: CreateUser, address: string): Promise<User> {
       const role = readRole(input.role)
-      await checkMayAdd(em, caller, role)
+      await checkMayAdd(db, caller, role)
       // A request without a caller comes from the person who sets up the server.
       const fields = { ...await readNewUser(input), email_confirmed: caller === null || isAdministrator(caller) }
-      const user = await inTransaction(em, async (tx) => {
+      const user = await inTransaction(db, async (tx) => {
         await lockFirstAdmin(tx)
         await checkMayAdd(tx, caller, role)
         return await insertUser(tx, fields)
@@ -95,12 +95,12 @@ export function createUsers (app: FastifyInstance, accounts: Accounts) {
     get,
 
     /** Returns the wire form of the caller, with its current device. */
-    async viewOwn (em: EntityManager, caller: Caller): Promise<UserView> {
+    async viewOwn (db: Db, caller: Caller): Promise<UserView> {
       if (caller.credential === 'kiosk') return toGuestView(caller, accounts.noView())
-      const [user, deviceId] = [await get(em, caller.id), await app.devices.findUuid(em, caller.device_id)]
+      const [user, deviceId] = [await get(db, caller.id), await app.devices.findUuid(db, caller.device_id)]
       return { ...await view(user), current_device_id: deviceId }
     },
 
-    list: (em: EntityManager) => em.find(User, {}, { orderBy: { username: 'asc' } })
+    list: (db: Db) => db.em.find(User, {}, { orderBy: { username: 'asc' } })
   }
 }

@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Db } from '../../core/database/db.ts'
 import { notFound } from '../../core/errors.ts'
 import { User } from './entities.ts'
 
@@ -6,8 +6,8 @@ import { User } from './entities.ts'
 export const userFolder = ({ folder }: Pick<User, 'folder'>): string => `users/${folder}`
 
 /** @throws ApiError NOT_FOUND if the account no longer exists. */
-export async function findUserFolder (em: EntityManager, userId: number): Promise<string> {
-  const user = await em.findOne(User, { id: userId })
+export async function findUserFolder (db: Db, userId: number): Promise<string> {
+  const user = await db.em.findOne(User, { id: userId })
   if (user === null) throw notFound(`User with ID '${userId}' not found`)
   return userFolder(user)
 }

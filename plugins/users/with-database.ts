@@ -1,6 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import fastify, { type FastifyInstance } from 'fastify'
 import database from '../../core/database/database.ts'
+import type { Db } from '../../core/database/db.ts'
 import { StartError } from '../../core/errors.ts'
 import type { Features } from '../../core/feature.ts'
 import { createAudit } from '../audit/log.ts'
@@ -21,8 +21,8 @@ export async function withDatabase (
 }
 
 /** Finds the account that a command names. @throws StartError */
-export async function findUser (em: EntityManager, name: string): Promise<User> {
-  const user = await em.findOne(User, { username: name.toLowerCase() })
+export async function findUser (db: Db, name: string): Promise<User> {
+  const user = await db.em.findOne(User, { username: name.toLowerCase() })
   if (user === null) throw new StartError(`There is no user '${name}'. Check the name, or make one with svc user add.`)
   return user
 }

@@ -87,7 +87,7 @@ const plugin: FeaturePlugin = async (app, { config, role }) => {
   if (role !== 'worker') return
   app.addHook('onReady', async () => {
     if (tasksConfig.of(config).rescan_on_filesystem_change) watcher.open()
-    else await createScheduledRows(app.pg).drop()
+    else await createScheduledRows(app.db).drop()
   })
   app.addHook('preClose', watcher.close)
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type pg from 'pg'
+import type { Db } from '../../core/database/db.ts'
 import type { ChangedPath } from './debounce.ts'
 
 export const WATCHER_NAME = 'filesystem_watcher'
@@ -43,43 +43,43 @@ export function toPayload (places: ReadonlySet<ChangedPath>): WatcherPayload {
 }
 
 /** Creates access to the rows of a waiting scan, which survive the worker. */
-export function createScheduledRows (pool: pg.Pool) {
+export function createScheduledRows (db: Db) {
   return {
     /** Loads the waiting scan, whichever worker stored it. */
     async load (): Promise<{ ids: string[], places: ChangedPath[] }> {
-      const { rows } = await pool.query<{ id: string, payload: WatcherPayload }>(
+      const { rows } = await db.query<{ id: string, payload: WatcherPayload }>(
         "select id, payload from tasks where task_key = $1 and status = 'scheduled'", [WATCHER_NAME])
       return { ids: rows.map(({ id }) => id), places: rows.flatMap(({ payload }) => placesOf(payload)) }
     },
 
     async insert (places: ReadonlySet<ChangedPath>): Promise<string> {
       const id = randomUUID()
-      await pool.query(`insert into tasks (id, task_key, title, type, status, payload)
+      await db.query(`insert into tasks (id, task_key, title, type, status, payload)
         values ($1, $2, $3, 'scan', 'scheduled', $4)`, [id, WATCHER_NAME, WATCHER_TITLE, toPayload(places)])
       return id
     },
 
     /** Updates the waiting scan. @returns false if the scan was stopped */
     async update (ids: readonly string[], places: ReadonlySet<ChangedPath>): Promise<boolean> {
-      const { rowCount } = await pool.query(
+      const { rowCount } = await db.query(
         "update tasks set payload = $2 where id = any($1) and status = 'scheduled'", [ids, toPayload(places)])
       return rowCount !== null && rowCount > 0
     },
 
     async look (ids: readonly string[], places: ReadonlySet<ChangedPath>, sinceLastMs: number): Promise<Outlook> {
       const { platform_fs_slugs: slugs, is_everything: isEverything } = toPayload(places)
-      const { rows } = await pool.query<Outlook>(OUTLOOK, [ids, sinceLastMs, isEverything, JSON.stringify(slugs)])
+      const { rows } = await db.query<Outlook>(OUTLOOK, [ids, sinceLastMs, isEverything, JSON.stringify(slugs)])
       return rows[0] ?? { is_waiting: false, is_busy: false, is_covered: false }
     },
 
     async end (ids: readonly string[], status: 'finished' | 'canceled'): Promise<void> {
-      await pool.query("update tasks set status = $2, ended_at = now() where id = any($1) and status = 'scheduled'",
+      await db.query("update tasks set status = $2, ended_at = now() where id = any($1) and status = 'scheduled'",
         [ids, status])
     },
 
     /** Cancels scans that were stored before the watcher was disabled. */
     async drop (): Promise<void> {
-      await pool.query(
+      await db.query(
         "update tasks set status = 'canceled', ended_at = now() where task_key = $1 and status = 'scheduled'",
         [WATCHER_NAME])
     }

@@ -19,7 +19,7 @@ export interface WaitingScan {
 
 /** Creates a waiting scan. @param canScan returns true if a library is there to scan */
 export function createWaitingScan (app: FastifyInstance, delayMs: number, canScan: () => boolean): WaitingScan {
-  const rows = createScheduledRows(app.pg)
+  const rows = createScheduledRows(app.db)
   const debounce = createDebounce(delayMs)
   const tickMs = Math.min(TICK_MAX_MS, delayMs / TICKS_PER_DELAY)
   /** The changes stored in the database, and the ids of their rows. */

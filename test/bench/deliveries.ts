@@ -13,7 +13,7 @@ import { renderPayload } from '../../channels/webhook/src/render.ts'
 import { buildApp } from '../../core/app.ts'
 import { migrate } from '../../core/database/database.ts'
 import { startEmbeddedPostgres } from '../../core/postgres/embedded.ts'
-import { transaction } from '../../core/database/transaction.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import type { App } from '../../core/typebox.ts'
 import { UNREADABLE, sealSettings } from '../../plugins/channels/sealed-settings.ts'
 import { features } from '../../plugins/index.ts'
@@ -88,7 +88,7 @@ async function deliverAll (app: App): Promise<void> {
   const { rows: users } = await app.pg.query<{ id: number }>('select id from users')
   const items = notifications.flatMap((notification) =>
     users.map(({ id }) => ({ user_id: id, topic: 'scans', notification })))
-  await transaction(app.pg, (client) => app.channels.enqueue(client, items))
+  await inTransaction(app.db, (tx) => app.channels.enqueue(tx, items))
   app.channels.wake()
   while (await countWaiting(app) > 0) await sleep(100)
 }

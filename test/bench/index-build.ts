@@ -1,9 +1,9 @@
 import type { IndexEntry, Logger } from '@svc/plugin-sdk'
 import { readXmlRecords, xmlChildren, xmlText } from '@svc/plugin-sdk/xml'
-import pg from 'pg'
 import { createHttpClient } from '../../core/http/client.ts'
 import { createMemo } from '../../core/loader/memo.ts'
 import { createIndex } from '../../core/loader/plugin-index.ts'
+import { openDb } from '../open-db.ts'
 import { type Timing, answer, readPeak, time } from './process.ts'
 
 export interface IndexBuildInput { url: string, databaseUrl: string, records: number, lookups: number }
@@ -18,7 +18,7 @@ const LOOKUPS_AT_ONCE = 64
 
 /** Does a provider's and the host's work in a process of its own: download, unzip, parse, store, look up. */
 answer<IndexBuildInput, IndexBuildReport>(async ({ url, databaseUrl, records, lookups }) => {
-  const pool = new pg.Pool({ connectionString: databaseUrl, max: 10 })
+  const { db, close } = await openDb(databaseUrl, 10)
   const client = createHttpClient({ name: 'bench', userAgent: 'Svc/0.0.0', log: SILENT, allowPrivate: true })
   const signal = new AbortController().signal
   const scope = { signal, memo: createMemo(), preferences: { regions: [], languages: [], media: [] } }
@@ -36,7 +36,7 @@ answer<IndexBuildInput, IndexBuildReport>(async ({ url, databaseUrl, records, lo
       yield batch
     }
   }
-  const index = createIndex(pool, 'provider/bench', build, () => scope)
+  const index = createIndex(db, 'provider/bench', build, () => scope)
 
   async function lookUpAll (): Promise<number> {
     let left = lookups
@@ -58,6 +58,6 @@ answer<IndexBuildInput, IndexBuildReport>(async ({ url, databaseUrl, records, lo
   const peakMib = readPeak(process.pid)
   const looking = await time(async () => { found = await lookUpAll() })
   await client.close()
-  await pool.end()
+  await close()
   return { build: { ...building, peakMib }, entries, found, lookupsPerSecond: lookups / looking.seconds }
 })

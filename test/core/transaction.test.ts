@@ -1,9 +1,9 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
 import database, { REQUEST_LIMITS } from '../../core/database/database.ts'
+import type { Db } from '../../core/database/db.ts'
 import errorHandler from '../../core/web/error-handler.ts'
-import { inTransaction, transaction } from '../../core/database/transaction.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import { features } from '../../plugins/index.ts'
 import { createTestDatabase } from '../support.ts'
 import { until } from '../until.ts'
@@ -14,7 +14,7 @@ async function build (t: Test, limits: Partial<typeof REQUEST_LIMITS> = {}) {
   await app.register(errorHandler)
   const url = await createTestDatabase(t)
   await app.register(database, {
-    url, poolSize: 4, ...await features.loadTables(), limits: { ...REQUEST_LIMITS, ...limits }
+    url, poolSize: 2, ...await features.loadTables(), limits: { ...REQUEST_LIMITS, ...limits }
   })
   await app.pg.query("insert into throttles (key) values ('a'), ('b')")
   return app
@@ -34,7 +34,7 @@ const ADD = 'update throttles set count = count + 1 where key = '
 
 t.test('two deadlocked transactions both succeed, each once', async (t) => {
   const app = await build(t)
-  for (const kind of ['driver', 'ORM']) {
+  for (const kind of ['statements', 'entities']) {
     const meet = createGate(2)
     const tries: string[] = []
     const run = async (first: string, second: string) => {
@@ -44,8 +44,8 @@ t.test('two deadlocked transactions both succeed, each once', async (t) => {
         await meet()
         await query(`${ADD}'${second}'`)
       }
-      if (kind === 'driver') await transaction(app.pg, (client) => work((sql) => client.query(sql)))
-      else await inTransaction(app.orm.em.fork(), (tx: EntityManager) => work((sql) => tx.execute(sql)))
+      if (kind === 'statements') await inTransaction(app.db, (tx) => work((sql) => tx.query(sql)))
+      else await inTransaction(app.db, (tx) => work((sql) => tx.em.execute(sql)))
     }
     await app.pg.query('update throttles set count = 0')
     await Promise.all([run('a', 'b'), run('b', 'a')])
@@ -56,13 +56,13 @@ t.test('two deadlocked transactions both succeed, each once', async (t) => {
 
 t.test('a deleted reference is a conflict; timeouts and outages are retryable', async (t) => {
   const app = await build(t, { statement_timeout: 3_000, lock_timeout: 500 })
-  app.get('/orphan', async ({ em }) => await em.execute(
+  app.get('/orphan', async ({ db }) => await db.query(
     "insert into pairing_codes (code_hash, token_id, expires_at) values ('x', 1, now())"))
   app.get('/slow', async () => await app.pg.query('select pg_sleep(10)'))
-  app.get('/locked', async ({ em }) => await em.execute(`${ADD}'a'`))
-  app.get('/killed', async ({ em }) => await em.execute('select pg_terminate_backend(pg_backend_pid())'))
-  app.get('/killed-in-transaction', async () => await transaction(app.pg, async (client) =>
-    await client.query('select pg_terminate_backend(pg_backend_pid())')))
+  app.get('/locked', async ({ db }) => await db.query(`${ADD}'a'`))
+  app.get('/killed', async ({ db }) => await db.query('select pg_terminate_backend(pg_backend_pid())'))
+  app.get('/killed-in-transaction', async ({ db }) => await inTransaction(db, async (tx) =>
+    await tx.query('select pg_terminate_backend(pg_backend_pid())')))
   const holder = await app.pg.connect()
   await holder.query('begin')
   await holder.query(`${ADD}'a'`)
@@ -92,24 +92,24 @@ t.test('a request without a free connection is answered with 503', async (t) => 
 t.test('the waits of a request do not exceed its time, and the rest is refused', async (t) => {
   const app = await build(t, { totalMs: 500 })
   const own = { ran: 0, answered: 0 }
-  const steps: Record<string, (em: EntityManager) => Promise<unknown>> = {
+  const steps: Record<string, (db: Db) => Promise<unknown>> = {
     driver: () => app.pg.query('select pg_sleep(0.2)'),
-    ORM: (em) => em.execute('select pg_sleep(0.2)'),
-    'transaction of the driver': () => transaction(app.pg, (client) => client.query('select pg_sleep(0.2)')),
-    'transaction of the ORM': (em) => inTransaction(em, (tx) => tx.execute('select pg_sleep(0.2)'))
+    statements: (db) => db.query('select pg_sleep(0.2)'),
+    entities: (db) => db.em.execute('select pg_sleep(0.2)'),
+    'a transaction': (db) => inTransaction(db, (tx) => tx.query('select pg_sleep(0.2)'))
   }
-  app.get<{ Querystring: { by: string } }>('/', async ({ em, query }) => {
+  app.get<{ Querystring: { by: string } }>('/', async ({ db, query }) => {
     for (let step = 0; step < 20; step++) {
-      await steps[query.by]?.(em)
+      await steps[query.by]?.(db)
       own.answered++
     }
   })
-  app.post<{ Querystring: { by: string } }>('/', async ({ em, query }) => {
+  app.post<{ Querystring: { by: string } }>('/', async ({ db, query }) => {
     for (let step = 0; step < 20; step++) {
-      await steps[query.by]?.(em).then(() => { own.answered++ }, () => {})
+      await steps[query.by]?.(db).then(() => { own.answered++ }, () => {})
       own.ran++
     }
-    await steps[query.by]?.(em)
+    await steps[query.by]?.(db)
   })
   for (const by of Object.keys(steps)) {
     for (const method of ['GET', 'POST'] as const) {
@@ -170,8 +170,8 @@ t.test('work after the response has no time limit', async (t) => {
 
 t.test('connections that break within a transaction are released', async (t) => {
   const app = await build(t)
-  app.get('/', async ({ em }) => await inTransaction(em, (tx) => tx.execute('select pg_terminate_backend(pg_backend_pid())')))
-  app.get('/one', async ({ em }) => await inTransaction(em, (tx) => tx.execute('select 1 as one')))
+  app.get('/', async ({ db }) => await inTransaction(db, (tx) => tx.query('select pg_terminate_backend(pg_backend_pid())')))
+  app.get('/one', async ({ db }) => await inTransaction(db, (tx) => tx.query('select 1 as one')))
   for (let time = 0; time < 6; time++) t.equal((await app.inject({ url: '/' })).statusCode, 503)
-  t.equal((await app.inject({ url: '/one' })).statusCode, 200, 'there were four connections')
+  t.equal((await app.inject({ url: '/one' })).statusCode, 200, 'there were two connections')
 })

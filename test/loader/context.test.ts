@@ -2,39 +2,38 @@ import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
-import pg from 'pg'
 import t, { type Test } from 'tap'
 import { createCache, createFiles, dropExpiredCache } from '../../core/loader/context.ts'
+import type { Db } from '../../core/database/db.ts'
 import { createMemo } from '../../core/loader/memo.ts'
+import { openDb } from '../open-db.ts'
 import { createTestDatabase } from '../support.ts'
 
-async function connect (t: Test): Promise<pg.Pool> {
-  const pool = new pg.Pool({ connectionString: await createTestDatabase(t), max: 2 })
-  // Its last connection may still be closing when the database is dropped.
-  pool.on('error', (err: Error & { code?: string }) => { if (err.code !== '57P01') throw err })
-  t.teardown(() => pool.end())
-  return pool
+async function connect (t: Test): Promise<Db> {
+  const { db, close } = await openDb(await createTestDatabase(t))
+  t.teardown(close)
+  return db
 }
 
 t.test('a cached value survives a restart, and only its plugin reads it', async (t) => {
-  const pool = await connect(t)
-  await createCache(pool, 'provider/a').set('key', { list: [1, 'zwei', null] })
-  t.same(await createCache(pool, 'provider/a').get('key'), { list: [1, 'zwei', null] })
-  t.equal(await createCache(pool, 'provider/b').get('key'), undefined)
-  t.equal(await createCache(pool, 'channel/a').get('key'), undefined)
+  const db = await connect(t)
+  await createCache(db, 'provider/a').set('key', { list: [1, 'zwei', null] })
+  t.same(await createCache(db, 'provider/a').get('key'), { list: [1, 'zwei', null] })
+  t.equal(await createCache(db, 'provider/b').get('key'), undefined)
+  t.equal(await createCache(db, 'channel/a').get('key'), undefined)
 })
 
 t.test('a value is replaced, deleted and expires', async (t) => {
-  const pool = await connect(t)
-  const cache = createCache(pool, 'provider/a')
+  const db = await connect(t)
+  const cache = createCache(db, 'provider/a')
   await cache.set('key', 1, 60_000)
   await cache.set('key', 2, 60_000)
   t.equal(await cache.get('key'), 2)
-  await pool.query("update plugin_cache set expires_at = now() - interval '1 second'")
+  await db.query("update plugin_cache set expires_at = now() - interval '1 second'")
   t.equal(await cache.get('key'), undefined)
   await cache.set('other', 1)
-  await dropExpiredCache(pool)
-  t.same((await pool.query('select key from plugin_cache')).rows, [{ key: 'other' }], 'what was forgotten is deleted')
+  await dropExpiredCache(db)
+  t.same((await db.query('select key from plugin_cache')).rows, [{ key: 'other' }], 'what was forgotten is deleted')
   await cache.set('key', 3)
   t.equal(await cache.get('key'), 3, 'without a time it stays')
   await cache.delete('key')

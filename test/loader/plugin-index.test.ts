@@ -1,35 +1,34 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import type { IndexEntry } from '@svc/plugin-sdk'
-import pg from 'pg'
 import t, { type Test } from 'tap'
+import type { Db } from '../../core/database/db.ts'
 import { createMemo } from '../../core/loader/memo.ts'
 import { type BuildIndex, createIndex } from '../../core/loader/plugin-index.ts'
+import { openDb } from '../open-db.ts'
 import { createTestDatabase } from '../support.ts'
 
 const scope = {
   signal: new AbortController().signal, memo: createMemo(), preferences: { regions: [], languages: [], media: [] }
 }
 
-async function startPool (t: Test, databaseUrl: string): Promise<pg.Pool> {
-  const pool = new pg.Pool({ connectionString: databaseUrl, max: 4 })
-  // A database is reset by ending all its connections.
-  pool.on('error', () => {})
-  t.teardown(() => pool.end())
+async function connect (t: Test, databaseUrl: string): Promise<Db> {
+  const { db, close } = await openDb(databaseUrl, 4)
+  t.teardown(close)
   // A reused database is reset only by deleting rows.
-  for (const table of await listTables(pool)) await pool.query(`drop table "${table}"`)
-  return pool
+  for (const table of await listTables(db)) await db.query(`drop table "${table}"`)
+  return db
 }
 const entriesOf = (...entries: IndexEntry[]): BuildIndex => async function * () { yield entries }
-const open = (pool: pg.Pool, build: BuildIndex, plugin = 'provider/demo') => createIndex(pool, plugin, build, () => scope)
+const open = (db: Db, build: BuildIndex, plugin = 'provider/demo') => createIndex(db, plugin, build, () => scope)
 
-const listTables = async (pool: pg.Pool) => (await pool.query<{ tablename: string }>(
+const listTables = async (db: Db) => (await db.query<{ tablename: string }>(
   "select tablename from pg_tables where tablename like 'plugin_index\\_%' order by 1")).rows.map((row) => row.tablename)
 
 t.test('the first use builds the index once, and keys have their values in order', async (t) => {
-  const pool = await startPool(t, await createTestDatabase(t))
+  const db = await connect(t, await createTestDatabase(t))
   let builds = 0
-  const index = open(pool, async function * () {
+  const index = open(db, async function * () {
     builds++
     yield [['tetris', { id: 1 }], ['tétris "\\\n\t', [null, 'a\\"b\n']]]
     yield [['tetris', { id: 2 }], ['', 0], ['nothing', undefined], ['x'.repeat(601), 1], ['nul\0', 1], ['sep\x01', 1]]
@@ -48,19 +47,19 @@ t.test('the first use builds the index once, and keys have their values in order
 })
 
 t.test('each plugin has its own index', async (t) => {
-  const pool = await startPool(t, await createTestDatabase(t))
-  const [one, two] = [open(pool, entriesOf(['a', 1])), open(pool, entriesOf(['a', 2]), 'provider/other')]
+  const db = await connect(t, await createTestDatabase(t))
+  const [one, two] = [open(db, entriesOf(['a', 1])), open(db, entriesOf(['a', 2]), 'provider/other')]
   t.same([...await one.getMany(['a'])], [['a', [1]]])
   t.same([...await two.getMany(['a'])], [['a', [2]]])
-  t.equal((await listTables(pool)).length, 2)
+  t.equal((await listTables(db)).length, 2)
 })
 
 t.test('lookups during a rebuild see one complete build, also in other processes', async (t) => {
   const databaseUrl = await createTestDatabase(t)
-  const [pool, otherPool] = [await startPool(t, databaseUrl), await startPool(t, databaseUrl)]
+  const [db, otherPool] = [await connect(t, databaseUrl), await connect(t, databaseUrl)]
   let version = 0
   const keys = Array.from({ length: 50 }, (_none, index) => `key ${index}`)
-  const index = open(pool, async function * () {
+  const index = open(db, async function * () {
     version++
     yield keys.map((key): IndexEntry => [key, version])
   })
@@ -81,13 +80,13 @@ t.test('lookups during a rebuild see one complete build, also in other processes
   await looking
   t.ok(lookups > 10, `${lookups} lookups`)
   t.same([...(await other.getMany(['key 7'])).values()], [[11]])
-  t.equal((await listTables(pool)).length, 1, 'former builds are gone')
+  t.equal((await listTables(db)).length, 1, 'former builds are gone')
 })
 
 t.test('a failed build keeps the former index and leaves no table', async (t) => {
-  const pool = await startPool(t, await createTestDatabase(t))
+  const db = await connect(t, await createTestDatabase(t))
   let isBroken = false
-  const index = open(pool, async function * () {
+  const index = open(db, async function * () {
     yield Array.from({ length: 6_000 }, (_none, row): IndexEntry => [`key ${row}`, isBroken ? 'new' : 'old'])
     if (isBroken) throw new Error('the archive is broken')
   })
@@ -99,13 +98,13 @@ t.test('a failed build keeps the former index and leaves no table', async (t) =>
   await t.rejects(index.rebuild({ ...scope, signal: stopped }), { message: 'stopped' })
   t.same((await index.getMany(['key 5999'])).get('key 5999'), ['old'])
   t.equal(await index.builtAt(), builtAt)
-  t.equal((await listTables(pool)).length, 1)
+  t.equal((await listTables(db)).length, 1)
 })
 
 t.test('an empty build keeps the former index; without one, lookups fail', async (t) => {
-  const pool = await startPool(t, await createTestDatabase(t))
+  const db = await connect(t, await createTestDatabase(t))
   let entries: IndexEntry[] = []
-  const index = open(pool, async function * () { yield entries })
+  const index = open(db, async function * () { yield entries })
   t.equal(await index.rebuild(scope), 0)
   t.equal(await index.builtAt(), undefined)
   await t.rejects(index.getMany(['key']), { message: /provider\/demo is not there: its build gave no entry/ })
@@ -114,34 +113,34 @@ t.test('an empty build keeps the former index; without one, lookups fail', async
   entries = []
   t.equal(await index.rebuild(scope), 0)
   t.same((await index.getMany(['key'])).get('key'), ['old'])
-  t.equal((await listTables(pool)).length, 1)
+  t.equal((await listTables(db)).length, 1)
 })
 
 t.test('a killed build keeps the former index, and the next build cleans up', async (t) => {
   const databaseUrl = await createTestDatabase(t)
-  const pool = await startPool(t, databaseUrl)
-  const index = open(pool, entriesOf(['a', 'old']))
+  const db = await connect(t, databaseUrl)
+  const index = open(db, entriesOf(['a', 'old']))
   await index.rebuild(scope)
   const child = fork(new URL('index-builder.ts', import.meta.url), [databaseUrl], { execArgv: ['--conditions=svc:source'] })
   await once(child, 'message')
   child.kill('SIGKILL')
   await once(child, 'exit')
-  t.equal((await listTables(pool)).length, 2, 'the killed build had begun')
+  t.equal((await listTables(db)).length, 2, 'the killed build had begun')
   t.same((await index.getMany(['a'])).get('a'), ['old'])
-  t.same((await open(pool, entriesOf()).getMany(['a'])).get('a'), ['old'], 'also after a restart')
+  t.same((await open(db, entriesOf()).getMany(['a'])).get('a'), ['old'], 'also after a restart')
   await index.rebuild(scope)
-  t.equal((await listTables(pool)).length, 1)
+  t.equal((await listTables(db)).length, 1)
 })
 
 t.test('the progress comes from the plugin, else from the stored rows', async (t) => {
-  const pool = await startPool(t, await createTestDatabase(t))
+  const db = await connect(t, await createTestDatabase(t))
   const told: object[] = []
   const report = (progress: object) => { told.push(progress) }
   const rows = Array.from({ length: 12_000 }, (_none, row): IndexEntry => [String(row), row])
-  await open(pool, entriesOf(...rows)).rebuild({ ...scope, report })
+  await open(db, entriesOf(...rows)).rebuild({ ...scope, report })
   t.same(told, [{ done: 12_000 }])
   told.length = 0
-  await open(pool, async function * (given) {
+  await open(db, async function * (given) {
     given.report?.({ done: 1, total: 4, message: 'Games' })
     yield rows
   }).rebuild({ ...scope, report })

@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { OutgoingNotification } from '@svc/plugin-sdk'
-import pg from 'pg'
 import { pino } from 'pino'
 import t from 'tap'
-import { transaction } from '../../core/database/transaction.ts'
+import { inTransaction } from '../../core/database/transaction.ts'
 import { WAKE_EVENT } from '../../plugins/channels/delivery-rows.ts'
 import { createQueue } from '../../plugins/channels/queue.ts'
 import { listChildren, tryFetch } from '../e2e/server.ts'
 import { until } from '../until.ts'
 import { UNPACED } from '../plugins/channels/support.ts'
+import { openDb } from '../open-db.ts'
 import { AUTHORIZATION, type SoakServer, WAIT_MS, startServer } from './server.ts'
 
 const NOTIFICATIONS = 1_000
@@ -65,23 +65,21 @@ const createNotification = (id: number, created: string): OutgoingNotification =
 /** Stores a notification once, even if the database is killed meanwhile and the commit, or only its answer, is lost. */
 async function store (server: SoakServer, notification: OutgoingNotification): Promise<void> {
   await until(async () => {
-    const pool = new pg.Pool({ connectionString: server.databaseUrl(), max: 2 })
-    pool.on('error', () => { /* the query reports it */ })
-    pool.on('connect', (client) => client.on('error', () => { /* the query reports it */ }))
-    const queue = createQueue({ pg: pool, log: pino({ level: 'silent' }) })
+    const { db, close } = await openDb(server.databaseUrl())
+    const queue = createQueue({ db, log: pino({ level: 'silent' }) })
     try {
-      await transaction(pool, async (client) => {
-        const { rowCount } = await client.query('insert into soak_stored (id) values ($1) on conflict do nothing', [notification.id])
-        if (rowCount === 1) await queue.enqueue(client, [{ user_id: 1, topic: 'custom', notification }])
+      await inTransaction(db, async (tx) => {
+        const { rowCount } = await tx.query('insert into soak_stored (id) values ($1) on conflict do nothing', [notification.id])
+        if (rowCount === 1) await queue.enqueue(tx, [{ user_id: 1, topic: 'custom', notification }])
       })
-      // Awaited, because the pool ends right after it.
-      await pool.query("select pg_notify($1, '')", [WAKE_EVENT])
+      // Awaited, because its connections are closed right after it.
+      await db.query("select pg_notify($1, '')", [WAKE_EVENT])
       return true
     } catch {
       // The database was killed, or is not back yet, as this test provokes.
       return null
     } finally {
-      await pool.end().catch(() => { /* the connection never began */ })
+      await close().catch(() => { /* the connection never began */ })
     }
   }, 'a stored notification', { ...server.command, ms: WAIT_MS })
 }

@@ -33,7 +33,7 @@ export function createContentHashes (app: FastifyInstance, files: Files) {
     const hash = await read(save.disk_path, signal)
     if (hash === null) return 'missing_fs'
     if (hash === '' || hash === save.content_hash) return 'unchanged'
-    await updateContentHash(app.pg, save, hash)
+    await updateContentHash(app.db, save, hash)
     return 'updated'
   }
 
@@ -41,7 +41,7 @@ export function createContentHashes (app: FastifyInstance, files: Files) {
     const { missing_only: missingOnly = false } = payload as Static<typeof ArgumentsSchema>
     const stats = { saves_scanned: 0, saves_updated: 0, saves_unchanged: 0, saves_missing_fs: 0, errors: 0 }
     for (let after = 0; ;) {
-      const saves = await selectHashedSaves(app.pg, after, PAGE, missingOnly)
+      const saves = await selectHashedSaves(app.db, after, PAGE, missingOnly)
       for (const save of saves) {
         signal.throwIfAborted()
         stats.saves_scanned++
@@ -81,7 +81,7 @@ export function createContentHashes (app: FastifyInstance, files: Files) {
     /** Starts the task for saves without a hash, such as after an upgrade from a release that stored none. */
     startWithWorker (): void {
       app.addHook('onReady', async () => {
-        if (await hasUnhashedSaves(app.pg)) await app.tasks.startByItself(definition.name, { missing_only: true })
+        if (await hasUnhashedSaves(app.db)) await app.tasks.startByItself(definition.name, { missing_only: true })
       })
     }
   }

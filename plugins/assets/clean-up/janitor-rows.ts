@@ -1,11 +1,11 @@
-import type pg from 'pg'
+import type { Db, Queryable } from '../../../core/database/db.ts'
 
 /** Ages in milliseconds by the clock of the database. The clean-up measures every age with this clock. */
 export interface Clock { now: number, running: number, since_look: number | null }
 
 /** Returns null for a worker that the database does not know. */
-export async function readClock (pool: pg.Pool, workerId: string): Promise<Clock | null> {
-  const { rows: [clock] } = await pool.query<Clock>(`select date_part('epoch', now()) * 1000 as now,
+export async function readClock (db: Db, workerId: string): Promise<Clock | null> {
+  const { rows: [clock] } = await db.query<Clock>(`select date_part('epoch', now()) * 1000 as now,
       date_part('epoch', now() - w.started_at) * 1000 as running,
       (select date_part('epoch', now() - looked_at) * 1000 from installation) as since_look
     from workers w where w.id = $1`, [workerId])
@@ -13,8 +13,8 @@ export async function readClock (pool: pg.Pool, workerId: string): Promise<Clock
 }
 
 /** Stores the time of the latest check of the assets folder. */
-export async function noteLook (pool: pg.Pool): Promise<void> {
-  await pool.query('update installation set looked_at = now()')
+export async function noteLook (db: Db): Promise<void> {
+  await db.query('update installation set looked_at = now()')
 }
 
 /** Content that a row names. */
@@ -23,8 +23,8 @@ export interface Content { disk_path: string, file_size_bytes: number, sha1: str
 /**
  * Returns all content that rows name. Content of deleted accounts is included, because these accounts may be restored.
  */
-export async function selectContents (pool: pg.Pool): Promise<Content[]> {
-  const { rows } = await pool.query<Content>(`select disk_path, file_size_bytes::float8 as file_size_bytes, sha1 from assets
+export async function selectContents (db: Queryable): Promise<Content[]> {
+  const { rows } = await db.query<Content>(`select disk_path, file_size_bytes::float8 as file_size_bytes, sha1 from assets
     union all select disk_path, file_size_bytes::float8, sha1 from asset_versions
     union all select f->>'disk_path', (f->>'file_size_bytes')::float8, f->>'sha1'
       from deleted_accounts, jsonb_array_elements(assets || versions) as f`)
@@ -32,6 +32,6 @@ export async function selectContents (pool: pg.Pool): Promise<Content[]> {
 }
 
 /** Marks these files as present again. */
-export async function noteRecovered (pool: pg.Pool, paths: readonly string[]): Promise<void> {
-  await pool.query('update assets set missing_from_fs = false where disk_path = any($1)', [paths])
+export async function noteRecovered (db: Db, paths: readonly string[]): Promise<void> {
+  await db.query('update assets set missing_from_fs = false where disk_path = any($1)', [paths])
 }

@@ -57,16 +57,16 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
   async function recoverMissing (missing: Parameters<typeof recover>[1]): Promise<number> {
     const paths = await recover(base, missing)
     if (paths.length === 0) return 0
-    await noteRecovered(app.pg, paths)
+    await noteRecovered(app.db, paths)
     app.log.info({ files: paths.length }, 'files that had been put aside were given back to the rows that name them')
     return paths.length
   }
 
   /** Compares rows and files. The only change is that missing files are recovered. */
   async function look (signal: AbortSignal): Promise<FolderReport> {
-    await requireOwnUploads(config, app.pg)
+    await requireOwnUploads(config, app.db)
     // Rows are loaded before files are listed, because an upload in between must not look like a row without a file.
-    const named = await loadNamed(app.pg)
+    const named = await loadNamed(app.db)
     const { settled, incoming } = await listUploads(base)
     signal.throwIfAborted()
     const there = new Set(settled)
@@ -84,9 +84,9 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
 
   async function remove (): Promise<number> {
     const gone = [
-      ...await deleteOlderThan(app.pg, assetsConfig.of(config).versions_kept_days),
-      ...await deleteExpiredAccounts(app.pg),
-      ...await deleteThinned(app.orm.em.fork(), assetsConfig.of(config).versions_kept)
+      ...await deleteOlderThan(app.db, assetsConfig.of(config).versions_kept_days),
+      ...await deleteExpiredAccounts(app.db),
+      ...await deleteThinned(app.db, assetsConfig.of(config).versions_kept)
     ]
     await files.remove(gone)
     return gone.length
@@ -94,7 +94,7 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
 
   async function clean (signal: AbortSignal, isSetAside: boolean) {
     const { strays, unknown, known, recovered } = await look(signal)
-    const doubt = await findDoubt(app.pg, app.workers.id, known, unknown.length)
+    const doubt = await findDoubt(app.db, app.workers.id, known, unknown.length)
     const found = { unknown: unknown.length, unknown_files: unknown.slice(0, NAMED_MAX), recovered, postponed: doubt }
     if (doubt !== null) {
       tell(unknown)

@@ -1,7 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RawBuilder, sql } from 'kysely'
-import type pg from 'pg'
-import { transaction } from '../../../core/database/transaction.ts'
+import type { Db } from '../../../core/database/db.ts'
+import { inTransaction } from '../../../core/database/transaction.ts'
 
 /**
  * Limits of the thinning: the affected users, the number of newest contents that stay, and whether the last day stays.
@@ -39,8 +38,7 @@ const beyond = ({ ofUser, kept, isYoungKept }: Thinning) => sql<Former>`with lin
     select 1 from judged v where v.asset_id = j.asset_id and v.version_id is not null and v.stays))`
 
 /** Deletes the rows beyond the limits, and skips rows that another transaction is restoring. */
-async function deleteBeyond (tx: EntityManager, thinning: Thinning): Promise<string[]> {
-  const db = tx.getKysely()
+async function deleteBeyond (db: Db, thinning: Thinning): Promise<string[]> {
   const { rows: old } = await beyond(thinning).execute(db)
   if (old.length === 0) return []
   const cleanedUp = old.filter((row) => row.version_id === null).map((row) => row.asset_id)
@@ -61,7 +59,7 @@ async function deleteBeyond (tx: EntityManager, thinning: Thinning): Promise<str
  *
  * @returns the files that no row names any more
  */
-export const deleteForSpace = (tx: EntityManager, kept: number, userId: number): Promise<string[]> =>
+export const deleteForSpace = (tx: Db, kept: number, userId: number): Promise<string[]> =>
   deleteBeyond(tx, { ofUser: sql<boolean>`user_id = ${userId}`, kept, isYoungKept: false })
 
 /**
@@ -69,20 +67,20 @@ export const deleteForSpace = (tx: EntityManager, kept: number, userId: number):
  *
  * @returns the files that no row names any more
  */
-export const deleteThinned = (em: EntityManager, kept: number): Promise<string[]> =>
-  em.transactional((tx) => deleteBeyond(tx, { ofUser: sql<boolean>`true`, kept, isYoungKept: true }))
+export const deleteThinned = (db: Db, kept: number): Promise<string[]> =>
+  inTransaction(db, (tx) => deleteBeyond(tx, { ofUser: sql<boolean>`true`, kept, isYoungKept: true }))
 
 /**
  * Deletes the rows of former contents and deleted assets that are older than this many days.
  *
  * @returns the files that no row names any more
  */
-export async function deleteOlderThan (pool: pg.Pool, days: number): Promise<string[]> {
-  return await transaction(pool, async (client) => {
-    const { rows: versions } = await client.query<{ disk_path: string }>(`delete from asset_versions v using assets a
+export async function deleteOlderThan (db: Db, days: number): Promise<string[]> {
+  return await inTransaction(db, async (tx) => {
+    const { rows: versions } = await tx.query<{ disk_path: string }>(`delete from asset_versions v using assets a
       where a.id = v.asset_id and (v.created_at < now() - make_interval(days => $1)
         or a.deleted_at < now() - make_interval(days => $1)) returning v.disk_path`, [days])
-    const { rows: assets } = await client.query<{ disk_path: string }>(`delete from assets
+    const { rows: assets } = await tx.query<{ disk_path: string }>(`delete from assets
       where deleted_at < now() - make_interval(days => $1) returning disk_path`, [days])
     return [...versions, ...assets].map((row) => row.disk_path)
   })

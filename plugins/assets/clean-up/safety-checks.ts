@@ -1,4 +1,4 @@
-import type pg from 'pg'
+import type { Db } from '../../../core/database/db.ts'
 import { type Clock, noteLook, readClock } from './janitor-rows.ts'
 
 /** Grace period after a start, in which a wrong setup or a wrong move of the server becomes visible. */
@@ -28,9 +28,9 @@ function judge ({ now, running, since_look: sinceLook }: Clock, known: number, u
  * @param unknown number of files that no row names
  */
 export async function findDoubt (
-  pool: pg.Pool, workerId: string, known: number, unknown: number
+  db: Db, workerId: string, known: number, unknown: number
 ): Promise<string | null> {
-  const clock = await readClock(pool, workerId)
-  await noteLook(pool)
+  const clock = await readClock(db, workerId)
+  await noteLook(db)
   return clock === null ? 'this worker is not known to the database' : judge(clock, known, unknown)
 }

@@ -1,6 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../../core/access/auth.ts'
+import type { Db } from '../../../core/database/db.ts'
 import { badRequest, conflict, forbidden } from '../../../core/errors.ts'
 import type { Scope } from '../../../core/access/scopes.ts'
 import type { Device } from '../../devices/entities.ts'
@@ -21,13 +21,13 @@ export interface ActingDevice {
 type Content = Pick<Asset, 'sha1' | 'content_hash'> & { at: Date }
 
 /** Returns the content that a device says it holds. @throws ApiError CONFLICT if the asset never had this content */
-async function findHeld (tx: EntityManager, asset: Asset, input: DownloadedInput): Promise<Content> {
+async function findHeld (tx: Db, asset: Asset, input: DownloadedInput): Promise<Content> {
   const contentHash = input.content_hash?.toLowerCase() ?? null
   const current = { sha1: asset.sha1, content_hash: contentHash ?? asset.content_hash, at: asset.updated_at }
   const sha1 = input.sha1?.toLowerCase() ?? null
   const isOther = sha1 === null ? current.content_hash !== asset.content_hash : sha1 !== asset.sha1
   if (!isOther) return current
-  const version = await tx.findOne(AssetVersion,
+  const version = await tx.em.findOne(AssetVersion,
     { asset, ...(sha1 === null ? { content_hash: contentHash } : { sha1 }) }, { orderBy: { id: 'desc' } })
   if (version !== null) {
     return { sha1: version.sha1, content_hash: version.content_hash ?? null, at: version.content_updated_at }
@@ -38,11 +38,11 @@ async function findHeld (tx: EntityManager, asset: Asset, input: DownloadedInput
 }
 
 export function createDeviceStamps (app: FastifyInstance) {
-  async function upsert (tx: EntityManager, device: Device, asset: Asset, at: Date): Promise<void> {
-    await tx.upsert(DeviceSync, { device: device.id, asset: asset.id, last_synced_at: at, is_untracked: false })
+  async function upsert (tx: Db, device: Device, asset: Asset, at: Date): Promise<void> {
+    await tx.em.upsert(DeviceSync, { device: device.id, asset: asset.id, last_synced_at: at, is_untracked: false })
   }
 
-  async function stamp (tx: EntityManager, device: Device, asset: Asset, content: Content): Promise<void> {
+  async function stamp (tx: Db, device: Device, asset: Asset, content: Content): Promise<void> {
     await upsert(tx, device, asset, content.at)
     if (asset.rom === null || asset.rom === undefined) return
     for (const key of baseKeysOf(asset)) {
@@ -66,7 +66,7 @@ export function createDeviceStamps (app: FastifyInstance) {
      *   caller's
      */
     async find (
-      em: EntityManager, caller: Caller, reference: number | string | undefined, scope: Scope
+      db: Db, caller: Caller, reference: number | string | undefined, scope: Scope
     ): Promise<ActingDevice | null> {
       const isNamed = reference !== undefined && reference !== ''
       if (isNamed && !caller.scopes.has(scope)) {
@@ -74,63 +74,63 @@ export function createDeviceStamps (app: FastifyInstance) {
       }
       const wanted = isNamed ? reference : caller.device_id
       if (wanted === null) return null
-      return { device: await app.devices.find(em, caller.id, wanted), is_named: isNamed }
+      return { device: await app.devices.find(db, caller.id, wanted), is_named: isNamed }
     },
 
     /** Finds the device that sends content. @throws ApiError as `find`, and BAD_REQUEST if its sync is off */
     async findSender (
-      em: EntityManager, caller: Caller, reference: number | string | undefined
+      db: Db, caller: Caller, reference: number | string | undefined
     ): Promise<ActingDevice | null> {
-      const acting = await this.find(em, caller, reference, 'devices.write')
+      const acting = await this.find(db, caller, reference, 'devices.write')
       if (acting !== null) app.devices.requireSync(acting.device)
       return acting
     },
 
     /** Finds the device. @throws ApiError BAD_REQUEST if neither the request nor its token names one, NOT_FOUND */
-    async require (em: EntityManager, caller: Caller, reference: number | string | undefined): Promise<Device> {
-      const acting = await this.find(em, caller, reference, 'devices.write')
+    async require (db: Db, caller: Caller, reference: number | string | undefined): Promise<Device> {
+      const acting = await this.find(db, caller, reference, 'devices.write')
       if (acting === null) throw badRequest('device_id is missing; name one of your devices, or use the token of one')
       return acting.device
     },
 
     /** Locks the device, if there is one, until the transaction ends. @throws ApiError NOT_FOUND if it was deleted */
-    async hold (tx: EntityManager, acting: ActingDevice | null): Promise<void> {
+    async hold (tx: Db, acting: ActingDevice | null): Promise<void> {
       if (acting !== null) await app.devices.hold(tx, acting.device)
     },
 
     /** Stores the content that a device sent as its base. */
-    async sent (tx: EntityManager, device: Device, asset: Asset, contentHash: string | undefined): Promise<void> {
+    async sent (tx: Db, device: Device, asset: Asset, contentHash: string | undefined): Promise<void> {
       await stamp(tx, device, asset, {
         sha1: asset.sha1, content_hash: contentHash?.toLowerCase() ?? asset.content_hash, at: asset.updated_at
       })
     },
 
     /** Stores the content that a device confirms to hold as its base. @throws ApiError CONFLICT */
-    async downloaded (tx: EntityManager, device: Device, asset: Asset, input: DownloadedInput): Promise<void> {
+    async downloaded (tx: Db, device: Device, asset: Asset, input: DownloadedInput): Promise<void> {
       await stamp(tx, device, asset, await findHeld(tx, asset, input))
     },
 
     /** Stores that a device was sent the content; it may not have arrived. */
-    async served (em: EntityManager, device: Device, row: Pick<AssetRow, 'id' | 'updated_at'>): Promise<void> {
-      await noteServed(em, device.id, row.id, new Date(row.updated_at))
+    async served (db: Db, device: Device, row: Pick<AssetRow, 'id' | 'updated_at'>): Promise<void> {
+      await noteServed(db, device.id, row.id, new Date(row.updated_at))
     },
 
     /** Sets whether a device syncs a save. Untracking is also stored for a save that the device never synced. */
-    async track (em: EntityManager, device: Device, assetId: number, isTracked: boolean): Promise<void> {
-      await (isTracked ? trackAsset : untrackAsset)(em, device.id, assetId)
+    async track (db: Db, device: Device, assetId: number, isTracked: boolean): Promise<void> {
+      await (isTracked ? trackAsset : untrackAsset)(db, device.id, assetId)
     },
 
     /** Updates the time when the device was last seen, and counts a transfer in its sync session. */
     async count (
-      em: EntityManager, caller: Caller, acting: ActingDevice | null, session: string | undefined, fileName: string
+      db: Db, caller: Caller, acting: ActingDevice | null, session: string | undefined, fileName: string
     ): Promise<void> {
-      if (acting !== null) await app.devices.touch(em, acting.device.id)
+      if (acting !== null) await app.devices.touch(db, acting.device.id)
       if (session === undefined || session === '') return
-      await app.sync.countTransfer(em, caller.id, session, { file_name: fileName })
+      await app.sync.countTransfer(db, caller.id, session, { file_name: fileName })
     },
 
     /** True if the content of a save is its base with a device, as in a negotiation. */
-    async isAgreed (tx: EntityManager, device: Device, asset: Asset): Promise<boolean> {
+    async isAgreed (tx: Db, device: Device, asset: Asset): Promise<boolean> {
       const { rom, kind, slot, file_name: name, sha1, content_hash: hash } = asset
       const key = slot === null || slot === undefined ? nameKey(name) : slotKey(slot)
       return await isBase(tx, {
@@ -139,8 +139,8 @@ export function createDeviceStamps (app: FastifyInstance) {
     },
 
     /** Returns the time when a device last synced a save; null for never. */
-    async lastSync (tx: EntityManager, device: Device, asset: Asset): Promise<Date | null> {
-      const row = await tx.findOne(DeviceSync, { device: device.id, asset: asset.id }, { refresh: true })
+    async lastSync (tx: Db, device: Device, asset: Asset): Promise<Date | null> {
+      const row = await tx.em.findOne(DeviceSync, { device: device.id, asset: asset.id }, { refresh: true })
       return row?.last_synced_at ?? null
     }
   }

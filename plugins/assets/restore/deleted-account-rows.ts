@@ -1,6 +1,5 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { sql } from 'kysely'
-import type pg from 'pg'
+import type { Db } from '../../../core/database/db.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
 import { notFound } from '../../../core/errors.ts'
 import { DeletedAccount } from '../entities.ts'
@@ -11,11 +10,11 @@ const KEPT_DAYS = 30
 const KEEP = `insert into deleted_accounts (username, assets, versions)
   select u.username, jsonb_agg(to_jsonb(a)), coalesce((select jsonb_agg(to_jsonb(v)) from asset_versions v
     join assets o on o.id = v.asset_id where o.user_id = u.id), '[]')
-  from users u join assets a on a.user_id = u.id where u.id = ? group by u.id, u.username`
+  from users u join assets a on a.user_id = u.id where u.id = $1 group by u.id, u.username`
 
 /** Archives the rows that a cascade is about to delete with an account; files stay in their folders. */
-export async function archiveUploads (tx: EntityManager, userId: number): Promise<void> {
-  await tx.execute(KEEP, [userId])
+export async function archiveUploads (tx: Db, userId: number): Promise<void> {
+  await tx.query(KEEP, [userId])
 }
 
 interface AccountRow {
@@ -29,14 +28,14 @@ interface AccountRow {
   kept_until: Date
 }
 /** Lists deleted accounts with uploads to restore, the last deleted first. */
-export async function listDeletedAccounts (em: EntityManager): Promise<AccountRow[]> {
+export async function listDeletedAccounts (db: Db): Promise<AccountRow[]> {
   const { rows } = await sql<AccountRow>`select d.id, d.username, d.deleted_at,
       d.deleted_at + make_interval(days => ${KEPT_DAYS}) as kept_until,
       count(*) filter (where f->>'kind' = 'save')::int as saves, count(*) filter (where f->>'kind' = 'state')::int as states,
       count(*) filter (where f->>'kind' = 'screenshot')::int as screenshots,
       sum((f->>'file_size_bytes')::float8) as file_size_bytes
     from deleted_accounts d, jsonb_array_elements(d.assets || d.versions) as f group by d.id order by d.id desc`
-    .execute(em.getKysely())
+    .execute(db)
   return rows
 }
 
@@ -44,8 +43,8 @@ export async function listDeletedAccounts (em: EntityManager): Promise<AccountRo
  * Restores rows with their ids, as rows of another account. A row whose name is taken there is restored as one that
  * auto-cleanup deleted. The new owner can then choose, and no device treats the row as deleted by its owner.
  */
-async function putBack (tx: EntityManager, accountId: number, userId: number): Promise<number> {
-  const db = tx.getKysely()
+async function putBack (tx: Db, accountId: number, userId: number): Promise<number> {
+  const db = tx
   const { rows } = await sql<{ id: number }>`insert into assets select (jsonb_populate_record(null::assets, f || jsonb_build_object(
       'user_id', ${userId}::int, 'origin_device_id', null,
       'rom_id', (select id from roms where id = (f->>'rom_id')::int),
@@ -68,16 +67,16 @@ async function putBack (tx: EntityManager, accountId: number, userId: number): P
  * @throws ApiError NOT_FOUND
  */
 export async function restoreUploads (
-  em: EntityManager, accountId: number, userId: number
+  db: Db, accountId: number, userId: number
 ): Promise<{ username: string, restored: number }> {
-  return await inTransaction(em, async (tx) => {
-    const users = await tx.execute<object[]>('select id from users where id = ? for share', [userId])
+  return await inTransaction(db, async (tx) => {
+    const users = (await tx.query<object>('select id from users where id = $1 for share', [userId])).rows
     if (users.length === 0) throw notFound(`User with ID '${userId}' not found`)
-    const [account] = await tx.execute<{ username: string }[]>(
-      'select username from deleted_accounts where id = ? for update', [accountId])
+    const [account] = (await tx.query<{ username: string }>(
+      'select username from deleted_accounts where id = $1 for update', [accountId])).rows
     if (account === undefined) throw notFound(`Deleted account with ID '${accountId}' not found; its ${KEPT_DAYS} days may be over`)
     const restored = await putBack(tx, accountId, userId)
-    await tx.nativeDelete(DeletedAccount, { id: accountId })
+    await tx.em.nativeDelete(DeletedAccount, { id: accountId })
     return { username: account.username, restored }
   })
 }
@@ -87,8 +86,8 @@ export async function restoreUploads (
  *
  * @returns the files that no row names any more
  */
-export async function deleteExpiredAccounts (pool: pg.Pool): Promise<string[]> {
-  const { rows } = await pool.query<{ disk_path: string }>(`with gone as (
+export async function deleteExpiredAccounts (db: Db): Promise<string[]> {
+  const { rows } = await db.query<{ disk_path: string }>(`with gone as (
       delete from deleted_accounts where deleted_at < now() - make_interval(days => $1) returning assets || versions as contents
     ) select f->>'disk_path' as disk_path from gone, jsonb_array_elements(contents) as f`, [KEPT_DAYS])
   return rows.map((row) => row.disk_path)

@@ -28,7 +28,7 @@ const routes: Routes = async (app) => {
       response: { 200: Type.Array(DeletedAccountSchema) }
     },
     config
-  }, async ({ em }) => (await listDeletedAccounts(em)).map(({ deleted_at: deleted, kept_until: until, ...account }) =>
+  }, async ({ db }) => (await listDeletedAccounts(db)).map(({ deleted_at: deleted, kept_until: until, ...account }) =>
     ({ ...account, deleted_at: formatDate(deleted), kept_until: formatDate(until) })))
 
   app.post('/api/users/deleted/:id/restore', {
@@ -48,8 +48,8 @@ const routes: Routes = async (app) => {
   }, async (request) => {
     const caller = callerOf(request)
     const { id, user_id: userId } = { ...request.params, ...request.body }
-    const { username, restored } = await restoreUploads(request.em, id, userId)
-    await reattachUploads(app.pg)
+    const { username, restored } = await restoreUploads(request.db, id, userId)
+    await reattachUploads(app.db)
     await app.audit.record({
       event: 'user.uploads_restored', user: caller, address: request.ip, details: { user_id: userId, username, restored }
     })

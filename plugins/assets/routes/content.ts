@@ -26,10 +26,10 @@ const routes: Routes = async (app) => {
         },
         config: { scopes: ['assets.read'] },
         handler: async (request, reply) => {
-          const { em, query, params: { id } } = request
+          const { db, query, params: { id } } = request
           const content = method === 'GET'
-            ? await app.assets.download(em, callerOf(request), kind, id, query)
-            : (await app.assets.open(em, callerOf(request), kind, id)).content
+            ? await app.assets.download(db, callerOf(request), kind, id, query)
+            : (await app.assets.open(db, callerOf(request), kind, id)).content
           return await app.files.send(request, reply, content)
         }
       })
@@ -47,7 +47,7 @@ const routes: Routes = async (app) => {
         },
         config: { scopes: ['assets.read'] },
         handler: async (request, reply) => await app.files.send(request, reply,
-          await app.assets.openDeleted(request.em, callerOf(request), kind, request.params.id))
+          await app.assets.openDeleted(request.db, callerOf(request), kind, request.params.id))
       })
     }
   }

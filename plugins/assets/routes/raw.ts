@@ -9,7 +9,7 @@ const AVATAR = /^users\/[^/]+\/profile\/[^/]+$/
 
 /** A path only selects a row or an avatar; it is never opened as a file path. */
 function open (app: FastifyInstance, request: FastifyRequest, path: string) {
-  return AVATAR.test(path) ? app.users.openAvatar(path) : app.assets.openAt(request.em, callerOf(request), path)
+  return AVATAR.test(path) ? app.users.openAvatar(path) : app.assets.openAt(request.db, callerOf(request), path)
 }
 
 /** Older apps request uploads at the first URL; RomM's pages request avatars at the second. */

@@ -27,7 +27,7 @@ const createScreenshotRoutes = ({ read }: Forms): Routes => async (app) => {
   }, async (request) => {
     const form = formOf(request)
     const file = requireFile(form.main('screenshotFile'), 'screenshotFile')
-    return await assets.uploadScreenshot(request.em, callerOf(request), request.query.rom_id, file)
+    return await assets.uploadScreenshot(request.db, callerOf(request), request.query.rom_id, file)
   })
 
   app.put('/api/screenshots/:id', {
@@ -37,15 +37,15 @@ const createScreenshotRoutes = ({ read }: Forms): Routes => async (app) => {
     },
     config: writes
   }, async (request) => {
-    await assets.changes.show(request.em, callerOf(request), 'screenshot', request.params.id, request.body.is_public)
-    return await assets.viewScreenshot(request.em, callerOf(request), request.params.id)
+    await assets.changes.show(request.db, callerOf(request), 'screenshot', request.params.id, request.body.is_public)
+    return await assets.viewScreenshot(request.db, callerOf(request), request.params.id)
   })
 
   app.delete('/api/screenshots/:id', {
     schema: { operationId: 'deleteScreenshot', tags, summary: 'Delete a screenshot', params: IdParams, response: { 200: Type.Null(), 404: ErrorSchema } },
     config: { ...writes, audit: 'screenshot.deleted' }
   }, async (request) => {
-    await assets.changes.delete(request.em, callerOf(request), 'screenshot', [request.params.id])
+    await assets.changes.delete(request.db, callerOf(request), 'screenshot', [request.params.id])
   })
 }
 

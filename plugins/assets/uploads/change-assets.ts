@@ -1,5 +1,6 @@
-import { type EntityManager, LockMode } from '@mikro-orm/postgresql'
+import { LockMode } from '@mikro-orm/postgresql'
 import { type Caller, requireGrant } from '../../../core/access/auth.ts'
+import type { Db } from '../../../core/database/db.ts'
 import { badRequest, conflict, notFound } from '../../../core/errors.ts'
 import type { Device } from '../../devices/entities.ts'
 import type { DeviceStamps } from '../device-sync/device-stamps.ts'
@@ -24,7 +25,7 @@ function romPathOf (asset: Asset): RomPlace {
 const ownFolder = (asset: Asset): string => folderOf(asset, romPathOf(asset), asset.emulator ?? null)
 
 async function load ({ tx }: Writing, kind: AssetKind, id: number, isDeleted = false): Promise<Asset> {
-  const asset = await tx.findOne(Asset, { id, kind, deleted_at: isDeleted ? { $ne: null } : null },
+  const asset = await tx.em.findOne(Asset, { id, kind, deleted_at: isDeleted ? { $ne: null } : null },
     { lockMode: LockMode.PESSIMISTIC_WRITE })
   if (asset === null) throw assetNotFound(kind, id)
   return asset
@@ -36,15 +37,15 @@ export function createChanges ({ writes, stamps, thumbnails }: {
 }) {
   /** Runs `work` on an asset of the caller, after all other writes to its lineage. @throws ApiError NOT_FOUND */
   async function change<T> (
-    em: EntityManager, caller: Caller, kind: AssetKind, id: number, work: (writing: Writing, asset: Asset) => Promise<T>
+    db: Db, caller: Caller, kind: AssetKind, id: number, work: (writing: Writing, asset: Asset) => Promise<T>
   ): Promise<T> {
-    const row = await getOwn(em, caller, kind, id)
-    return await writes.run(em, [lineageOf(row)], async (writing) => await work(writing, await load(writing, kind, id)))
+    const row = await getOwn(db, caller, kind, id)
+    return await writes.run(db, [lineageOf(row)], async (writing) => await work(writing, await load(writing, kind, id)))
   }
 
   async function findVersion ({ tx }: Writing, asset: Asset, id: number): Promise<AssetVersion> {
     // The row lock makes concurrent thinning skip this version.
-    const version = await tx.findOne(AssetVersion, { id, asset }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+    const version = await tx.em.findOne(AssetVersion, { id, asset }, { lockMode: LockMode.PESSIMISTIC_WRITE })
     if (version === null) throw notFound(`Version with ID '${id}' of '${asset.file_name}' not found`)
     return version
   }
@@ -52,14 +53,14 @@ export function createChanges ({ writes, stamps, thumbnails }: {
   return {
     /** Replaces the content under the same name. */
     async replace (
-      em: EntityManager, caller: Caller, kind: 'save' | 'state', id: number, input: ReplaceInput,
+      db: Db, caller: Caller, kind: 'save' | 'state', id: number, input: ReplaceInput,
       files: { main: StagedFile | null, screenshot: StagedFile | null }
     ): Promise<void> {
       const { main, screenshot } = files
-      const acting = await stamps.findSender(em, caller, input.device_id)
-      await getOwn(em, caller, kind, id)
+      const acting = await stamps.findSender(db, caller, input.device_id)
+      await getOwn(db, caller, kind, id)
       const picture = await readThumbnail(screenshot)
-      const fileName = await change(em, caller, kind, id, async (writing, asset) => {
+      const fileName = await change(db, caller, kind, id, async (writing, asset) => {
         await stamps.hold(writing.tx, acting)
         if (main !== null) {
           const isSame = asset.sha1 === main.sha1
@@ -73,12 +74,12 @@ export function createChanges ({ writes, stamps, thumbnails }: {
         }
         return asset.file_name
       })
-      await stamps.count(em, caller, acting, input.session_id, fileName)
+      await stamps.count(db, caller, acting, input.session_id, fileName)
     },
 
     /** Makes an asset and its picture public for all who see the ROM, or private. */
-    show: (em: EntityManager, caller: Caller, kind: AssetKind, id: number, isPublic: boolean): Promise<void> =>
-      change(em, caller, kind, id, async (writing, asset) => {
+    show: (db: Db, caller: Caller, kind: AssetKind, id: number, isPublic: boolean): Promise<void> =>
+      change(db, caller, kind, id, async (writing, asset) => {
         asset.is_public = isPublic
         if (kind !== 'screenshot') await thumbnails.show(writing, asset)
       }),
@@ -88,38 +89,38 @@ export function createChanges ({ writes, stamps, thumbnails }: {
      *
      * @throws ApiError BAD_REQUEST, NOT_FOUND, INSUFFICIENT_PERMISSIONS
      */
-    async delete (em: EntityManager, caller: Caller, kind: AssetKind, ids: readonly number[]): Promise<void> {
+    async delete (db: Db, caller: Caller, kind: AssetKind, ids: readonly number[]): Promise<void> {
       requireGrant(caller, 'assets', 'delete', true)
       const wanted = [...new Set(ids)]
       if (wanted.length === 0) throw badRequest('There is nothing to delete; name at least one id')
-      const rows = await getAllOwn(em, caller, kind, wanted)
-      await writes.run(em, rows.map(lineageOf), async (writing) => {
-        const assets = await writing.tx.find(Asset, { id: wanted, deleted_at: null })
-        for (const asset of assets) writing.tx.assign(asset, { deleted_at: writing.now, deleted_by: 'owner' })
-        await writing.tx.flush()
+      const rows = await getAllOwn(db, caller, kind, wanted)
+      await writes.run(db, rows.map(lineageOf), async (writing) => {
+        const assets = await writing.tx.em.find(Asset, { id: wanted, deleted_at: null })
+        for (const asset of assets) writing.tx.em.assign(asset, { deleted_at: writing.now, deleted_by: 'owner' })
+        await writing.tx.em.flush()
         if (kind !== 'screenshot') await thumbnails.delete(writing, assets)
       })
     },
 
     /** Restores a deleted asset. @throws ApiError NOT_FOUND, CONFLICT if another asset has its name by now */
-    async restore (em: EntityManager, caller: Caller, kind: AssetKind, id: number): Promise<void> {
-      const row = await getOwnOrDeleted(em, caller, kind, id)
-      await writes.run(em, [lineageOf(row)], async (writing) => {
+    async restore (db: Db, caller: Caller, kind: AssetKind, id: number): Promise<void> {
+      const row = await getOwnOrDeleted(db, caller, kind, id)
+      await writes.run(db, [lineageOf(row)], async (writing) => {
         const asset = await load(writing, kind, id, true)
         const { file_name: name, slot, user, deleted_at: deletedAt } = asset
         const same = { user, ...ofGame(asset), kind, slot: slot ?? null, file_name: name, deleted_at: null }
-        const twin = await writing.tx.count(Asset, same)
+        const twin = await writing.tx.em.count(Asset, same)
         if (twin > 0) throw conflict(`There is another '${name}' by now; delete it first`)
-        writing.tx.assign(asset, { deleted_at: null, deleted_by: null })
-        await writing.tx.flush()
+        writing.tx.em.assign(asset, { deleted_at: null, deleted_by: null })
+        await writing.tx.em.flush()
         if (deletedAt !== null && deletedAt !== undefined) await thumbnails.restore(writing, asset, deletedAt)
       })
     },
 
     /** Makes a former content the current one again. */
     restoreVersion: (
-      em: EntityManager, caller: Caller, kind: AssetKind, id: number, versionId: number
-    ): Promise<void> => change(em, caller, kind, id, async (writing, asset) => {
+      db: Db, caller: Caller, kind: AssetKind, id: number, versionId: number
+    ): Promise<void> => change(db, caller, kind, id, async (writing, asset) => {
       await writes.restoreVersion(writing, asset, await findVersion(writing, asset, versionId))
     }),
 
@@ -128,24 +129,24 @@ export function createChanges ({ writes, stamps, thumbnails }: {
      * twice.
      */
     addVersion: (
-      em: EntityManager, caller: Caller, kind: AssetKind, id: number, file: StagedFile, clientMtime: Date | null
-    ): Promise<AssetVersion> => change(em, caller, kind, id, async (writing, asset) => {
-      const known = await writing.tx.findOne(AssetVersion, { asset, sha1: file.sha1 })
+      db: Db, caller: Caller, kind: AssetKind, id: number, file: StagedFile, clientMtime: Date | null
+    ): Promise<AssetVersion> => change(db, caller, kind, id, async (writing, asset) => {
+      const known = await writing.tx.em.findOne(AssetVersion, { asset, sha1: file.sha1 })
       return known ?? await writes.addVersion(writing, asset, file, ownFolder(asset), clientMtime)
     }),
 
     /** Confirms that a device holds the content that it downloaded. */
     async confirm (
-      em: EntityManager, caller: Caller, kind: AssetKind, id: number, input: DownloadedInput
+      db: Db, caller: Caller, kind: AssetKind, id: number, input: DownloadedInput
     ): Promise<Device> {
-      await getOwn(em, caller, kind, id)
-      const device = await stamps.require(em, caller, input.device_id)
+      await getOwn(db, caller, kind, id)
+      const device = await stamps.require(db, caller, input.device_id)
       const acting = { device, is_named: true }
-      await change(em, caller, kind, id, async (writing, asset) => {
+      await change(db, caller, kind, id, async (writing, asset) => {
         await stamps.hold(writing.tx, acting)
         await stamps.downloaded(writing.tx, device, asset, input)
       })
-      await stamps.count(em, caller, acting, undefined, '')
+      await stamps.count(db, caller, acting, undefined, '')
       return device
     }
   }

@@ -32,7 +32,7 @@ export function createThumbnailStore (writes: Writes) {
   const NEWEST = { orderBy: { updated_at: 'desc', id: 'desc' } } as const
 
   async function findScreenshots ({ tx }: Writing, of: Asset, deletedAt: Date | null): Promise<Asset[]> {
-    return await tx.find(Asset,
+    return await tx.em.find(Asset,
       { user: of.user.id, ...ofGame(of), kind: 'screenshot', is_gallery: false, deleted_at: deletedAt }, NEWEST)
   }
 
@@ -67,14 +67,14 @@ export function createThumbnailStore (writes: Writes) {
         const [first] = group
         if (first === undefined) continue
         const thumbnailOf = createThumbnails((await findScreenshots(writing, first, null)).map(toNamed))
-        const left = await writing.tx.find(Asset,
+        const left = await writing.tx.em.find(Asset,
           { user: first.user.id, ...ofGame(first), kind: ['save', 'state'], deleted_at: null })
         const needed = new Set(left.map((asset) => thumbnailOf(toNamed(asset))?.asset))
         for (const asset of group) {
           const found = thumbnailOf(toNamed(asset))?.asset
           if (found === undefined || needed.has(found)) continue
           const deletion: Deletion = { deleted_at: asset.deleted_at, deleted_by: asset.deleted_by }
-          writing.tx.assign(found, deletion)
+          writing.tx.em.assign(found, deletion)
         }
       }
     },
@@ -83,7 +83,7 @@ export function createThumbnailStore (writes: Writes) {
     async restore (writing: Writing, of: Asset, deletedAt: Date): Promise<void> {
       await writing.lock(pictureLineage(of))
       const found = createThumbnails((await findScreenshots(writing, of, deletedAt)).map(toNamed))(toNamed(of))
-      if (found !== null) writing.tx.assign(found.asset, { deleted_at: null, deleted_by: null })
+      if (found !== null) writing.tx.em.assign(found.asset, { deleted_at: null, deleted_by: null })
     }
   }
 }

@@ -1,8 +1,8 @@
 import { extname } from 'node:path'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../../core/access/auth.ts'
 import type { Config } from '../../../core/config/config.ts'
+import type { Db } from '../../../core/database/db.ts'
 import { ApiError, badRequest, notFound } from '../../../core/errors.ts'
 import { escapeLike } from '../../../core/database/columns.ts'
 import { requireTime } from '../../../core/database/times.ts'
@@ -44,8 +44,8 @@ export const readMtime = (text: string | undefined): Date | null =>
   text === undefined ? null : requireTime(text, ['query', 'mtime'])
 
 /** Finds a ROM that is visible to the caller. @throws ApiError NOT_FOUND */
-export async function findRom (em: EntityManager, caller: Caller, id: number): Promise<RomPlace> {
-  const rom = await selectRomPlace(em, caller, id)
+export async function findRom (db: Db, caller: Caller, id: number): Promise<RomPlace> {
+  const rom = await selectRomPlace(db, caller, id)
   if (rom === undefined) throw notFound(`ROM with ID '${id}' not found`)
   return rom
 }
@@ -76,10 +76,10 @@ export function createUploads (
   }
 ) {
   async function read (
-    em: EntityManager, caller: Caller, kind: AssetKind, input: UploadInput, file: StagedFile
+    db: Db, caller: Caller, kind: AssetKind, input: UploadInput, file: StagedFile
   ): Promise<Upload> {
-    const acting = await stamps.findSender(em, caller, input.device_id)
-    const rom = await findRom(em, caller, input.rom_id)
+    const acting = await stamps.findSender(db, caller, input.device_id)
+    const rom = await findRom(db, caller, input.rom_id)
     const emulator = orNull(input.emulator)
     return {
       input,
@@ -99,7 +99,7 @@ export function createUploads (
   async function findPeers ({ tx }: Writing, { lineage, slot, name }: Upload): Promise<Asset[]> {
     const plain = untagged(name)
     const stem = plain.slice(0, plain.length - extname(plain).length)
-    return await tx.find(Asset, {
+    return await tx.em.find(Asset, {
       user: lineage.user_id,
       rom: lineage.rom_id,
       kind: lineage.kind,
@@ -176,21 +176,21 @@ export function createUploads (
   }
 
   async function cleanUp (writing: Writing, gone: readonly Asset[]): Promise<void> {
-    for (const asset of gone) writing.tx.assign(asset, { deleted_at: writing.now, deleted_by: 'cleanup' })
-    await writing.tx.flush()
+    for (const asset of gone) writing.tx.em.assign(asset, { deleted_at: writing.now, deleted_by: 'cleanup' })
+    await writing.tx.em.flush()
     if (gone.length > 0) await thumbnails.delete(writing, gone)
   }
 
   /** Stores the other side of a conflict as a copy beside the original. */
   async function putConflictCopy (writing: Writing, upload: Upload, originalId: number): Promise<Asset> {
     const { lineage: { user_id: user, rom_id: rom, kind }, acting, file } = upload
-    const original = await writing.tx.findOne(Asset, { id: originalId, user, rom, kind, deleted_at: null })
+    const original = await writing.tx.em.findOne(Asset, { id: originalId, user, rom, kind, deleted_at: null })
     if (original === null) throw assetNotFound(kind, originalId)
     if (typeof original.conflict_of === 'number') {
       throw badRequest(`'${original.file_name}' is itself a copy from a conflict; replace it, or keep what the server has`)
     }
     if (original.sha1 === file.sha1) return original
-    const copies = await writing.tx.find(Asset, { user, kind, conflict_of: original.id, deleted_at: null }, NEWEST)
+    const copies = await writing.tx.em.find(Asset, { user, kind, conflict_of: original.id, deleted_at: null }, NEWEST)
     const same = copies.find((copy) => copy.sha1 === file.sha1)
     if (same !== undefined) return same
     const device = acting?.device
@@ -232,13 +232,13 @@ export function createUploads (
      * @returns the id of the asset that stores the upload
      */
     async upload (
-      em: EntityManager, caller: Caller, kind: 'save' | 'state', input: UploadInput,
+      db: Db, caller: Caller, kind: 'save' | 'state', input: UploadInput,
       main: StagedFile, screenshot: StagedFile | null
     ): Promise<number> {
-      const upload = await read(em, caller, kind, input, main)
+      const upload = await read(db, caller, kind, input, main)
       const picture = await readThumbnail(screenshot)
       const { acting, lineage, rom } = upload
-      const asset = await writes.run(em, [lineage], async (writing) => {
+      const asset = await writes.run(db, [lineage], async (writing) => {
         await stamps.hold(writing.tx, acting)
         const { asset, isCurrent } = await store(writing, upload)
         if (acting !== null && isCurrent) await stamps.sent(writing.tx, acting.device, asset, input.content_hash)
@@ -246,8 +246,8 @@ export function createUploads (
         if (picture !== null) await thumbnails.put(writing, asset, rom, picture)
         return asset
       })
-      await app.roms.noteLastPlayed(em, caller.id, rom.id, new Date())
-      await stamps.count(em, caller, acting, input.session_id, asset.file_name)
+      await app.roms.noteLastPlayed(db, caller.id, rom.id, new Date())
+      await stamps.count(db, caller, acting, input.session_id, asset.file_name)
       return asset.id
     }
   }

@@ -1,7 +1,7 @@
 import { ForeignKeyConstraintViolationException } from '@mikro-orm/core'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../../core/config/config.ts'
+import type { Db } from '../../../core/database/db.ts'
 import { ApiError, conflict } from '../../../core/errors.ts'
 import { assetsConfig } from '../config.ts'
 import { Device } from '../../devices/entities.ts'
@@ -19,7 +19,7 @@ export interface Lineage { user_id: number, rom_id: number | null, kind: AssetKi
 
 /** The operations within one transaction, and on files before and after it. */
 export interface Writing {
-  tx: EntityManager
+  tx: Db
   now: Date
   /** Also locks these lineages against concurrent writes. */
   lock (...lineages: readonly Lineage[]): Promise<void>
@@ -90,12 +90,12 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
      *
      * @throws ApiError CONFLICT if a referenced row was deleted meanwhile
      */
-    async run<T> (em: EntityManager, lineages: readonly Lineage[], work: (writing: Writing) => Promise<T>): Promise<T> {
+    async run<T> (db: Db, lineages: readonly Lineage[], work: (writing: Writing) => Promise<T>): Promise<T> {
       const settled: string[] = []
       const dropped: string[] = []
       let isDone = false
       try {
-        const result = await em.transactional(async (tx) => {
+        const result = await db.transact(async (tx) => {
           const lock = async (...wanted: readonly Lineage[]) => {
             // A fixed order of locks prevents deadlocks.
             for (const key of [...new Set(wanted.map(lockKey))].sort()) {
@@ -114,7 +114,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
             },
             drop (paths) { dropped.push(...paths) }
           })
-          await tx.flush()
+          await tx.em.flush()
           isDone = true
           return outcome
         })
@@ -132,20 +132,20 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
       const { lineage, rom, origin_device_id: device, ...columns } = given
       await makeRoom(writing, lineage.user_id, file.file_size_bytes)
       const time = after === null ? now : laterThan(after, now)
-      const asset = tx.create(Asset, {
+      const asset = tx.em.create(Asset, {
         ...columns,
         ...contentOf(file),
         kind: lineage.kind,
-        user: tx.getReference(User, lineage.user_id),
-        rom: tx.getReference(Rom, rom.id),
+        user: tx.em.getReference(User, lineage.user_id),
+        rom: tx.em.getReference(Rom, rom.id),
         platform_fs_slug: rom.platform_fs_slug,
         rom_fs_name: rom.fs_name,
-        origin_device: device === null ? null : tx.getReference(Device, device),
+        origin_device: device === null ? null : tx.em.getReference(Device, device),
         disk_path: await settle(file, folderOf(lineage, rom, given.emulator), given.file_name),
         created_at: time,
         updated_at: time
       })
-      await tx.persist(asset).flush()
+      await tx.em.persist(asset).flush()
       return asset
     },
 
@@ -158,15 +158,15 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
       if (isSame && !asset.missing_from_fs) return
       await makeRoom(writing, asset.user.id, file.file_size_bytes)
       if (isSame) drop([asset.disk_path])
-      else tx.create(AssetVersion, { asset, ...formerContent(asset), created_at: now })
-      tx.assign(asset, {
+      else tx.em.create(AssetVersion, { asset, ...formerContent(asset), created_at: now })
+      tx.em.assign(asset, {
         ...contentOf(file),
         client_mtime: clientMtime,
         disk_path: await settle(file, folder, asset.file_name),
         missing_from_fs: false,
         ...(isSame ? {} : { updated_at: laterThan(asset.updated_at, now) })
       })
-      await tx.flush()
+      await tx.em.flush()
     },
 
     /** Adds content to the history of an asset, whose current content stays. */
@@ -175,7 +175,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
     ): Promise<AssetVersion> {
       const { tx, now, publish: settle } = writing
       await makeRoom(writing, asset.user.id, file.file_size_bytes)
-      const version = tx.create(AssetVersion, {
+      const version = tx.em.create(AssetVersion, {
         asset,
         ...contentOf(file),
         file_name: asset.file_name,
@@ -184,22 +184,22 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
         content_updated_at: now,
         created_at: now
       })
-      await tx.flush()
+      await tx.em.flush()
       return version
     },
 
     /** Makes a version the current content again; the former content becomes a version. */
     async restoreVersion ({ tx, now }: Writing, asset: Asset, version: AssetVersion): Promise<void> {
-      tx.create(AssetVersion, { asset, ...formerContent(asset), created_at: now })
-      tx.remove(version)
-      tx.assign(asset, {
+      tx.em.create(AssetVersion, { asset, ...formerContent(asset), created_at: now })
+      tx.em.remove(version)
+      tx.em.assign(asset, {
         ...contentOf(version),
         disk_path: version.disk_path,
         client_mtime: version.client_mtime ?? null,
         missing_from_fs: false,
         updated_at: laterThan(asset.updated_at, now)
       })
-      await tx.flush()
+      await tx.em.flush()
     }
   }
 }

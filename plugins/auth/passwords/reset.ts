@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { LockMode } from '@mikro-orm/core'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { type Config, shareableBaseUrl } from '../../../core/config/config.ts'
+import type { Db } from '../../../core/database/db.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
 import { badRequest, notFound } from '../../../core/errors.ts'
 import { sha256 } from '../../../core/access/secrets.ts'
@@ -25,14 +25,14 @@ const badLink = () => badRequest('The reset link is invalid, used or older than 
 
 /** Resets of forgotten passwords by a link for one use. */
 export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) {
-  const throttle = createThrottle(app.pg)
+  const throttle = createThrottle(app.db)
   const mailedBase = shareableBaseUrl(config)
   /** Links whose mails are being sent. */
   const underway = new Set<Promise<void>>()
 
   async function createLink (user: User, base: string): Promise<string> {
     const jti = randomBytes(32).toString('base64url')
-    await app.orm.em.fork().insert(OneTimeToken, {
+    await app.db.em.insert(OneTimeToken, {
       token_hash: sha256(jti),
       purpose: 'reset',
       user: user.id,
@@ -45,7 +45,7 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
 
   async function hasLinks (user: User): Promise<boolean> {
     const live = { user: user.id, purpose: 'reset', expires_at: { $gt: new Date() } } as const
-    return await app.orm.em.fork().count(OneTimeToken, live) >= LIVE_LINKS_MAX
+    return await app.db.em.count(OneTimeToken, live) >= LIVE_LINKS_MAX
   }
 
   async function mailLink (user: User): Promise<void> {
@@ -71,7 +71,7 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
   }
 
   async function sendLink (username: string, address: string): Promise<void> {
-    const user = await app.orm.em.fork().findOne(User, { username: username.toLowerCase(), enabled: true })
+    const user = await app.db.em.findOne(User, { username: username.toLowerCase(), enabled: true })
     await app.audit.record({ event: 'password.reset_requested', user, username, address })
     if (user === null) return
     if (await hasLinks(user)) {
@@ -82,15 +82,15 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
   }
 
   /** Uses up a link. @returns the id of its user */
-  async function spend (tx: EntityManager, jti: string, username: string): Promise<number> {
+  async function spend (tx: Db, jti: string, username: string): Promise<number> {
     // Two links of one user are used in sequence, because each deletes the other.
-    const user = await tx.findOne(User, { username }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+    const user = await tx.em.findOne(User, { username }, { lockMode: LockMode.PESSIMISTIC_WRITE })
     if (user === null) throw notFound(`User '${username}' no longer exists`)
     const spent = await deleteResetLink(tx, sha256(jti), user.id)
     if (spent === undefined) throw badLink()
     // The link proves access to the address that it was mailed to. The account's address may have changed since.
     if (spent.email !== null && spent.email === user.email) {
-      await tx.nativeUpdate(User, { id: user.id }, { email_confirmed: true })
+      await tx.em.nativeUpdate(User, { id: user.id }, { email_confirmed: true })
     }
     return user.id
   }
@@ -114,7 +114,7 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
      *
      * @throws ApiError BAD_REQUEST, NOT_FOUND or TOO_MANY_REQUESTS
      */
-    async reset (em: EntityManager, given: ResetPassword, address: string): Promise<void> {
+    async reset (db: Db, given: ResetPassword, address: string): Promise<void> {
       const { token, new_password: password, ...kept } = given
       const limits = resetLimits(address)
       await throttle.take(limits)
@@ -123,7 +123,7 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
       const { jti, sub: username } = claims
       await checkPassword(password)
       const hash = await hashPassword(password)
-      const userId = await inTransaction(em, async (tx) => {
+      const userId = await inTransaction(db, async (tx) => {
         const id = await spend(tx, jti, username)
         await replacePassword(tx, id, hash, kept)
         return id

@@ -62,7 +62,7 @@ const createRoutes = ({ signIn, oauth, resets }: Entrances): Routes => async (ap
     // Programs send their own name and secret by Basic, which are not those of a user.
     config: { public: true, csrfExempt: true, readsAuthorization: true }
   }, async (request, reply) => {
-    const tokens = await oauth.grant(request.em, request.body, request.ip)
+    const tokens = await oauth.grant(request.db, request.body, request.ip)
     return reply.header('cache-control', 'no-store').send(tokens)
   })
 
@@ -90,7 +90,7 @@ const createRoutes = ({ signIn, oauth, resets }: Entrances): Routes => async (ap
     },
     config: { public: true }
   }, async (request) => {
-    await resets.reset(request.em, request.body, request.ip)
+    await resets.reset(request.db, request.body, request.ip)
     return null
   })
 }

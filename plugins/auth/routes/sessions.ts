@@ -14,7 +14,7 @@ const sessionRoutes: Routes = async (app) => {
     config: { scopes: ['me.read'] }
   }, async (request) => {
     const caller = callerOf(request)
-    return (await app.sessions.list(request.em, caller)).map((session) => toSessionView(session, caller.session_id))
+    return (await app.sessions.list(request.db, caller)).map((session) => toSessionView(session, caller.session_id))
   })
 
   app.delete('/api/sessions/:id', {

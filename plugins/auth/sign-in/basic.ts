@@ -45,7 +45,7 @@ export function createBasicScheme (app: FastifyInstance, signIn: SignIn): AuthSc
       trusted.delete(pair)
       return null
     }
-    const user = await app.orm.em.fork().findOne(User, { id: known.userId })
+    const user = await app.db.em.findOne(User, { id: known.userId })
     if (user === null || !user.enabled || user.password_hash !== known.hash) return null
     return user.username === username.toLowerCase() ? user : null
   }
@@ -74,7 +74,7 @@ export function createBasicScheme (app: FastifyInstance, signIn: SignIn): AuthSc
       user = verdict.user
       remember(pair, mark, user)
     }
-    await noteActivity(app.pg, { id: user.id, last_active: user.last_active?.getTime() ?? null })
+    await noteActivity(app.db, { id: user.id, last_active: user.last_active?.getTime() ?? null })
     return await app.permissions.toCaller(user, { credential: 'basic' })
   }
 

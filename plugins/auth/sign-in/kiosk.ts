@@ -14,7 +14,7 @@ const KIOSK_SCOPES: ReadonlySet<Scope> = new Set<Scope>(['me.read', 'roms.read',
 export function createKioskScheme (app: FastifyInstance): AuthScheme {
   async function authenticate ({ authorization }: Presented): Promise<Caller | null> {
     if (authorization !== undefined) return null
-    const access = await loadGuestAccess(app.pg)
+    const access = await loadGuestAccess(app.db)
     return {
       id: KIOSK_ID,
       username: 'kiosk',

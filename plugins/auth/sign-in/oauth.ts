@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { LockMode } from '@mikro-orm/core'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { AuthScheme, Caller, Presented } from '../../../core/access/auth.ts'
 import type { Config } from '../../../core/config/config.ts'
+import type { Db } from '../../../core/database/db.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
 import { ApiError, badRequest, forbidden } from '../../../core/errors.ts'
 import { isScope } from '../../../core/access/scopes.ts'
@@ -32,10 +32,10 @@ export function createOauth (app: FastifyInstance, config: Config, jwts: Jwts, s
   const markOf = (user: User) => app.secrets.sign('password-mark', `${user.id}\n${user.password_hash ?? ''}`).slice(0, 22)
   const isMarked = (claims: Claims, user: User) => isEqualSecret(claims.pwd ?? '', markOf(user))
 
-  async function issue (em: EntityManager, { user, scopes, sid }: Grant): Promise<TokenView> {
+  async function issue (db: Db, { user, scopes, sid }: Grant): Promise<TokenView> {
     const jti = randomBytes(32).toString('base64url')
     const claims = { sub: user.username, scopes, sid, pwd: markOf(user) }
-    await em.insert(OneTimeToken, {
+    await db.em.insert(OneTimeToken, {
       token_hash: sha256(jti),
       purpose: 'refresh',
       user: user.id,
@@ -62,42 +62,42 @@ export function createOauth (app: FastifyInstance, config: Config, jwts: Jwts, s
     return names.join(' ')
   }
 
-  async function grantPassword (em: EntityManager, form: TokenForm, address: string): Promise<TokenView> {
+  async function grantPassword (db: Db, form: TokenForm, address: string): Promise<TokenView> {
     const { username, password, scope = '' } = form
     if (username === undefined || password === undefined) throw badRequest('Send username and password')
     const verdict = await signIn.check({ username, password, address })
     if (verdict.status === 'disabled') throw forbidden('The account is disabled')
     if (verdict.status === 'wrong') throw new ApiError('BAD_CREDENTIALS')
     const { user } = verdict
-    const view = await issue(em, { user, scopes: await findScopes(user, scope), sid: randomUUID() })
+    const view = await issue(db, { user, scopes: await findScopes(user, scope), sid: randomUUID() })
     await app.audit.record({ event: 'sign_in.succeeded', user, address, details: { by: 'oauth' } })
     return view
   }
 
   /** A refresh token that is used twice was stolen at one of the two times, so the whole sign-in ends. */
-  async function endStolen (em: EntityManager, { sub, sid = '' }: Claims, address: string): Promise<void> {
-    const user = await em.findOne(User, { username: sub })
+  async function endStolen (db: Db, { sub, sid = '' }: Claims, address: string): Promise<void> {
+    const user = await db.em.findOne(User, { username: sub })
     if (user === null) return
-    const ended = await em.nativeDelete(OneTimeToken, { user: user.id, purpose: 'refresh', data: { sid } })
+    const ended = await db.em.nativeDelete(OneTimeToken, { user: user.id, purpose: 'refresh', data: { sid } })
     if (ended === 0) return
     await app.audit.record({ event: 'token.revoked', user, address, details: { reason: 'refresh token used twice' } })
   }
 
-  async function grantRefresh (em: EntityManager, form: TokenForm, address: string): Promise<TokenView> {
+  async function grantRefresh (db: Db, form: TokenForm, address: string): Promise<TokenView> {
     if (form.refresh_token === undefined) throw badRequest('Send refresh_token')
     const claims = await jwts.read('refresh', form.refresh_token)
     const { jti, sid } = claims ?? {}
     if (claims === null || jti === undefined || sid === undefined) throw badRefresh()
-    const view = await inTransaction(em, async (tx) => {
+    const view = await inTransaction(db, async (tx) => {
       // The lock delays a sign-out everywhere, which would otherwise miss the token that is created here.
-      const user = await tx.findOne(User, { username: claims.sub }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+      const user = await tx.em.findOne(User, { username: claims.sub }, { lockMode: LockMode.PESSIMISTIC_WRITE })
       if (user === null || !user.enabled || !isMarked(claims, user)) return null
       // If several processes try, only one deletes the row.
-      const isUnspent = await tx.nativeDelete(OneTimeToken, { token_hash: sha256(jti), purpose: 'refresh' }) === 1
+      const isUnspent = await tx.em.nativeDelete(OneTimeToken, { token_hash: sha256(jti), purpose: 'refresh' }) === 1
       if (!isUnspent) return 'spent'
       return await issue(tx, { user, scopes: claims.scopes ?? '', sid })
     })
-    if (view === 'spent') await endStolen(em, claims, address)
+    if (view === 'spent') await endStolen(db, claims, address)
     if (view === 'spent' || view === null) throw badRefresh()
     return view
   }
@@ -106,12 +106,12 @@ export function createOauth (app: FastifyInstance, config: Config, jwts: Jwts, s
     const token = JWT.exec(authorization ?? '')?.[1]
     const claims = token === undefined ? null : await jwts.read('access', token)
     if (claims === null || claims.sid === undefined) return null
-    const em = app.orm.em.fork()
-    const user = await em.findOne(User, { username: claims.sub })
+    const db = app.db
+    const user = await db.em.findOne(User, { username: claims.sub })
     if (user === null || !user.enabled || !isMarked(claims, user)) return null
-    const isLive = await em.count(OneTimeToken, { user: user.id, purpose: 'refresh', data: { sid: claims.sid } }) > 0
+    const isLive = await db.em.count(OneTimeToken, { user: user.id, purpose: 'refresh', data: { sid: claims.sid } }) > 0
     if (!isLive) return null
-    await noteActivity(app.pg, { id: user.id, last_active: user.last_active?.getTime() ?? null })
+    await noteActivity(app.db, { id: user.id, last_active: user.last_active?.getTime() ?? null })
     return await app.permissions.toCaller(user, { credential: 'oauth', scopes: (claims.scopes ?? '').split(' ') })
   }
 
@@ -121,10 +121,10 @@ export function createOauth (app: FastifyInstance, config: Config, jwts: Jwts, s
     scheme,
 
     /** @throws ApiError BAD_REQUEST, BAD_CREDENTIALS, NOT_AUTHENTICATED, FORBIDDEN or TOO_MANY_REQUESTS. */
-    async grant (em: EntityManager, form: TokenForm, address: string): Promise<TokenView> {
+    async grant (db: Db, form: TokenForm, address: string): Promise<TokenView> {
       const type = form.grant_type ?? 'password'
-      if (type === 'password') return await grantPassword(em, form, address)
-      if (type === 'refresh_token') return await grantRefresh(em, form, address)
+      if (type === 'password') return await grantPassword(db, form, address)
+      if (type === 'refresh_token') return await grantRefresh(db, form, address)
       throw badRequest(`Grant type '${type.slice(0, 50)}' is not offered; use password or refresh_token`)
     }
   }

@@ -18,13 +18,13 @@ export type Verdict = { status: 'right', user: User } | { status: 'disabled' } |
 
 /** Checks usernames and passwords, and delays those who guess. */
 export function createSignIn (app: FastifyInstance) {
-  const throttle = createThrottle(app.pg)
+  const throttle = createThrottle(app.db)
   const inTurn = createKeyedQueue(WAITING_MAX, 'sign-ins')
 
   async function findUser (username: string): Promise<User | null> {
     // No account has such a name, and the database rejects a query with it.
     if (username.includes('\0')) return null
-    return await app.orm.em.fork().findOne(User, { username: username.toLowerCase() })
+    return await app.db.em.findOne(User, { username: username.toLowerCase() })
   }
 
   async function noteFailure ({ username, address }: Claim, keys: SignInKeys, accountFailures: number): Promise<void> {

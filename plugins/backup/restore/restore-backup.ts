@@ -109,8 +109,8 @@ function countBytes ({ report }: RestoreJob, phase: Progress['phase']) {
 
 /** Loads the tables into an empty database, and the files into the new folder. */
 async function fill (job: RestoreJob, newDir: string, url: string): Promise<Ending> {
-  return await withClient(url, async (client) => {
-    const loader = createLoader(client, url)
+  return await withClient(url, async (tx) => {
+    const loader = createLoader(tx, url)
     const { ending } = await readArchive(job.path, {
       ...loader.visitor, file: (path, content) => stageFile(newDir, path, content)
     }, countBytes(job, 'tables'), job.signal)

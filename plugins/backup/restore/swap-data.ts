@@ -72,7 +72,7 @@ async function readSwap (dataDir: string): Promise<Swap> {
 export async function finishSwap (dataDir: string): Promise<void> {
   const { names, kept, database } = await readSwap(dataDir)
   if (database !== null) {
-    const swapping = withClient(maintenanceUrl(database.url), (client) => swapDatabases(client, database))
+    const swapping = withClient(maintenanceUrl(database.url), (tx) => swapDatabases(tx, database))
     await swapping.catch((err: unknown) => {
       throw new StartError(`The restored database ${database.fresh} cannot take the place of ${database.name}: ${(err as Error).message}. ` +
         'End whatever is connected to it, then repeat this.', { cause: err })

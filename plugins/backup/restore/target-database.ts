@@ -28,14 +28,14 @@ const nameWith = (name: string, suffix: string) => `${name.slice(0, 63 - suffix.
 async function openExternal (url: string, stamp: string): Promise<Target> {
   const name = nameOf(url)
   const fresh = nameWith(name, '_svc_restore')
-  const freshUrl = await withClient(maintenanceUrl(url), async (client) => {
-    const users = await hasDatabase(client, name) ? await listSessions(client, name) : []
+  const freshUrl = await withClient(maintenanceUrl(url), async (tx) => {
+    const users = await hasDatabase(tx, name) ? await listSessions(tx, name) : []
     if (users.length > 0) {
       throw new StartError(`The database ${name} is in use (${users.join(', ')}). Stop what uses it, then repeat this.`, { exitCode: 75 })
     }
     // Delete the database of a killed restore.
-    await dropDatabase(client, fresh)
-    return await createBeside(client, url, fresh)
+    await dropDatabase(tx, fresh)
+    return await createBeside(tx, url, fresh)
   }).catch((err: unknown) => {
     if (err instanceof StartError) throw err
     throw new StartError(`No database can be made beside ${name}: ${(err as Error).message}. A restore makes a new one and ` +
@@ -45,7 +45,7 @@ async function openExternal (url: string, stamp: string): Promise<Target> {
     url: freshUrl,
     swap: { url, name, fresh, kept: nameWith(name, `_before_${stamp.toLowerCase()}`) },
     stop: async () => undefined,
-    discard: async () => { await withClient(maintenanceUrl(url), (client) => dropDatabase(client, fresh)) }
+    discard: async () => { await withClient(maintenanceUrl(url), (tx) => dropDatabase(tx, fresh)) }
   }
 }
 

@@ -2,8 +2,8 @@ import { dirname, join } from 'node:path'
 import type { Cache, ExportGame, ExportPlatform, ExportResult, ExporterDefinition, MediaKind } from '@svc/plugin-sdk'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import type pg from 'pg'
 import type { Config } from '../../../core/config/config.ts'
+import type { Db } from '../../../core/database/db.ts'
 import { ApiError } from '../../../core/errors.ts'
 import { realLibraryDirectory, reasonOf } from '../../library/directory.ts'
 import { errorCode } from '../../../core/files/fs-error.ts'
@@ -27,7 +27,7 @@ export interface PlatformRow extends ExportPlatform { id: number }
 
 export interface PlatformServices {
   config: Config
-  pool: pg.Pool
+  db: Db
   /** The cache that records which media the server wrote. */
   cache: Cache
   root: LibraryRoot
@@ -122,7 +122,7 @@ export async function exportPlatform (
 }
 
 async function prepare (
-  { config, pool, cache, root: libraryRoot, structure }: PlatformServices, platform: PlatformRow, folders: MediaFolders,
+  { config, db, cache, root: libraryRoot, structure }: PlatformServices, platform: PlatformRow, folders: MediaFolders,
   signal: AbortSignal
 ): Promise<Library> {
   const place = { platform_id: platform.id, library_id: libraryRoot.id }
@@ -132,7 +132,7 @@ async function prepare (
   const placer = createMediaPlacer({ root, resourcesDir, folders, records })
   const library: Library = { root, games: [], skipped: [], media_errors: placer.errors }
   try {
-    for await (const page of readGames(pool, place, romsPath(structure, platform.fs_slug))) {
+    for await (const page of readGames(db, place, romsPath(structure, platform.fs_slug))) {
       library.games.push(...await writeAllMedia(placer, page.drafts, signal))
       library.skipped.push(...page.skipped)
     }

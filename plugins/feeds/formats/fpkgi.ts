@@ -71,7 +71,7 @@ function toEntry (
 /** Returns the packages of these ROMs, by ROM. */
 async function findPackages (feed: Feed, roms: readonly RomRow[]): Promise<Map<number, FileRow[]>> {
   const packages = new Map<number, FileRow[]>(roms.map((rom) => [rom.id, []]))
-  for await (const files of readFiles(feed.em, roms, { all: true })) {
+  for await (const files of readFiles(feed.db, roms, { all: true })) {
     for (const file of files.filter((one) => isPackage(one.file_name))) packages.get(file.rom_id)?.push(file)
   }
   return packages

@@ -9,7 +9,7 @@ export const UNKNOWN_PLATFORM = { files: [], directories: [], error: 'Nintendo S
 
 async function * toFiles (feed: Feed): AsyncGenerator<string[]> {
   for await (const roms of readRoms(feed, feed.platforms)) {
-    for await (const files of readFiles(feed.em, roms, { all: true })) {
+    for await (const files of readFiles(feed.db, roms, { all: true })) {
       yield files.filter((file) => INSTALLABLE.test(file.file_name))
         .map((file) => JSON.stringify({ url: feed.links.file(file), size: file.file_size_bytes }))
     }

@@ -51,7 +51,7 @@ export function createTitles (app: FastifyInstance, config: Config) {
 
   const scopeOf = (signal: AbortSignal): CallScope =>
     ({ signal, memo: createMemo(), preferences: readPreferences(config) })
-  const index = createIndex(app.pg, 'feeds/switch-titles', download, () => scopeOf(AbortSignal.abort(
+  const index = createIndex(app.db, 'feeds/switch-titles', download, () => scopeOf(AbortSignal.abort(
     new Error('The Switch title database is downloaded by its task alone'))))
 
   const task: TaskDefinition = {

@@ -1,6 +1,6 @@
-import type pg from 'pg'
+import type { Db } from '../../../core/database/db.ts'
 import { toDatabaseJson } from '../../../core/database/json.ts'
-import { transaction } from '../../../core/database/transaction.ts'
+import { inTransaction } from '../../../core/database/transaction.ts'
 import type { TrackMeta } from '../../roms/entities.ts'
 import type { StoredFile } from '../../roms/stored-files.ts'
 
@@ -20,13 +20,13 @@ const SELECT = `select f.id, f.rom_id, f.file_name, f.file_path, r.library_id, r
   where f.category = 'soundtrack' and f.tags_of is distinct from f.last_modified`
 
 /** Loads untagged files with ids after this one, by id. */
-export async function selectUntagged (pool: pg.Pool, afterId: number, limit: number): Promise<Untagged[]> {
-  const { rows } = await pool.query<Untagged>(`${SELECT} and f.id > $1 order by f.id limit $2`, [afterId, limit])
+export async function selectUntagged (db: Db, afterId: number, limit: number): Promise<Untagged[]> {
+  const { rows } = await db.query<Untagged>(`${SELECT} and f.id > $1 order by f.id limit $2`, [afterId, limit])
   return rows
 }
 
-export async function findUntagged (pool: pg.Pool, id: number): Promise<Untagged | null> {
-  const { rows } = await pool.query<Untagged>(`${SELECT} and f.id = $1`, [id])
+export async function findUntagged (db: Db, id: number): Promise<Untagged | null> {
+  const { rows } = await db.query<Untagged>(`${SELECT} and f.id = $1`, [id])
   return rows[0] ?? null
 }
 
@@ -46,9 +46,9 @@ const WRITE = `with tagged as (
  *
  * @returns the ids of the written files
  */
-export async function writeTags (pool: pg.Pool, files: readonly Tagged[]): Promise<Set<number>> {
-  const rows = await transaction(pool, async (client) => {
-    return (await client.query<{ id: number }>(WRITE, [toDatabaseJson(files)])).rows
+export async function writeTags (db: Db, files: readonly Tagged[]): Promise<Set<number>> {
+  const rows = await inTransaction(db, async (tx) => {
+    return (await tx.query<{ id: number }>(WRITE, [toDatabaseJson(files)])).rows
   })
   return new Set(rows.map((row) => row.id))
 }

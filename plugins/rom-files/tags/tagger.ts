@@ -13,7 +13,7 @@ import { type Tagged, type Untagged, findUntagged, selectUntagged, writeTags } f
 const BATCH = 50
 
 /** Reads and stores the tags of soundtracks, with the embedded cover. */
-export function createTagger ({ pg: pool, library }: FastifyInstance, config: Config, reader: TagReader) {
+export function createTagger ({ db, library }: FastifyInstance, config: Config, reader: TagReader) {
   const resourcesDir = join(config.data_dir, 'resources')
 
   /** Returns null for a file that cannot be opened now; a later run tries it again. */
@@ -63,20 +63,20 @@ export function createTagger ({ pg: pool, library }: FastifyInstance, config: Co
       const one = await read(file)
       if (one !== null) tagged.push(one)
     }
-    await removeCovers(files, tagged, await writeTags(pool, tagged))
+    await removeCovers(files, tagged, await writeTags(db, tagged))
   }
 
   return {
     /** Reads one file for a waiting request. */
     async tagOne (id: number): Promise<void> {
-      const file = await findUntagged(pool, id)
+      const file = await findUntagged(db, id)
       if (file !== null) await tag([file])
     },
 
     /** Reads every file that changed since its tags were read. */
     async tagAll (signal: AbortSignal): Promise<void> {
       for (let last = 0; ;) {
-        const files = await selectUntagged(pool, last, BATCH)
+        const files = await selectUntagged(db, last, BATCH)
         last = files.at(-1)?.id ?? 0
         if (files.length === 0 || signal.aborted) return
         await tag(files, signal)

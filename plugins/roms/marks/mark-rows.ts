@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Db } from '../../../core/database/db.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
 import { badRequest } from '../../../core/errors.ts'
 import { Rom, RomUser } from '../entities.ts'
@@ -16,21 +16,21 @@ export interface MarksChange {
  * @throws ApiError BAD_REQUEST if last_played is both to be set and to be cleared.
  */
 export async function writeMarks (
-  em: EntityManager, userId: number, romId: number, siblings: readonly number[], change: MarksChange
+  db: Db, userId: number, romId: number, siblings: readonly number[], change: MarksChange
 ): Promise<void> {
   const { marks, updateLastPlayed, removeLastPlayed } = change
   if (updateLastPlayed && removeLastPlayed) {
     throw badRequest('update_last_played and remove_last_played contradict each other; send one of them')
   }
   const played = updateLastPlayed ? { last_played: new Date() } : removeLastPlayed ? { last_played: null } : {}
-  await inTransaction(em, async (tx) => {
-    await tx.execute('insert into rom_users (rom_id, user_id) values (?, ?) on conflict (rom_id, user_id) do nothing',
+  await inTransaction(db, async (tx) => {
+    await tx.query('insert into rom_users (rom_id, user_id) values ($1, $2) on conflict (rom_id, user_id) do nothing',
       [romId, userId])
-    const row = await tx.findOneOrFail(RomUser, { rom: tx.getReference(Rom, romId), user: userId })
-    tx.assign(row, { ...pickMarks(marks), ...played })
-    await tx.flush()
+    const row = await tx.em.findOneOrFail(RomUser, { rom: tx.em.getReference(Rom, romId), user: userId })
+    tx.em.assign(row, { ...pickMarks(marks), ...played })
+    await tx.em.flush()
     if (marks.is_main_sibling !== true || siblings.length === 0) return
-    await tx.nativeUpdate(RomUser, { user: userId, rom: { $in: [...siblings] } }, { is_main_sibling: false })
+    await tx.em.nativeUpdate(RomUser, { user: userId, rom: { $in: [...siblings] } }, { is_main_sibling: false })
   })
 }
 

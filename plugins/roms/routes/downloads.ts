@@ -37,7 +37,7 @@ const routes: Routes = async (app) => {
     if (platformId !== undefined) return { platformId }
     if (Object.keys(collections).length > 0) {
       const query = { platform_ids: [], library_ids: [], ...collections }
-      return { romIds: await app.roms.listScope(request.em, callerOf(request), query) }
+      return { romIds: await app.roms.listScope(request.db, callerOf(request), query) }
     }
     if (romIds === '') throw badRequest('Say what to download: rom_ids, platform_id, or the id of a collection')
     return { romIds: readIdList('rom_ids', romIds) }
@@ -76,7 +76,7 @@ const routes: Routes = async (app) => {
       config: { scopes: ['roms.read'] },
       handler: async (request, reply) => {
         const download = await app.downloads.openMany(
-          request.em, callerOf(request), await readSelector(request, request.query), request.query.filename)
+          request.db, callerOf(request), await readSelector(request, request.query), request.query.filename)
         return await sendDownload(request, reply, download)
       }
     })
@@ -96,7 +96,7 @@ const routes: Routes = async (app) => {
       config: open,
       handler: async (request, reply) => {
         const { id, file_name: name } = request.params
-        const download = await app.downloads.openRom(request.em, await app.permissions.viewerOf(request), id, name, {
+        const download = await app.downloads.openRom(request.db, await app.permissions.viewerOf(request), id, name, {
           fileIds: readIdList('file_ids', request.query.file_ids),
           isHidden: TRUE_WORDS.has(request.query.hidden_folder.toLowerCase())
         })
@@ -118,7 +118,7 @@ const routes: Routes = async (app) => {
       config: open,
       handler: async (request, reply) => {
         const caller = await app.permissions.viewerOf(request)
-        const download = await app.downloads.openFile(request.em, caller, request.params.file_id)
+        const download = await app.downloads.openFile(request.db, caller, request.params.file_id)
         return await sendDownload(request, reply, download)
       }
     })

@@ -21,14 +21,14 @@ export function defineCleanupMissing (app: FastifyInstance, config: Config): Tas
   const folders = createArtworkFolders(config.data_dir)
 
   async function deleteOne (rom: MissingRom): Promise<void> {
-    await app.orm.em.fork().nativeDelete(Rom, { id: rom.id, missing_from_fs: true })
+    await app.db.em.nativeDelete(Rom, { id: rom.id, missing_from_fs: true })
     await folders.remove(rom.platform_id, rom.id)
   }
 
   async function run ({ payload, signal, report }: TaskRun): Promise<void> {
     const { platform_id: platformId = null } = payload as Static<typeof ArgumentsSchema>
     const dirs = await findReadable(app.library)
-    const roms = await selectMissing(app.pg, platformId)
+    const roms = await selectMissing(app.db, platformId)
     const stats = { platform_id: platformId, roms_found: roms.length, roms_deleted: 0, errors: 0 }
     await report({ cleanup_stats: stats })
     for (const rom of roms) {

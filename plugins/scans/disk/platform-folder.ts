@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type pg from 'pg'
+import type { Db } from '../../../core/database/db.ts'
 import { type DirectoryItem, LibraryUnreadableError, folderInode, readLibraryDirectory } from '../../library/directory.ts'
 import { type EntryListing, isLeftOut, listEntries } from '../../library/entries.ts'
 import type { ExclusionRules } from '../../library/exclusions.ts'
@@ -18,7 +18,7 @@ export interface FolderLook {
 }
 
 interface Services {
-  pool: pg.Pool
+  db: Db
   /** Returns the folder of a library; undefined if the library cannot be read. */
   dirOf: (libraryId: number) => string | undefined
   rules: ExclusionRules
@@ -30,7 +30,7 @@ type PlatformLocation = Pick<ScannedPlatform, 'id' | 'library_id' | 'fs_path'>
  * Tells a folder whose games were deleted from one whose disk is gone. Where a disk was mounted, an empty folder with
  * another inode stays behind.
  */
-export function createPlatformFolders ({ pool, dirOf, rules, lstat }: Services) {
+export function createPlatformFolders ({ db, dirOf, rules, lstat }: Services) {
   function libraryOf ({ library_id: id, fs_path: path }: PlatformLocation): string {
     const dir = dirOf(id)
     if (dir === undefined) throw new LibraryUnreadableError(path, 'its library cannot be read', 'Mount its disk, then scan again')
@@ -59,7 +59,7 @@ export function createPlatformFolders ({ pool, dirOf, rules, lstat }: Services) 
      */
     async open (platform: PlatformLocation, count: number): Promise<FolderLook> {
       const found = await look(platform)
-      if (found.entries.size > 0 || count === 0 || found.inode === await findInode(pool, platform)) return found
+      if (found.entries.size > 0 || count === 0 || found.inode === await findInode(db, platform)) return found
       throw new LibraryUnreadableError(join(libraryOf(platform), platform.fs_path),
         `it is empty, and it is not the folder that held its ${count} ROMs, as if a disk was not mounted; nothing was marked missing`,
         'Mount the disk, or delete the folder when the games were removed on purpose')
@@ -100,7 +100,7 @@ export function createPlatformFolders ({ pool, dirOf, rules, lstat }: Services) 
 
     /** Stores the folder as the one that holds the platform's ROMs in its library. */
     async remember (place: PlatformLocation, { inode, entries }: FolderLook): Promise<void> {
-      if (entries.size > 0) await upsertFolder(pool, place, inode)
+      if (entries.size > 0) await upsertFolder(db, place, inode)
     }
   }
 }

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue'
-import type pg from 'pg'
+import type { Db } from '../../../core/database/db.ts'
 import { createBatcher } from '../batcher.ts'
 import type { ScanChoice } from '../../matching/scan-types.ts'
 import type { DueRom, LoadedRom } from './due-rom.ts'
@@ -12,7 +12,7 @@ import type { Titles } from '../../matching/titles.ts'
 
 interface IdentificationServices {
   choice: ScanChoice
-  pool: pg.Pool
+  db: Db
   /** The number of ROMs that are looked up at once. */
   workers: number
   titles: Titles
@@ -34,7 +34,7 @@ const LOAD_MAX = 200
  * queue (`matching/provider-lookup.ts`).
  */
 export function createIdentification (services: IdentificationServices) {
-  const { choice, pool, workers, titles, findOutcome, keeping, signal } = services
+  const { choice, db, workers, titles, findOutcome, keeping, signal } = services
   // Each provider limits itself in its own queue. This limit only bounds the ROMs that wait in memory for the slowest
   // one. It must be far above what all providers process at once, because otherwise a paused provider stops the others.
   const pipeline = new PQueue({ concurrency: workers })
@@ -42,7 +42,7 @@ export function createIdentification (services: IdentificationServices) {
   let unwritten = 0
 
   async function load (due: readonly DueRom[], platform: ScannedPlatform): Promise<LoadedRom[]> {
-    const stored = await loadStoredRoms(pool, due.map((rom) => rom.id))
+    const stored = await loadStoredRoms(db, due.map((rom) => rom.id))
     const titlesOf = await titles([...stored.values()].map(({ rom }) => rom), platform.slug)
     return due.flatMap((one) => {
       const known = stored.get(one.id)

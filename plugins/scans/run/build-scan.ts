@@ -37,7 +37,7 @@ export function createScanArtwork (shared: ScanContext) {
       http: http.withSignal(signal), dirOf: libraries.dirOf, providers: app.registry.providers,
       breakerOf: app.circuits.of, scope
     }),
-    pool: app.pg,
+    db: app.db,
     log,
     resourcesDir: resourcesOf(shared),
     task
@@ -47,7 +47,7 @@ export function createScanArtwork (shared: ScanContext) {
 
     async dropOf (ids: readonly number[], platform: ScannedPlatform): Promise<void> {
       // Clear the rows first: if this process dies in between, no row names a file that does not exist.
-      const kept = await forgetArtwork(app.pg, ids)
+      const kept = await forgetArtwork(app.db, ids)
       await artwork.drop(kept.map((rom) => ({ ...rom, platform_id: platform.id })))
     },
 
@@ -65,11 +65,11 @@ export function createScanIdentification (shared: ScanContext, artwork: ScanArtw
   const { providers } = app.registry
   const romLookup = createRomLookup(providers, payload.apis ?? [...providers.keys()], app.circuits.of, scope, log,
     config.scan.priority.region_mode === 'prefer_rom_tags')
-  const matches = createMatchStore(app.pg)
+  const matches = createMatchStore(app.db)
   const choice = { type: payload.type, selected: romLookup.keys }
   const identification = createIdentification({
     choice,
-    pool: app.pg,
+    db: app.db,
     workers: config.scan.workers,
     titles: createTitles(providers, scope, log),
     findOutcome: createIdentifyRom({
@@ -81,7 +81,7 @@ export function createScanIdentification (shared: ScanContext, artwork: ScanArtw
       artwork: { fetch: (subject) => artwork.fetch(subject).catch(giveUp) },
       store: {
         writeMatches: (writes) => matches.writeMatches(writes).catch(giveUp),
-        writeMisses: (misses) => writeMisses(app.pg, misses).catch(giveUp)
+        writeMisses: (misses) => writeMisses(app.db, misses).catch(giveUp)
       }
     }),
     signal
@@ -101,11 +101,11 @@ export function createDiskScan (
   const { app, config, log, signal, progress, announcer, libraries: { dirOf } } = shared
   const { choice } = identification
   const hasher = createEntryHasher(lease.hasher, config, signal)
-  const store = createRomStore(app.pg)
-  const statistics = createTableStatistics(app.pg, log)
+  const store = createRomStore(app.db)
+  const statistics = createTableStatistics(app.db, log)
   const lstats = createManyLstats()
   const platformScan = createPlatformScan({
-    folders: createPlatformFolders({ pool: app.pg, dirOf, rules: app.library.rules, lstat: lstats.lstat }),
+    folders: createPlatformFolders({ db: app.db, dirOf, rules: app.library.rules, lstat: lstats.lstat }),
     take: createDecideEntries({ choice, hasher, store }),
     storeBatch: createStoreBatch({
       rebuild: createRebuild({

@@ -44,7 +44,7 @@ export function createLibraries (
     readable.delete(root.id)
     if (!isChosen(root)) return
     failures.set(root.id, err)
-    await noteScan(app.pg, root.id, task, err.message)
+    await noteScan(app.db, root.id, task, err.message)
     if (failures.size === chosen.length) throw [...failures.values()][0] ?? err
     progress.problem({ platform: '', path: '', reason: `The library '${root.name}' was not scanned to its end: ${err.message}` })
   }
@@ -57,7 +57,7 @@ export function createLibraries (
       if (chosen.length === 0) throw conflict(`No library has one of the IDs ${ids.join(', ')}; see GET /api/libraries`)
       for (const root of roots) {
         try {
-          const known = await selectKnownPlatforms(app.pg, root.id, root.id === first)
+          const known = await selectKnownPlatforms(app.db, root.id, root.id === first)
           readable.set(root.id, await readLibrary(root, app.library.rules, known, isChosen(root) ? progress : QUIET))
         } catch (err) {
           await giveUp(root, err)
@@ -75,7 +75,7 @@ export function createLibraries (
     async attempt<T> ({ root }: Library, work: () => Promise<T>): Promise<T | null> {
       try {
         const done = await work()
-        await noteScan(app.pg, root.id, task, null)
+        await noteScan(app.db, root.id, task, null)
         return done
       } catch (err) {
         await giveUp(root, err)

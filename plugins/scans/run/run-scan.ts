@@ -32,7 +32,7 @@ function snapshotSettings (app: FastifyInstance, live: Config): Config {
 
 async function openScan (app: FastifyInstance, config: Config, hashers: SharedHasher, run: TaskRun<ScanPayload>) {
   const [unfinished, roots, lease] = await Promise.all([
-    readUnfinished(app.pg, run), app.library.list(), hashers.acquire(config)
+    readUnfinished(app.db, run), app.library.list(), hashers.acquire(config)
   ])
   const shared = createScanContext(app, config, run, roots)
   const artwork = createScanArtwork(shared)
@@ -45,7 +45,7 @@ type Scan = Awaited<ReturnType<typeof openScan>>
 /** Cleans up the half-done work of scans that crashed. */
 async function cleanUp ({ app, artwork, log }: Scan, before: readonly BeforeScan[]): Promise<void> {
   await artwork.clear().catch((err: unknown) => { log.warn({ err }, 'half-written artwork could not be deleted') })
-  await recoverRenames({ pool: app.pg, library: app.library, workers: app.workers })
+  await recoverRenames({ db: app.db, library: app.library, workers: app.workers })
   for (const step of before) await step()
 }
 
@@ -64,7 +64,7 @@ async function scanDisk (scan: Scan): Promise<number[]> {
 async function scanLibraries ({ app, config, payload, libraries, disk, ...services }: Scan): Promise<number[]> {
   const { platformScan, expect } = disk
   const libraryScan = createLibraryScan(app, config, { platformScan, expect, ...services })
-  const named = await app.orm.em.fork().find(Platform, { id: [...payload.platforms] }, { fields: ['fs_slug'] })
+  const named = await app.db.em.find(Platform, { id: [...payload.platforms] }, { fields: ['fs_slug'] })
   const slugs = named.map((platform) => platform.fs_slug)
   const plans = await Promise.all(libraries.listChosen().map((library) => libraryScan.plan(payload, slugs, library)))
   const ids = new Set<number>()

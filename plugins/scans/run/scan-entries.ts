@@ -23,7 +23,7 @@ export async function scanEntries (
   app: FastifyInstance, config: Config, { platforms: ids }: Pick<ScanPayload, 'platforms'>, names: readonly string[],
   { platformScan, progress, signal }: EntriesScanServices, libraries: readonly Library[]
 ): Promise<number[]> {
-  const rows = await app.orm.em.fork().find(Platform, { id: ids })
+  const rows = await app.db.em.find(Platform, { id: ids })
   progress.add({ total_platforms: rows.length, total_roms: rows.length * names.length * libraries.length })
 
   async function scanIn ({ root, structure }: Library, row: Platform): Promise<void> {
@@ -33,7 +33,7 @@ export async function scanEntries (
     try {
       await platformScan.scanEntries(platform, new Set(names))
       // The platform folder may have been created for these entries.
-      await markPlatforms(app.pg, root.id, [row.id], [])
+      await markPlatforms(app.db, root.id, [row.id], [])
     } catch (err) {
       signal.throwIfAborted()
       if (!(err instanceof LibraryUnreadableError)) throw err

@@ -69,11 +69,11 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
 
   /** Scans one platform folder. @returns the platform's id; null if its ROMs could not be read */
   async function scanFolder (folder: string, { root, structure }: Library, type: ScanType): Promise<number | null> {
-    const em = app.orm.em.fork()
-    const { platform: row, isNew } = await app.platforms.ensure(em, folder, systemConfig.of(config))
+    const db = app.db
+    const { platform: row, isNew } = await app.platforms.ensure(db, folder, systemConfig.of(config))
     const facts = app.platforms.facts(row, systemConfig.of(config))
     const platform = toScannedPlatform(row, facts, root.id, romsPath(structure, folder))
-    await upsertFolder(app.pg, platform, null)
+    await upsertFolder(app.db, platform, null)
     progress.platform(platform.name)
     const isIdentified = isPlatformIdentified(facts)
     if (!counted.has(row.id)) {
@@ -88,7 +88,7 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
     const firmwareFolder = firmwarePath(structure, folder)
     await attempt(folder, firmwareFolder, async () => {
       added = await scanFirmware(platform, {
-        em: app.orm.em.fork(),
+        db: app.db,
         folder: firmwareFolder,
         library: root,
         rules,
@@ -115,7 +115,7 @@ export function createLibraryScan (app: FastifyInstance, config: Config, service
     const kept = new Set([...folders, ...before.folders, ...unclear, ...before.unclear])
     const there = known.filter((row) => present.has(row.fs_slug)).map((row) => row.id)
     const gone = known.filter((row) => !kept.has(row.fs_slug)).map((row) => row.id)
-    await markPlatforms(app.pg, root.id, there, gone)
+    await markPlatforms(app.db, root.id, there, gone)
   }
 
   return {

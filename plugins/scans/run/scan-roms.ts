@@ -28,7 +28,7 @@ export async function scanRoms (
   libraries: readonly Library[]
 ): Promise<number[]> {
   const { platformScan, store, progress, signal } = services
-  const roms = await app.orm.em.fork().find(Rom, { id: [...ids] }, { populate: ['platform'] })
+  const roms = await app.db.em.find(Rom, { id: [...ids] }, { populate: ['platform'] })
   const byPlace = Map.groupBy(roms, (rom) => `${rom.platform.id} ${rom.library_id}`)
   const platformIds = new Set(roms.map((rom) => rom.platform.id))
   progress.add({ total_platforms: platformIds.size, total_roms: roms.length })

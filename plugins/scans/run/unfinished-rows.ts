@@ -1,4 +1,4 @@
-import type pg from 'pg'
+import type { Db } from '../../../core/database/db.ts'
 import type { TaskRun } from '../../tasks/definitions.ts'
 
 /** ROMs that failed or stopped scans added and may not have looked up. The current scan finishes them. */
@@ -23,16 +23,16 @@ const OLDEST = `select min(u.started_at) as begun_at from tasks u
 const ADDED = 'select id from roms where platform_id = $1 and created_at >= $2 and created_at < $3'
 
 export async function readUnfinished (
-  pool: pg.Pool, { begun_at: begunAt }: Pick<TaskRun, 'begun_at'>
+  db: Db, { begun_at: begunAt }: Pick<TaskRun, 'begun_at'>
 ): Promise<Unfinished> {
-  const { rows: [oldest] } = await pool.query<{ begun_at: Date | null }>(OLDEST)
+  const { rows: [oldest] } = await db.query<{ begun_at: Date | null }>(OLDEST)
   const since = oldest?.begun_at ?? begunAt
   if (since >= begunAt) return { begunAt, since: begunAt, listRoms: async () => new Set<number>() }
   return {
     begunAt,
     since,
     async listRoms (platformId) {
-      const { rows } = await pool.query<{ id: number }>(ADDED, [platformId, since, begunAt])
+      const { rows } = await db.query<{ id: number }>(ADDED, [platformId, since, begunAt])
       return new Set(rows.map(({ id }) => id))
     }
   }

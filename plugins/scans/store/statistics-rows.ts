@@ -1,5 +1,5 @@
-import type pg from 'pg'
 import type { Logger } from 'pino'
+import type { Db } from '../../../core/database/db.ts'
 
 /** The number of new rows before the first ANALYZE; each further one comes after four times as many. */
 const FIRST_ROWS = 2_000
@@ -20,14 +20,14 @@ export interface TableStatistics {
  * Keeps planner statistics current. PostgreSQL plans by the last ANALYZE of a table, and starts one by itself once a
  * minute at most. Until then it takes the tables of a first scan for empty, and reads all ROMs for each batch.
  */
-export function createTableStatistics (pool: pg.Pool, log: Pick<Logger, 'warn'>): TableStatistics {
+export function createTableStatistics (db: Db, log: Pick<Logger, 'warn'>): TableStatistics {
   let total = 0
   let due = FIRST_ROWS
   let looking = Promise.resolve()
 
   async function look (rows: number): Promise<void> {
-    const { rows: [known] } = await pool.query<{ rows: number }>(SIZE)
-    if (known !== undefined && known.rows < rows) await pool.query(ANALYZE)
+    const { rows: [known] } = await db.query<{ rows: number }>(SIZE)
+    if (known !== undefined && known.rows < rows) await db.query(ANALYZE)
   }
 
   return {

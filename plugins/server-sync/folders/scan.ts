@@ -27,20 +27,20 @@ export function createFolderSync (app: FastifyInstance, config: Config, run: Run
   /** Returns the files that match a save of the owner. Other files stay in place and need no session. */
   async function listKnown (saves: readonly FoundSave[], caller: Parameters<Runner>[0]['caller']): Promise<FoundSave[]> {
     const platforms = [...new Set(saves.map((save) => save.platform))]
-    const candidates = await selectCandidates(app.orm.em.fork(), caller, platforms)
+    const candidates = await selectCandidates(app.db, caller, platforms)
     return saves.filter((save) => matchSave(save, candidates) !== null)
   }
 
   /** @returns the number of files that match saves */
   async function syncDevice (deviceId: number, signal: AbortSignal): Promise<number> {
-    const em = app.orm.em.fork()
-    const { device, caller } = await loadOwned(app, em, deviceId)
+    const db = app.db
+    const { device, caller } = await loadOwned(app, db, deviceId)
     await makeFolders(device)
     const transport = createFolderTransport(folderOf(device))
     const saves = await transport.list()
     const known = saves.length === 0 ? [] : await listKnown(saves, caller)
     if (known.length === 0) return 0
-    const { id } = await runs.request(em, device)
+    const { id } = await runs.request(db, device)
     const session = await runs.begin(id, 'file_transfer')
     if (session === null) return 0
     try {
@@ -61,7 +61,7 @@ export function createFolderSync (app: FastifyInstance, config: Config, run: Run
 
     /** Scans the folders of all devices in the mode file_transfer. A failure of one device does not stop the others. */
     async scan (signal: AbortSignal): Promise<FolderScan> {
-      const devices = await selectFolderDevices(app.pg)
+      const devices = await selectFolderDevices(app.db)
       let processed = 0
       for (const id of devices) {
         signal.throwIfAborted()

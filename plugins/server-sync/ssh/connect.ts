@@ -71,18 +71,18 @@ export async function connectSsh (
   // Loaded on demand: two megabytes in each process, and few servers need it.
   const { Client } = await import('ssh2')
   const sock = await openSocket(settings, rules, signal)
-  const client = new Client()
+  const tx = new Client()
   let shown: Buffer | null = null
   let isOpen = true
-  client.on('close', () => { isOpen = false })
+  tx.on('close', () => { isOpen = false })
   // A running operation gets the error as well.
-  client.on('error', () => { isOpen = false })
-  signal.addEventListener('abort', () => { client.destroy() }, { once: true })
+  tx.on('error', () => { isOpen = false })
+  signal.addEventListener('abort', () => { tx.destroy() }, { once: true })
   try {
-    const ready = once(client, 'ready', { signal })
+    const ready = once(tx, 'ready', { signal })
     // An error before the await must not become an unhandled rejection; the await below throws it.
     ready.catch(() => {})
-    client.connect({
+    tx.connect({
       sock,
       username,
       readyTimeout: READY_MS,
@@ -97,19 +97,19 @@ export async function connectSsh (
     })
     await ready
     const sftp = await new Promise<SFTPWrapper>((resolve, reject) => {
-      client.sftp((err, opened) => { if (err === undefined) resolve(opened); else reject(err) })
+      tx.sftp((err, opened) => { if (err === undefined) resolve(opened); else reject(err) })
     })
     return {
       sftp,
       fingerprint: fingerprintOf(shown ?? Buffer.alloc(0)),
       isOpen: () => isOpen,
       end () {
-        client.end()
+        tx.end()
         sock.destroySoon()
       }
     }
   } catch (err) {
-    client.destroy()
+    tx.destroy()
     // If the client refused its settings, the socket was not the client's yet.
     sock.destroy()
     signal.throwIfAborted()

@@ -23,7 +23,7 @@ export function createSshSync (app: FastifyInstance, config: Config, run: Runner
     { id }: Device, { host, host_key: pinned }: SshSettings, { fingerprint }: SshConnection
   ): Promise<void> {
     if (pinned !== null) return
-    const kept = await app.devices.pinHostKey(app.orm.em.fork(), id, host, fingerprint)
+    const kept = await app.devices.pinHostKey(app.db, id, host, fingerprint)
     if (kept !== fingerprint) throw conflict(`The device was changed while '${host}' was connected to`)
   }
 
@@ -43,11 +43,11 @@ export function createSshSync (app: FastifyInstance, config: Config, run: Runner
 
   /** Runs a pending session; its result is only reported in the session. */
   return async function syncDevice (sessionId: number, signal: AbortSignal): Promise<void> {
-    const deviceId = await findSessionDevice(app.orm.em.fork(), sessionId)
+    const deviceId = await findSessionDevice(app.db, sessionId)
     const session = deviceId === null ? null : await runs.begin(sessionId, 'push_pull')
     if (session === null) return
     try {
-      const { device, caller } = await loadOwned(app, app.orm.em.fork(), session.device.id)
+      const { device, caller } = await loadOwned(app, app.db, session.device.id)
       const { settings, transport } = await connect(device, caller.role === 'admin' && device.is_ssh_trusted, signal)
       try {
         const platforms = [...new Set(settings.directories.map((one) => one.platform))]

@@ -49,7 +49,7 @@ const createAdminRoutes = (isEnabled: () => boolean): Routes => async (app) => {
       }
     },
     config: writes
-  }, async (request) => streaming.openDesktop(request.em, callerOf(request), request.body.container))
+  }, async (request) => streaming.openDesktop(request.db, callerOf(request), request.body.container))
 }
 
 export default createAdminRoutes

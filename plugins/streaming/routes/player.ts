@@ -24,7 +24,7 @@ const routes: Routes = async (app) => {
       response: { 200: StreamingConfigSchema }
     },
     config: reads
-  }, async (request) => streaming.describeConfig(request.em, callerOf(request)))
+  }, async (request) => streaming.describeConfig(request.db, callerOf(request)))
 
   app.post('/api/streaming/sessions', {
     schema: {
@@ -45,7 +45,7 @@ const routes: Routes = async (app) => {
     },
     config: plays
   }, async (request, reply) => {
-    const session = await streaming.claim(request.em, callerOf(request), request.body)
+    const session = await streaming.claim(request.db, callerOf(request), request.body)
     return reply.code(202).send(session)
   })
 
@@ -56,7 +56,7 @@ const routes: Routes = async (app) => {
     },
     config: reads
   }, async (request) => ({
-    sessions: await streaming.listJoinable(request.em, callerOf(request), request.query.rom_id)
+    sessions: await streaming.listJoinable(request.db, callerOf(request), request.query.rom_id)
   }))
 
   app.post('/api/streaming/sessions/:platform/save-and-exit', {
@@ -70,8 +70,8 @@ const routes: Routes = async (app) => {
     },
     config: plays
   }, async (request) => {
-    const { em, params: { platform }, body: { slot, wait } } = request
-    const saved = await streaming.saveAndExit(em, callerOf(request), platform, slot, wait)
+    const { db, params: { platform }, body: { slot, wait } } = request
+    const saved = await streaming.saveAndExit(db, callerOf(request), platform, slot, wait)
     return { status: 'ok' as const, saved, platform, released: wait }
   })
 
@@ -130,8 +130,8 @@ const routes: Routes = async (app) => {
     },
     config: plays
   }, async (request) => {
-    const { em, params: { platform }, query } = request
-    const isReleased = await streaming.release(em, callerOf(request), platform, query)
+    const { db, params: { platform }, query } = request
+    const isReleased = await streaming.release(db, callerOf(request), platform, query)
     return { status: isReleased ? 'released' as const : 'not_found' as const, platform }
   })
 
@@ -145,7 +145,7 @@ const routes: Routes = async (app) => {
       response: { 200: SessionStatusSchema, 404: ErrorSchema }
     },
     config: plays
-  }, async (request) => streaming.beat(request.em, callerOf(request), request.params.platform))
+  }, async (request) => streaming.beat(request.db, callerOf(request), request.params.platform))
 
   app.get('/api/streaming/sessions/:platform/status', {
     schema: {
@@ -162,7 +162,7 @@ const routes: Routes = async (app) => {
     },
     config: reads
   }, async (request) =>
-    streaming.join(request.em, callerOf(request), request.params.platform, request.query.container))
+    streaming.join(request.db, callerOf(request), request.params.platform, request.query.container))
 
   app.post('/api/streaming/sessions/:platform/swap-disc', {
     schema: {
@@ -171,8 +171,8 @@ const routes: Routes = async (app) => {
     },
     config: plays
   }, async (request) => {
-    const { em, params: { platform }, body: { file_id: fileId } } = request
-    await streaming.swapDisc(em, callerOf(request), platform, fileId)
+    const { db, params: { platform }, body: { file_id: fileId } } = request
+    await streaming.swapDisc(db, callerOf(request), platform, fileId)
     return { status: 'ok' as const, file_id: fileId, platform }
   })
 
@@ -194,8 +194,8 @@ const frames: Routes = async (app) => {
     },
     config: plays
   }, async (request) => {
-    const { em, params: { platform } } = request
-    await app.streaming.keepFrame(em, callerOf(request), platform, (request.body ?? Readable.from([])) as Readable)
+    const { db, params: { platform } } = request
+    await app.streaming.keepFrame(db, callerOf(request), platform, (request.body ?? Readable.from([])) as Readable)
     return { status: 'ok' as const, platform }
   })
 }

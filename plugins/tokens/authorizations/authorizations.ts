@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { LockMode } from '@mikro-orm/core'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../../core/access/auth.ts'
 import type { Config } from '../../../core/config/config.ts'
+import type { Db } from '../../../core/database/db.ts'
 import { ApiError, forbidden, notFound } from '../../../core/errors.ts'
 import { isScope } from '../../../core/access/scopes.ts'
 import { sha256 } from '../../../core/access/secrets.ts'
@@ -41,11 +41,11 @@ function checkScopes (caller: Caller, approved: readonly string[], request: Devi
 
 /** Signs in a device that shows a code, after its user approves the code elsewhere, by RFC 8628. */
 export function createAuthorizations (app: FastifyInstance, config: Config) {
-  const throttle = createThrottle(app.pg)
+  const throttle = createThrottle(app.db)
 
-  async function find (em: EntityManager, userCode: string): Promise<DeviceAuthorization> {
+  async function find (db: Db, userCode: string): Promise<DeviceAuthorization> {
     const code = readCode(userCode)
-    const row = await em.findOne(DeviceAuthorization, {
+    const row = await db.em.findOne(DeviceAuthorization, {
       user_code_hash: app.secrets.sign('user-code', code), expires_at: { $gt: new Date() }
     })
     if (row === null) throw notFound(`No device waits with the code '${code}'; compare it with what the device shows`)
@@ -53,23 +53,24 @@ export function createAuthorizations (app: FastifyInstance, config: Config) {
   }
 
   /** Returns the pending request and locks it until the transaction ends, so that nobody else answers it. */
-  async function lockPending (tx: EntityManager, userCode: string): Promise<DeviceAuthorization> {
+  async function lockPending (tx: Db, userCode: string): Promise<DeviceAuthorization> {
     const { id } = await find(tx, userCode)
-    const row = await tx.findOne(DeviceAuthorization, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true })
+    const row = await tx.em.findOne(DeviceAuthorization, { id },
+      { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true })
     if (row?.status !== 'pending') throw new ApiError('GONE', 'This request was answered a moment ago')
     return row
   }
 
-  async function approve (tx: EntityManager, caller: Caller, input: DeviceAuthApprove): Promise<AppDevice> {
+  async function approve (tx: Db, caller: Caller, input: DeviceAuthApprove): Promise<AppDevice> {
     const row = await lockPending(tx, input.user_code)
     const scopes = checkScopes(caller, input.approved_scopes, row.request)
     await lockSignedIn(tx, caller)
     const name = input.device_name?.trim().toWellFormed() || row.request.name
     const device = await app.devices.admit(tx, caller.id, { ...row.request, name })
     const raw = makeRawToken(config)
-    row.token = tx.create(ClientToken, {
-      user: tx.getReference(User, caller.id),
-      device: tx.getReference(Device, device.id),
+    row.token = tx.em.create(ClientToken, {
+      user: tx.em.getReference(User, caller.id),
+      device: tx.em.getReference(Device, device.id),
       name,
       token_hash: sha256(raw),
       scopes,
@@ -87,11 +88,11 @@ export function createAuthorizations (app: FastifyInstance, config: Config) {
   }
 
   return {
-    async init (em: EntityManager, input: DeviceAuthInit, address: string) {
+    async init (db: Db, input: DeviceAuthInit, address: string) {
       await throttle.spend(quotas.deviceInit(address))
       const deviceCode = randomBytes(32).toString('hex')
       const userCode = makeCode()
-      await em.insert(DeviceAuthorization, {
+      await db.em.insert(DeviceAuthorization, {
         device_code_hash: sha256(deviceCode),
         user_code_hash: app.secrets.sign('user-code', userCode),
         request: {
@@ -108,23 +109,23 @@ export function createAuthorizations (app: FastifyInstance, config: Config) {
     },
 
     /** @throws ApiError NOT_FOUND for a code that is wrong, answered or expired. */
-    async getPending (em: EntityManager, caller: Caller, userCode: string): Promise<DeviceAuthorization> {
+    async getPending (db: Db, caller: Caller, userCode: string): Promise<DeviceAuthorization> {
       await throttle.spend(quotas.userCode(caller.id))
-      return await find(em, userCode)
+      return await find(db, userCode)
     },
 
     /** @throws ApiError NOT_FOUND, GONE, or FORBIDDEN for scopes that cannot be approved. */
-    async approve (em: EntityManager, by: Actor, input: DeviceAuthApprove): Promise<AppDevice> {
+    async approve (db: Db, by: Actor, input: DeviceAuthApprove): Promise<AppDevice> {
       await throttle.spend(quotas.userCode(by.caller.id))
-      const device = await inTransaction(em, (tx) => approve(tx, by.caller, input))
+      const device = await inTransaction(db, (tx) => approve(tx, by.caller, input))
       await record('device.approved', by, { device_id: device.device_id, device_name: device.name })
       return device
     },
 
     /** @throws ApiError NOT_FOUND, GONE. */
-    async deny (em: EntityManager, by: Actor, userCode: string): Promise<void> {
+    async deny (db: Db, by: Actor, userCode: string): Promise<void> {
       await throttle.spend(quotas.userCode(by.caller.id))
-      const { request } = await inTransaction(em, async (tx) => {
+      const { request } = await inTransaction(db, async (tx) => {
         const row = await lockPending(tx, userCode)
         return Object.assign(row, { status: 'denied', user_code_hash: null, expires_at: inSeconds(ANSWER_SECONDS) })
       })
@@ -132,7 +133,7 @@ export function createAuthorizations (app: FastifyInstance, config: Config) {
     },
 
     async dropExpired (): Promise<void> {
-      await app.orm.em.fork().nativeDelete(DeviceAuthorization, { expires_at: { $lt: new Date() } })
+      await app.db.em.nativeDelete(DeviceAuthorization, { expires_at: { $lt: new Date() } })
     }
   }
 }

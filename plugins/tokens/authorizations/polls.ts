@@ -1,6 +1,6 @@
 import { LockMode } from '@mikro-orm/core'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
+import type { Db } from '../../../core/database/db.ts'
 import { badRequest } from '../../../core/errors.ts'
 import { sha256 } from '../../../core/access/secrets.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
@@ -21,12 +21,12 @@ type Refusal = 'authorization_pending' | 'slow_down' | 'access_denied' | 'expire
 
 /** The polls of devices that wait for an answer. */
 export function createPolls (app: FastifyInstance) {
-  const throttle = createThrottle(app.pg)
+  const throttle = createThrottle(app.db)
 
   /** Deleting the row ensures that the token is handed out only once. */
-  async function handOut (tx: EntityManager, row: DeviceAuthorization): Promise<DeviceAuthToken | Refusal> {
-    await tx.populate(row, ['token.device'])
-    await tx.nativeDelete(DeviceAuthorization, { id: row.id })
+  async function handOut (tx: Db, row: DeviceAuthorization): Promise<DeviceAuthToken | Refusal> {
+    await tx.em.populate(row, ['token.device'])
+    await tx.em.nativeDelete(DeviceAuthorization, { id: row.id })
     const raw = row.sealed_token ? app.secrets.open(TOKEN_SEAL, row.sealed_token) : null
     // The device was deleted meanwhile, or the server's key changed.
     if (raw === null || !row.token?.device) return 'expired_token'
@@ -40,8 +40,8 @@ export function createPolls (app: FastifyInstance) {
     }
   }
 
-  async function answer (tx: EntityManager, deviceCode: string): Promise<DeviceAuthToken | Refusal> {
-    const row = await tx.findOne(DeviceAuthorization, {
+  async function answer (tx: Db, deviceCode: string): Promise<DeviceAuthToken | Refusal> {
+    const row = await tx.em.findOne(DeviceAuthorization, {
       device_code_hash: sha256(deviceCode), expires_at: { $gt: new Date() }
     }, { lockMode: LockMode.PESSIMISTIC_WRITE })
     if (row === null) return 'expired_token'
@@ -58,9 +58,9 @@ export function createPolls (app: FastifyInstance) {
      * Returns the token of an approved device, once. @throws ApiError BAD_REQUEST with the reason that the device must
      * handle.
      */
-    async poll (em: EntityManager, deviceCode: string, address: string): Promise<DeviceAuthToken> {
+    async poll (db: Db, deviceCode: string, address: string): Promise<DeviceAuthToken> {
       await throttle.spend(quotas.devicePoll(address))
-      const answered = await inTransaction(em, (tx) => answer(tx, deviceCode))
+      const answered = await inTransaction(db, (tx) => answer(tx, deviceCode))
       if (typeof answered === 'string') throw badRequest(answered)
       return answered
     }

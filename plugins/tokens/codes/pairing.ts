@@ -1,6 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../../core/access/auth.ts'
+import type { Db } from '../../../core/database/db.ts'
 import { badRequest, forbidden, notFound } from '../../../core/errors.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
 import { createThrottle } from '../../auth/throttle-rows.ts'
@@ -14,7 +14,7 @@ const CODE_SECONDS = 60
 
 /** Hands a token to a device without a keyboard: the token's owner shows a short code, and the device sends it. */
 export function createPairing (app: FastifyInstance, tokens: Tokens) {
-  const throttle = createThrottle(app.pg)
+  const throttle = createThrottle(app.db)
   const hashOf = (code: string) => app.secrets.sign('pairing-code', readCode(code))
   // Apps distinguish these two errors by their messages.
   const unknown = () => notFound('Invalid or expired pairing code')
@@ -25,46 +25,46 @@ export function createPairing (app: FastifyInstance, tokens: Tokens) {
    * Null
    * if the token was deleted.
    */
-  async function redeem (tx: EntityManager, code: string): Promise<FreshToken | null> {
+  async function redeem (tx: Db, code: string): Promise<FreshToken | null> {
     const hash = hashOf(code)
     const named = await findPairing(tx, hash)
     if (named === undefined) throw unknown()
     if (named.token_id !== null) await lockToken(tx, named.token_id)
     if (!await deletePairing(tx, hash)) throw unknown()
-    const token = await tx.findOne(ClientToken, { id: named.token_id ?? 0 }, { populate: ['device', 'user'] })
+    const token = await tx.em.findOne(ClientToken, { id: named.token_id ?? 0 }, { populate: ['device', 'user'] })
     if (token === null) return null
     if (!token.user.enabled) throw forbidden('The owner of this token is disabled')
     return await tokens.renew(tx, token)
   }
 
-  async function replaceCode (tx: EntityManager, caller: Caller, id: number, code: string): Promise<void> {
+  async function replaceCode (tx: Db, caller: Caller, id: number, code: string): Promise<void> {
     const { name, expires_at: expiry } = await tokens.hold(tx, caller, id)
     if (expiry && expiry < new Date()) throw badRequest(`Client token '${name}' has run out; create a new one`)
-    await tx.nativeDelete(PairingCode, { token: id })
-    await tx.insert(PairingCode, {
+    await tx.em.nativeDelete(PairingCode, { token: id })
+    await tx.em.insert(PairingCode, {
       code_hash: hashOf(code), token: id, expires_at: new Date(Date.now() + CODE_SECONDS * 1_000)
     })
   }
 
   return {
     /** Creates a code for one of the caller's tokens, and replaces earlier ones. */
-    async start (em: EntityManager, caller: Caller, id: number): Promise<{ code: string, expires_in: number }> {
+    async start (db: Db, caller: Caller, id: number): Promise<{ code: string, expires_in: number }> {
       const code = makeCode()
-      await inTransaction(em, (tx) => replaceCode(tx, caller, id, code))
+      await inTransaction(db, (tx) => replaceCode(tx, caller, id, code))
       return { code, expires_in: CODE_SECONDS }
     },
 
     /** @throws ApiError NOT_FOUND unless the code is still unused. */
-    async checkWaiting (em: EntityManager, code: string, address: string): Promise<void> {
+    async checkWaiting (db: Db, code: string, address: string): Promise<void> {
       await throttle.spend(quotas.pairingStatus(address))
-      const waiting = await em.count(PairingCode, { code_hash: hashOf(code), expires_at: { $gt: new Date() } })
+      const waiting = await db.em.count(PairingCode, { code_hash: hashOf(code), expires_at: { $gt: new Date() } })
       if (waiting === 0) throw unknown()
     },
 
     /** @throws ApiError NOT_FOUND for an invalid code, FORBIDDEN if the token's owner is disabled. */
-    async exchange (em: EntityManager, code: string, address: string): Promise<FreshToken> {
+    async exchange (db: Db, code: string, address: string): Promise<FreshToken> {
       await throttle.spend(quotas.exchange(address))
-      const fresh = await inTransaction(em, (tx) => redeem(tx, code))
+      const fresh = await inTransaction(db, (tx) => redeem(tx, code))
       if (fresh === null) throw tokenGone()
       const { token } = fresh
       app.sockets.end({ kind: 'token', id: token.id })
@@ -74,7 +74,7 @@ export function createPairing (app: FastifyInstance, tokens: Tokens) {
     },
 
     async dropExpired (): Promise<void> {
-      await app.orm.em.fork().nativeDelete(PairingCode, { expires_at: { $lt: new Date() } })
+      await app.db.em.nativeDelete(PairingCode, { expires_at: { $lt: new Date() } })
     }
   }
 }

@@ -24,7 +24,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
     },
     config: { public: true, csrfExempt: true }
   }, async (request, reply) => {
-    const codes = await authorizations.init(request.em, request.body, request.ip)
+    const codes = await authorizations.init(request.db, request.body, request.ip)
     const complete = `${PAGE_PATH}?user_code=${codes.user_code}`
     // Without a configured public address, use the address that the device called.
     const base = shareableBaseUrl(config) ?? `${request.protocol}://${request.host}${basePath(config)}`
@@ -48,7 +48,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
     config: { scopes: ['me.read'] }
   }, async (request) => {
     const caller = callerOf(request)
-    return toPendingView(await authorizations.getPending(request.em, caller, request.params.user_code), caller.scopes)
+    return toPendingView(await authorizations.getPending(request.db, caller, request.params.user_code), caller.scopes)
   })
 
   app.post('/api/auth/device/approve', {
@@ -61,7 +61,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
     },
     config: { scopes: ['me.write'], signedIn: true }
   }, async (request) => {
-    const { id, device_id: deviceId, name } = await authorizations.approve(request.em, actorOf(request), request.body)
+    const { id, device_id: deviceId, name } = await authorizations.approve(request.db, actorOf(request), request.body)
     return { device_id: deviceId, device_number: id, device_name: name }
   })
 
@@ -75,7 +75,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
     },
     config: { scopes: ['me.write'] }
   }, async (request) => {
-    await authorizations.deny(request.em, actorOf(request), request.body.user_code)
+    await authorizations.deny(request.db, actorOf(request), request.body.user_code)
     return null
   })
 
@@ -91,7 +91,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
       response: { 200: DeviceAuthTokenResponse, 400: ErrorSchema, 429: ErrorSchema }
     },
     config: { public: true, csrfExempt: true }
-  }, async (request) => await polls.poll(request.em, request.body.device_code, request.ip))
+  }, async (request) => await polls.poll(request.db, request.body.device_code, request.ip))
 }
 
 export default createRoutes

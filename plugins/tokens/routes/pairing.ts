@@ -18,7 +18,7 @@ const routes: Routes = async (app) => {
       response: { 200: ClientTokenPairSchema }
     },
     config: { scopes: ['me.write'], signedIn: true }
-  }, async (request) => await pairing.start(request.em, callerOf(request), request.params.token_id))
+  }, async (request) => await pairing.start(request.db, callerOf(request), request.params.token_id))
 
   app.get('/api/client-tokens/pair/:code/status', {
     schema: {
@@ -30,7 +30,7 @@ const routes: Routes = async (app) => {
     },
     config: { public: true, csrfExempt: true }
   }, async (request) => {
-    await pairing.checkWaiting(request.em, request.params.code, request.ip)
+    await pairing.checkWaiting(request.db, request.params.code, request.ip)
     return null
   })
 
@@ -44,7 +44,7 @@ const routes: Routes = async (app) => {
     },
     config: { public: true, csrfExempt: true }
   }, async (request) => {
-    const { token, raw } = await pairing.exchange(request.em, request.body.code, request.ip)
+    const { token, raw } = await pairing.exchange(request.db, request.body.code, request.ip)
     return { ...toTokenView(token), raw_token: raw }
   })
 }

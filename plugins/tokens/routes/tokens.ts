@@ -20,7 +20,7 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['me.write'], signedIn: 'partly' }
   }, async (request, reply) => {
-    const { token, raw } = await app.tokens.create(request.em, actorOf(request), request.body)
+    const { token, raw } = await app.tokens.create(request.db, actorOf(request), request.body)
     return reply.code(201).send({ ...toTokenView(token), raw_token: raw })
   })
 
@@ -30,7 +30,7 @@ const routes: Routes = async (app) => {
       response: { 200: Type.Array(ClientTokenSchema) }
     },
     config: { scopes: ['me.read'] }
-  }, async (request) => (await app.tokens.list(request.em, callerOf(request))).map(toTokenView))
+  }, async (request) => (await app.tokens.list(request.db, callerOf(request))).map(toTokenView))
 
   app.delete('/api/client-tokens/:token_id', {
     schema: {
@@ -43,7 +43,7 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['me.write'], orScopes: ['me.read'] }
   }, async (request) => {
-    await app.tokens.delete(request.em, actorOf(request), request.params.token_id)
+    await app.tokens.delete(request.db, actorOf(request), request.params.token_id)
     return null
   })
 
@@ -54,7 +54,7 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['me.write'], signedIn: true }
   }, async (request) => {
-    const { token, raw } = await app.tokens.regenerate(request.em, actorOf(request), request.params.token_id)
+    const { token, raw } = await app.tokens.regenerate(request.db, actorOf(request), request.params.token_id)
     return { ...toTokenView(token), raw_token: raw }
   })
 
@@ -64,7 +64,7 @@ const routes: Routes = async (app) => {
       response: { 200: Type.Array(ClientTokenAdminSchema) }
     },
     config: { scopes: ['users.read'] }
-  }, async (request) => (await app.tokens.listAll(request.em)).map(toTokenAdminView))
+  }, async (request) => (await app.tokens.listAll(request.db)).map(toTokenAdminView))
 
   app.delete('/api/client-tokens/:token_id/admin', {
     schema: {
@@ -73,7 +73,7 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['users.write'], signedIn: true }
   }, async (request) => {
-    await app.tokens.deleteAny(request.em, actorOf(request), request.params.token_id)
+    await app.tokens.deleteAny(request.db, actorOf(request), request.params.token_id)
     return null
   })
 }

@@ -1,6 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import { type Caller, isAdministrator, requireSignIn } from '../../../core/access/auth.ts'
+import type { Db } from '../../../core/database/db.ts'
 import { badRequest, forbidden, invalid, notFound } from '../../../core/errors.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
 import { OneTimeToken, Session } from '../../auth/entities.ts'
@@ -78,14 +78,14 @@ async function readPassword (password: string | null | undefined): Promise<strin
   return await hashPassword(password)
 }
 
-export type DeletionListener = (tx: EntityManager, userId: number) => Promise<void>
+export type DeletionListener = (tx: Db, userId: number) => Promise<void>
 
 /** Changes and deletes accounts, with everything that depends on them. */
 export function createAccountChanges (app: FastifyInstance, avatars: Avatars, roles: Roles, accounts: Accounts) {
   const deletions: DeletionListener[] = []
 
-  async function find (em: EntityManager, id: number): Promise<User> {
-    const user = await em.findOne(User, { id }, { refresh: true })
+  async function find (db: Db, id: number): Promise<User> {
+    const user = await db.em.findOne(User, { id }, { refresh: true })
     if (user === null) throw notFound(`User with ID '${id}' not found`)
     return user
   }
@@ -114,20 +114,20 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
     if (leaves) throw badRequest(`'${user.username}' is the last administrator; make another one first`)
   }
 
-  async function write (tx: EntityManager, caller: Caller, id: number, update: Update): Promise<UserChange> {
+  async function write (tx: Db, caller: Caller, id: number, update: Update): Promise<UserChange> {
     const isLast = await isLastAdmin(tx, id)
     if (update.decidesAccess) await lockSignedIn(tx, caller)
     const user = await find(tx, id)
     const { username, role, enabled } = user
     if (isLast) checkAdminsLeft(user, update.columns)
-    tx.assign(user, { ...update.columns, email_confirmed: isConfirmedBy(caller, update.columns, user) })
+    tx.em.assign(user, { ...update.columns, email_confirmed: isConfirmedBy(caller, update.columns, user) })
     if (update.avatar !== null) user.avatar_path = update.avatar.path
-    await tx.flush()
+    await tx.em.flush()
     await accounts.write(tx, id, update.accounts)
     if (update.passwordHash !== null) await replacePassword(tx, id, update.passwordHash, update.kept)
     if (!user.enabled) await endLogins(tx, id)
     if (caller.id === id && username !== user.username && caller.session_id !== null) {
-      await tx.nativeDelete(Session, { id: caller.session_id })
+      await tx.em.nativeDelete(Session, { id: caller.session_id })
     }
     await update.avatar?.publish()
     const set = [...update.accounts.values()].flatMap((settings) => Object.keys(settings))
@@ -135,9 +135,9 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
     return { user, before: { username, role, enabled }, changed: update.avatar === null ? changed : [...changed, 'avatar'] }
   }
 
-  async function endLogins (tx: EntityManager, userId: number): Promise<void> {
-    await tx.nativeDelete(Session, { user: userId })
-    await tx.nativeDelete(OneTimeToken, { user: userId, purpose: { $in: ['refresh', 'reset'] } })
+  async function endLogins (tx: Db, userId: number): Promise<void> {
+    await tx.em.nativeDelete(Session, { user: userId })
+    await tx.em.nativeDelete(OneTimeToken, { user: userId, purpose: { $in: ['refresh', 'reset'] } })
   }
 
   async function record (
@@ -159,13 +159,13 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
      * @returns the user, and if the update ended the caller's own session
      * @throws ApiError FORBIDDEN, NOT_FOUND, BAD_REQUEST, INVALID
      */
-    async update (em: EntityManager, caller: Caller, id: number, input: UpdateUser, address: string) {
+    async update (db: Db, caller: Caller, id: number, input: UpdateUser, address: string) {
       checkOwnOrAdmin(caller, id)
       const isOwn = caller.id === id
-      const update = await read(input, await find(em, id), caller, address)
+      const update = await read(input, await find(db, id), caller, address)
       const { columns, passwordHash, avatar } = update
       try {
-        const outcome = await refuseTaken(columns, () => inTransaction(em, (tx) => write(tx, caller, id, update)))
+        const outcome = await refuseTaken(columns, () => inTransaction(db, (tx) => write(tx, caller, id, update)))
         const { user, before } = outcome
         const isRenamed = before.username !== user.username
         if (!user.enabled) app.sockets.end({ kind: 'user', id })
@@ -181,15 +181,15 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
     onDelete (listener: DeletionListener): void { deletions.push(listener) },
 
     /** Deletes the account with all its rows and its picture. The listeners handle its uploads. */
-    async delete (em: EntityManager, caller: Caller, id: number, address: string): Promise<void> {
+    async delete (db: Db, caller: Caller, id: number, address: string): Promise<void> {
       if (caller.id === id) throw badRequest('You cannot delete your own account; ask another administrator')
-      const gone = await inTransaction(em, async (tx) => {
+      const gone = await inTransaction(db, async (tx) => {
         const isLast = await isLastAdmin(tx, id)
         const user = await find(tx, id)
         if (user.role === 'admin' && !isAdministrator(caller)) throw forbidden('Only an administrator may delete an administrator')
         if (isLast) throw badRequest(`'${user.username}' is the last administrator; make another one first`)
         for (const listener of deletions) await listener(tx, id)
-        await tx.nativeDelete(User, { id })
+        await tx.em.nativeDelete(User, { id })
         return user
       })
       app.sockets.end({ kind: 'user', id })

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../../core/access/auth.ts'
 import { type Config, shareableBaseUrl } from '../../../core/config/config.ts'
+import type { Db } from '../../../core/database/db.ts'
 import { badRequest } from '../../../core/errors.ts'
 import { scopesOf } from '../../../core/access/grants.ts'
 import { sha256 } from '../../../core/access/secrets.ts'
@@ -40,16 +40,16 @@ export function createInvites (app: FastifyInstance, config: Config) {
   }
 
   /** True if the inviter may still invite, because an invite grants no more than its maker may. */
-  async function isVouchedFor (tx: EntityManager, inviterId: number | null, role: User['role']): Promise<boolean> {
-    if (inviterId === null) return await tx.count(User, { role: 'admin' }) === 0
-    const inviter = await tx.findOne(User, { id: inviterId, enabled: true })
+  async function isVouchedFor (tx: Db, inviterId: number | null, role: User['role']): Promise<boolean> {
+    if (inviterId === null) return await tx.em.count(User, { role: 'admin' }) === 0
+    const inviter = await tx.em.findOne(User, { id: inviterId, enabled: true })
     if (inviter === null) return false
     if (inviter.role === 'admin') return true
     return role === 'user' && scopesOf(await app.permissions.accessOf(inviter)).includes('users.write')
   }
 
   /** @returns the role. The row is deleted in the transaction, so the invite stays valid after a failure. */
-  async function spend (tx: EntityManager, jti: string): Promise<InviteData & { inviterId: number | null }> {
+  async function spend (tx: Db, jti: string): Promise<InviteData & { inviterId: number | null }> {
     const row = await deleteInvite(tx, sha256(jti))
     if (row === undefined || !Value.Check(DataSchema, row.data)) throw badToken()
     const { role } = row.data
@@ -59,13 +59,13 @@ export function createInvites (app: FastifyInstance, config: Config) {
 
   return {
     /** @throws ApiError BAD_REQUEST, or FORBIDDEN if the caller may not invite with this role. */
-    async create (em: EntityManager, caller: Caller | null, query: InviteQuery, address: string): Promise<InviteLink> {
+    async create (db: Db, caller: Caller | null, query: InviteQuery, address: string): Promise<InviteLink> {
       const { role, seconds } = readQuery(query)
-      await checkMayAdd(em, caller, role)
+      await checkMayAdd(db, caller, role)
       const jti = randomBytes(32).toString('base64url')
-      await inTransaction(em, async (tx) => {
+      await inTransaction(db, async (tx) => {
         if (caller !== null) await lockSignedIn(tx, caller)
-        await tx.insert(OneTimeToken, {
+        await tx.em.insert(OneTimeToken, {
           token_hash: sha256(jti),
           purpose: 'invite',
           user: caller?.id ?? null,
@@ -81,15 +81,15 @@ export function createInvites (app: FastifyInstance, config: Config) {
     },
 
     /** Creates the account of an invite. @throws ApiError BAD_REQUEST; then the invite stays valid. */
-    async register (em: EntityManager, { token, ...given }: Register, address: string): Promise<User> {
+    async register (db: Db, { token, ...given }: Register, address: string): Promise<User> {
       const jti = (await jwts.read('invite', token))?.jti
       readUsername(given.username)
       readEmail(given.email)
       await checkPassword(given.password)
       // Hashing is expensive, so the link is checked first.
-      if (jti === undefined || await em.count(OneTimeToken, { token_hash: sha256(jti), purpose: 'invite' }) === 0) throw badToken()
+      if (jti === undefined || await db.em.count(OneTimeToken, { token_hash: sha256(jti), purpose: 'invite' }) === 0) throw badToken()
       const fields = await readNewUser({ ...given, role: 'user' })
-      const { user, role, inviterId } = await inTransaction(em, async (tx) => {
+      const { user, role, inviterId } = await inTransaction(db, async (tx) => {
         await lockFirstAdmin(tx)
         const invite = await spend(tx, jti)
         return { ...invite, user: await insertUser(tx, { ...fields, role: invite.role }) }

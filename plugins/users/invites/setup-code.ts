@@ -28,7 +28,7 @@ const refused = () => forbidden('A server is set up on its own machine, or with 
  * derives from the server's key, so all processes know it.
  */
 export function createSetupCode (app: FastifyInstance) {
-  const throttle = createThrottle(app.pg)
+  const throttle = createThrottle(app.db)
   const code = app.secrets.sign('setup-code', 'first administrator').replaceAll(/[-_]/g, '').slice(0, CODE_LENGTH)
 
   return {

@@ -1,7 +1,7 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { GameProgress, ProviderDefinition } from '@svc/plugin-sdk'
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import type { Db } from '../../../core/database/db.ts'
 import { invalid } from '../../../core/errors.ts'
 import type { Registry } from '../../../core/loader/registry.ts'
 import { Nullable } from '../../../core/typebox.ts'
@@ -76,7 +76,7 @@ export function createAccounts ({ definitions }: Pick<Registry, 'definitions'>) 
 
     /** Stores settings. A change deletes the progress, because it belongs to the former account at the provider. */
     async write (
-      tx: EntityManager, userId: number, updates: ReadonlyMap<string, Record<string, unknown>>
+      tx: Db, userId: number, updates: ReadonlyMap<string, Record<string, unknown>>
     ): Promise<void> {
       for (const [provider, settings] of updates) {
         await upsertProviderAccount(tx, userId, provider, settings)
@@ -84,8 +84,8 @@ export function createAccounts ({ definitions }: Pick<Registry, 'definitions'>) 
     },
 
     /** Returns the account fields of many users. */
-    async views (em: EntityManager, userIds: readonly number[]): Promise<Map<number, Record<string, unknown>>> {
-      const rows = await em.find(ProviderAccount, { user: { $in: [...userIds] } }, { disableIdentityMap: true })
+    async views (db: Db, userIds: readonly number[]): Promise<Map<number, Record<string, unknown>>> {
+      const rows = await db.em.find(ProviderAccount, { user: { $in: [...userIds] } }, { disableIdentityMap: true })
       const byUser = Map.groupBy(rows, (row) => row.user.id)
       return new Map(userIds.map((id) => {
         const accounts = new Map(byUser.get(id)?.map((row) => [row.provider, row]))

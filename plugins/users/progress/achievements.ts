@@ -1,10 +1,10 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { InvalidSettingsError, PLAY_STATUSES, type ProviderDefinition } from '@svc/plugin-sdk'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../../core/access/auth.ts'
 import type { Config } from '../../../core/config/config.ts'
+import type { Db } from '../../../core/database/db.ts'
 import { toStorable } from '../../../core/database/json.ts'
 import { ApiError, notFound } from '../../../core/errors.ts'
 import { PluginAnswerError } from '../../../core/loader/answer-error.ts'
@@ -52,7 +52,7 @@ export function createAchievements (app: FastifyInstance, config: Config) {
   /** @throws any error of the provider */
   async function read (call: Call, signal: AbortSignal): Promise<void> {
     const provider = app.registry.providers.get(call.provider)
-    const account = await app.orm.em.fork().findOne(ProviderAccount, { user: call.user_id, provider: call.provider })
+    const account = await app.db.em.findOne(ProviderAccount, { user: call.user_id, provider: call.provider })
     if (provider?.definition.progress === undefined || account === null) return
     checkCircuit(provider, app.circuits.of(provider.key))
     const before = call.incremental ? account.progress as StoredProgress | null ?? undefined : undefined
@@ -60,7 +60,7 @@ export function createAchievements (app: FastifyInstance, config: Config) {
     const limited = { ...provider, limits: { ...provider.limits, timeoutMs: TIMEOUT_SECONDS * 1_000 } }
     const progress = check(await callProvider(limited, scope, async (definition, ctx) =>
       await definition.progress?.read(account.settings as never, before as never, ctx)), provider)
-    await updateProgress(app.pg, call.user_id, call.provider, progress, account.settings)
+    await updateProgress(app.db, call.user_id, call.provider, progress, account.settings)
   }
 
   app.jobs.define<Call>(QUEUE, {
@@ -81,7 +81,7 @@ export function createAchievements (app: FastifyInstance, config: Config) {
   /** @throws any error of the provider */
   async function readAndMark (call: Call, signal: AbortSignal): Promise<void> {
     await read(call, signal)
-    await markStatuses(app.pg, call.user_id, call.provider)
+    await markStatuses(app.db, call.user_id, call.provider)
   }
 
   /** Reads the schedule from the plugin's section, or from the variables that its schema names. */
@@ -95,7 +95,7 @@ export function createAchievements (app: FastifyInstance, config: Config) {
   async function refreshAll (
     provider: string, signal: AbortSignal, report: (done: number, total: number) => Promise<void>
   ) {
-    const accounts = await app.orm.em.fork().find(ProviderAccount, { provider, user: { enabled: true } })
+    const accounts = await app.db.em.find(ProviderAccount, { provider, user: { enabled: true } })
     let failures = 0
     for (const [index, { user }] of accounts.entries()) {
       signal.throwIfAborted()
@@ -119,11 +119,11 @@ export function createAchievements (app: FastifyInstance, config: Config) {
      * @throws ApiError FORBIDDEN · NOT_FOUND without an account there, or with one the provider does not know ·
      * UNAVAILABLE while no provider can be asked
      */
-    async refresh (em: EntityManager, caller: Caller, id: number, key: string, incremental: boolean): Promise<null> {
+    async refresh (db: Db, caller: Caller, id: number, key: string, incremental: boolean): Promise<null> {
       checkOwnOrAdmin(caller, id)
-      const user = await em.findOne(User, { id })
+      const user = await db.em.findOne(User, { id })
       if (user === null) throw notFound(`User with ID '${id}' not found`)
-      if (await em.count(ProviderAccount, { user: id, provider: key }) === 0) {
+      if (await db.em.count(ProviderAccount, { user: id, provider: key }) === 0) {
         throw notFound(`User '${user.username}' has no name at '${key}'; set ${key}_username`)
       }
       const provider = app.registry.providers.get(key)

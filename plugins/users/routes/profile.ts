@@ -31,7 +31,7 @@ const createProfileRoutes = ({ config, avatars, changes, accounts, achievements 
     schema: { operationId: 'getUserAvatar', tags, summary: "A user's picture", params: IdParams, response: { 200: Bytes, 404: ErrorSchema } },
     config: { scopes: ['assets.read'] }
   }, async (request, reply) => {
-    const { avatar_path: path } = await app.users.get(request.em, request.params.id)
+    const { avatar_path: path } = await app.users.get(request.db, request.params.id)
     return await app.files.send(request, reply, await avatars.open(path))
   })
 
@@ -50,7 +50,7 @@ const createProfileRoutes = ({ config, avatars, changes, accounts, achievements 
     config: { scopes: ['me.write'] }
   }, async (request, reply) => {
     const { params: { id }, body, ip } = request
-    const { user, endsOwnSession } = await changes.update(request.em, callerOf(request), id, body, ip)
+    const { user, endsOwnSession } = await changes.update(request.db, callerOf(request), id, body, ip)
     if (endsOwnSession) {
       // The response belongs to no caller, so it neither extends the session nor carries its CSRF token.
       request.caller = null
@@ -71,8 +71,8 @@ const createProfileRoutes = ({ config, avatars, changes, accounts, achievements 
     preValidation: async (request) => { request.body ??= null },
     config: { scopes: ['me.write'] }
   }, async (request) => {
-    const { em, params: { id }, body } = request
-    return await achievements.refresh(em, callerOf(request), id, 'ra', body?.incremental ?? false)
+    const { db, params: { id }, body } = request
+    return await achievements.refresh(db, callerOf(request), id, 'ra', body?.incremental ?? false)
   })
 }
 

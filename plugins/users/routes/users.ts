@@ -26,7 +26,7 @@ const createRoutes = ({ invites, changes, accounts }: Services): Routes => async
   }, async (request, reply) => {
     const { setup_code: code, ...input } = request.body
     await app.users.checkSetup(request, code)
-    const user = await app.users.add(request.em, request.caller, input, request.ip)
+    const user = await app.users.add(request.db, request.caller, input, request.ip)
     return reply.code(201).send(await app.users.view(user))
   })
 
@@ -42,7 +42,7 @@ const createRoutes = ({ invites, changes, accounts }: Services): Routes => async
   }, async (request, reply) => {
     const { setup_code: code, ...query } = request.query
     await app.users.checkSetup(request, code)
-    return reply.code(201).send(await invites.create(request.em, request.caller, query, request.ip))
+    return reply.code(201).send(await invites.create(request.db, request.caller, query, request.ip))
   })
 
   app.post('/api/users/register', {
@@ -55,31 +55,31 @@ const createRoutes = ({ invites, changes, accounts }: Services): Routes => async
     },
     config: { public: true }
   }, async (request, reply) => {
-    const user = await invites.register(request.em, request.body, request.ip)
+    const user = await invites.register(request.db, request.body, request.ip)
     return reply.code(201).send(await app.users.view(user))
   })
 
   app.get('/api/users', {
     schema: { operationId: 'listUsers', tags, summary: 'All users', response: { 200: Type.Array(UserSchema) } },
     config: reads
-  }, async (request) => app.users.views(await app.users.list(request.em)))
+  }, async (request) => app.users.views(await app.users.list(request.db)))
 
   app.get('/api/users/identifiers', {
     schema: {
       operationId: 'listUserIds', tags, summary: 'The ids of all users', response: { 200: Type.Array(Type.Integer()) }
     },
     config: reads
-  }, async (request) => (await app.users.list(request.em)).map((user) => user.id))
+  }, async (request) => (await app.users.list(request.db)).map((user) => user.id))
 
   app.get('/api/users/me', {
     schema: { operationId: 'getOwnUser', tags, summary: 'The caller', response: { 200: UserSchema } },
     config: { scopes: ['me.read'] }
-  }, async (request) => app.users.viewOwn(request.em, callerOf(request)))
+  }, async (request) => app.users.viewOwn(request.db, callerOf(request)))
 
   app.get('/api/users/:id', {
     schema: { operationId: 'getUser', tags, summary: 'One user', params: IdParams, response: { 200: UserSchema } },
     config: reads
-  }, async (request) => app.users.view(await app.users.get(request.em, request.params.id)))
+  }, async (request) => app.users.view(await app.users.get(request.db, request.params.id)))
 
   app.delete('/api/users/:id', {
     schema: {
@@ -88,7 +88,7 @@ const createRoutes = ({ invites, changes, accounts }: Services): Routes => async
     },
     config: { scopes: ['users.write'], signedIn: true }
   }, async (request) => {
-    await changes.delete(request.em, callerOf(request), request.params.id, request.ip)
+    await changes.delete(request.db, callerOf(request), request.params.id, request.ip)
     return null
   })
 }

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import fs, { rm, symlink } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
-import pg from 'pg'
 import t from 'tap'
 import { ApiError } from '../../../core/errors.ts'
 import { requireFreeSpace } from '../../../core/files/free-space.ts'
@@ -15,6 +14,7 @@ import { createStaging } from '../../../plugins/artwork/staging.ts'
 import { runSvc, settings } from '../../e2e/server.ts'
 import { PNG, createClient } from '../../plugins/assets/support.ts'
 import { addRom } from '../../plugins/roms/support.ts'
+import { openDb } from '../../open-db.ts'
 import { buildTestApp } from '../../support.ts'
 
 /** A file system without any free space. */
@@ -39,7 +39,9 @@ t.test('artwork is staged only if the largest file fits', async (t) => {
   let freeMiB = 1_024 + 63
   fs.statfs = (async () => ({ bavail: freeMiB, bsize: 1024 ** 2 })) as unknown as typeof statfs
   syncBuiltinESMExports()
-  const staging = createStaging(new pg.Pool(), t.testdir({}), 'a task')
+  // The database is not needed.
+  const { db } = await openDb('postgres://127.0.0.1:1/none')
+  const staging = createStaging(db, t.testdir({}), 'a task')
   await t.rejects(staging.next(), NO_SPACE)
   freeMiB++
   await t.resolves(staging.next())
@@ -61,7 +63,7 @@ t.test('saves and pictures of accounts are refused with 507 on a full disk', asy
 
 t.test('artwork and exports keep the reserve and report the remedy', async (t) => {
   const test = await buildTestApp(t)
-  const err: unknown = await onDisk(createStaging(test.app.pg, FULL, 'a task').next).catch((reason: unknown) => reason)
+  const err: unknown = await onDisk(createStaging(test.app.db, FULL, 'a task').next).catch((reason: unknown) => reason)
   t.ok(isArtworkDiskFull(err), 'the next pictures need not be fetched')
   const failures = createArtworkFailures(FULL)
   failures.add(1, err)

@@ -38,7 +38,7 @@ t.test('a wrong password, an unknown name and a disabled account get the same an
   const { app, createUser } = await fresh(t)
   await createUser('alice')
   await createUser('bob')
-  await app.orm.em.fork().execute("update users set enabled = false where username = 'bob'")
+  await app.db.query("update users set enabled = false where username = 'bob'")
   const answers = await Promise.all([['alice', 'wrong'], ['nobody', 'a password'], ['bob', 'a password']].map(async (pair) => {
     const authorization = `Basic ${Buffer.from(pair.join(':')).toString('base64')}`
     const reply = await app.inject({ method: 'POST', url: '/api/login', headers: { authorization } })
@@ -163,7 +163,7 @@ t.test('a token is shown once, stored only as a hash, and limited to its scopes'
   const headers = { authorization: `Bearer ${created.raw_token}` }
   t.equal((await app.inject({ url: '/api/users/me', headers })).statusCode, 200)
   t.equal((await app.inject({ url: '/api/users', headers })).statusCode, 403, 'its owner may, the token may not')
-  const rows = JSON.stringify(await app.orm.em.fork().execute('select * from client_tokens'))
+  const rows = JSON.stringify((await app.db.query('select * from client_tokens')).rows)
   t.notMatch(rows, created.raw_token)
   const list = (await app.inject({ url: '/api/client-tokens', headers: admin })).json()
   t.match(list, [{ name: 'handheld', scopes: TOKEN.scopes, device_id: null }])
@@ -172,7 +172,7 @@ t.test('a token is shown once, stored only as a hash, and limited to its scopes'
 
 t.test("a token follows its owner's scopes, and ends if revoked, replaced or expired", async (t) => {
   const { app, admin } = await fresh(t)
-  const em = app.orm.em.fork()
+  const db = app.db
   const make = async () => (await app.inject({
     method: 'POST', url: '/api/client-tokens', headers: admin, payload: { name: 'x', scopes: ['users.read', 'me.read'] }
   })).json()
@@ -185,9 +185,9 @@ t.test("a token follows its owner's scopes, and ends if revoked, replaced or exp
   const renewed = (await app.inject({ method: 'PUT', url: `/api/client-tokens/${replaced.id}/regenerate`, headers: admin })).json()
   t.equal(await call(replaced.raw_token), 401)
   t.equal(await call(renewed.raw_token), 200)
-  await em.execute("update client_tokens set expires_at = now() - interval '1 second' where id = ?", [expired.id])
+  await db.query("update client_tokens set expires_at = now() - interval '1 second' where id = $1", [expired.id])
   await until(async () => await call(expired.raw_token) === 401, 'a token that ran out')
-  await em.execute("update users set role = 'user' where username = 'admin'")
+  await db.query("update users set role = 'user' where username = 'admin'")
   await until(async () => await call(renewed.raw_token) === 403, 'a token that shrank with its owner')
   t.equal(await call(renewed.raw_token, '/api/users/me'), 200)
 })
@@ -216,7 +216,7 @@ t.test('a changed password stops Basic credentials at once, even cached ones', a
   const headers = await createUser('alice')
   t.equal((await app.inject({ url: '/api/users/me', headers })).statusCode, 200)
   await app.users.create({ username: 'bob', password: 'another password', email: '', role: 'user' })
-  await app.orm.em.fork().execute(`update users set password_hash =
+  await app.db.query(`update users set password_hash =
     (select password_hash from users where username = 'bob') where username = 'alice'`)
   t.equal((await app.inject({ url: '/api/users/me', headers })).statusCode, 401)
 })

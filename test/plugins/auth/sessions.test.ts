@@ -28,7 +28,7 @@ t.test('sessions', async (t) => {
   const { app, createUser, databaseUrl } = await buildTestApp(t, { env: { SESSION_ABSOLUTE_MAX_AGE_SECONDS: '2000000' } })
   await createUser('alice')
   await createUser('bob')
-  const em = app.orm.em.fork()
+  const db = app.db
   const address = await app.listen({ port: 0, host: '127.0.0.1' })
 
   const list = async (headers: Headers) => (await app.inject({ url: '/api/sessions', headers })).json<SessionView[]>()
@@ -62,10 +62,10 @@ t.test('sessions', async (t) => {
   })
 
   await t.test('concurrent sign-ins create one device for a browser at each address', async (t) => {
-    await em.execute("delete from devices where user_id = (select id from users where username = 'alice')")
+    await db.query("delete from devices where user_id = (select id from users where username = 'alice')")
     const headers = await Promise.all([1, 2].map(async () => await signIn(app, 'alice', { address: '192.0.2.7', userAgent: FIREFOX })))
     await signIn(app, 'alice', { address: '192.0.2.8', userAgent: FIREFOX })
-    const devices = await em.execute<{ ip_address: string, device_id: string }[]>("select * from devices where user_id = (select id from users where username = 'alice') order by id")
+    const devices = (await db.query<{ ip_address: string, device_id: string }>("select * from devices where user_id = (select id from users where username = 'alice') order by id")).rows
     t.match(devices, [
       { name: 'Firefox on Linux', platform: 'Web', client: 'web', client_version: '140', sync_mode: 'api', ip_address: '192.0.2.7' },
       { ip_address: '192.0.2.8' }
@@ -85,7 +85,7 @@ t.test('sessions', async (t) => {
     t.equal(await status(ending), 401)
     t.equal(await status(staying), 200)
     t.ok(open.connected)
-    t.match(await em.execute("select username from audit_events where event = 'session.revoked'"), [{ username: 'alice' }])
+    t.match((await db.query("select username from audit_events where event = 'session.revoked'")).rows, [{ username: 'alice' }])
   })
 
   await t.test('signing out closes the socket', async (t) => {
@@ -120,25 +120,25 @@ t.test('sessions', async (t) => {
     const id = await idOf(headers)
     const cookieOf = async () => (await app.inject({ url: '/api/users/me', headers })).cookies.find(({ name }) => name === 'svc_session')
     const left = async () => {
-      const [row] = await em.execute<{ seconds: number }[]>(
-        'select extract(epoch from expires_at - now())::int as seconds from sessions where id = ?', [id])
+      const [row] = (await db.query<{ seconds: number }>(
+        'select extract(epoch from expires_at - now())::int as seconds from sessions where id = $1', [id])).rows
       return row?.seconds ?? 0
     }
     t.equal(await cookieOf(), undefined, 'not at every request')
-    await em.execute("update sessions set seen_at = now() - interval '6 minutes', expires_at = now() + interval '1 day' where id = ?", [id])
+    await db.query("update sessions set seen_at = now() - interval '6 minutes', expires_at = now() + interval '1 day' where id = $1", [id])
     const renewed = await until(cookieOf, 'the session is moved on')
     t.match(renewed, { maxAge: 1209600, httpOnly: true, sameSite: 'Lax' })
     t.ok(await left() > 1209590)
-    await em.execute("update sessions set seen_at = now() - interval '6 minutes', created_at = now() - interval '1999000 seconds' where id = ?", [id])
+    await db.query("update sessions set seen_at = now() - interval '6 minutes', created_at = now() - interval '1999000 seconds' where id = $1", [id])
     await until(async () => { await cookieOf(); return await left() <= 1000 }, 'it ends at its greatest age')
-    await em.execute("update sessions set expires_at = now() + interval '1 day', created_at = now() - interval '2000001 seconds' where id = ?", [id])
+    await db.query("update sessions set expires_at = now() + interval '1 day', created_at = now() - interval '2000001 seconds' where id = $1", [id])
     await until(async () => await status(headers) === 401, 'it is too old')
   })
 
   await t.test('V11: a request that runs while its session ends does not bring it back', async (t) => {
     const headers = await signIn(app, 'alice')
     const id = await idOf(headers)
-    await em.execute("update sessions set seen_at = now() - interval '1 hour' where id = ?", [id])
+    await db.query("update sessions set seen_at = now() - interval '1 hour' where id = $1", [id])
     // A sign-in invalidates the cached callers, so their next requests read the database.
     const other = await signIn(app, 'alice')
     const client = new pg.Client({ connectionString: databaseUrl })
@@ -147,14 +147,14 @@ t.test('sessions', async (t) => {
     await client.query('begin; lock table rom_users in access exclusive mode')
     const slow = app.inject({ url: '/api/roms', headers })
     const locks = "select 1 from pg_locks l join pg_class c on c.oid = l.relation where relname = 'rom_users' and not granted"
-    await until(async () => (await em.execute(locks)).length > 0, 'the request waits for the table')
+    await until(async () => ((await db.query(locks)).rows).length > 0, 'the request waits for the table')
     t.equal(await end(other, `/${id}`), 200)
     await client.query('commit')
     const reply = await slow
     t.equal(reply.statusCode, 200)
     t.equal(reply.cookies.find(({ name }) => name === 'svc_session'), undefined, 'its cookie is not renewed')
     t.equal(await status(headers), 401)
-    t.equal((await em.execute('select 1 from sessions where id = ?', [id])).length, 0)
+    t.equal(((await db.query('select 1 from sessions where id = $1', [id])).rows).length, 0)
   })
 
   /** Opens another connection that locks a user's row until the test releases it. */
@@ -163,8 +163,8 @@ t.test('sessions', async (t) => {
     await client.connect()
     t.teardown(() => client.end())
     await client.query(`begin; ${sql}`)
-    const countWaiting = async () => (await em.execute(
-      "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()")).length
+    const countWaiting = async () => ((await db.query(
+      "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()")).rows).length
     return {
       letGo: () => client.query('commit'),
       waiting: (count: number) => until(async () => await countWaiting() >= count, `${count} wait for the account`)
@@ -196,13 +196,13 @@ t.test('sessions', async (t) => {
     await held.letGo()
     t.equal((await refreshing).statusCode, 200)
     t.equal(await ending, 200)
-    t.same(await em.execute("select 1 from one_time_tokens where purpose = 'refresh'"), [])
+    t.same((await db.query("select 1 from one_time_tokens where purpose = 'refresh'")).rows, [])
   })
 
   await t.test('expired sessions and tokens are deleted', async (t) => {
     await signIn(app, 'alice')
-    await em.execute("update sessions set expires_at = now() - interval '1 second'")
+    await db.query("update sessions set expires_at = now() - interval '1 second'")
     await app.sessions.dropExpired()
-    t.same(await em.execute('select 1 from sessions'), [])
+    t.same((await db.query('select 1 from sessions')).rows, [])
   })
 })

@@ -6,7 +6,7 @@ import type { OutgoingNotification } from '@svc/plugin-sdk'
 import { SMTPServer } from 'smtp-server'
 import type { Test } from 'tap'
 import { type PluginPackage, listPluginPackages } from '../../../core/loader/packages.ts'
-import { transaction } from '../../../core/database/transaction.ts'
+import { inTransaction } from '../../../core/database/transaction.ts'
 import { until } from '../../until.ts'
 import { startServer } from '../../core/http/server.ts'
 import type { TestApp } from '../../support.ts'
@@ -103,7 +103,7 @@ export function createChannelTools ({ app, admin }: TestApp) {
     /** Queues notifications in a transaction, as the notifications feature does. */
     async send (username: string, notifications: readonly Partial<OutgoingNotification>[], topic = 'custom') {
       const { rows: [user] } = await app.pg.query<{ id: number }>('select id from users where username = $1', [username])
-      await transaction(app.pg, (client) => app.channels.enqueue(client, notifications.map((one, index) => ({
+      await inTransaction(app.db, (tx) => app.channels.enqueue(tx, notifications.map((one, index) => ({
         user_id: user?.id ?? 0,
         topic,
         notification: {

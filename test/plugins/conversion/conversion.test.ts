@@ -274,7 +274,7 @@ t.test('a ROM that is deleted while it is converted stays deleted', async (t) =>
   t.same(await list('ngp'), ['Here.ngp'])
 })
 
-const services = { pool: app.pg, library: app.library, store: createRomStore(app.pg) }
+const services = { db: app.db, library: app.library, store: createRomStore(app.db) }
 
 /** Writes the state that a process leaves if it ends just before the swap. */
 async function leaveBegun (folder: string, name: string) {

@@ -39,7 +39,7 @@ export function shareExportApp (owner: Test) {
 function equip (server: TestApp): ExportTestApp {
   const { app, worker, admin, config, libraryDir } = server
   if (worker === null) throw new Error('This test needs a worker')
-  const em = app.orm.em.fork()
+  const db = app.db
   const folders = new Map<number, string>()
 
   return {
@@ -47,21 +47,21 @@ function equip (server: TestApp): ExportTestApp {
     worker,
     snes: (...path) => join(libraryDir, 'roms', 'snes', ...path),
     async addPlatform (fsSlug, fields = {}) {
-      const platform = em.create(Platform, { slug: fsSlug, fs_slug: fsSlug, name: `The ${fsSlug}`, ...fields })
-      await em.persist(platform).flush()
+      const platform = db.em.create(Platform, { slug: fsSlug, fs_slug: fsSlug, name: `The ${fsSlug}`, ...fields })
+      await db.em.persist(platform).flush()
       folders.set(platform.id, `roms/${fsSlug}`)
       return platform.id
     },
     async addRom (platformId, { fs_name: name, ...fields }) {
-      const rom = em.create(Rom, {
-        platform: em.getReference(Platform, platformId),
+      const rom = db.em.create(Rom, {
+        platform: db.em.getReference(Platform, platformId),
         fs_name: name,
         fs_path: folders.get(platformId) ?? '',
         fs_name_no_tags: name.replace(/\.[^.]+$/, ''),
         fs_name_no_ext: name.replace(/\.[^.]+$/, ''),
         ...fields
       })
-      await em.persist(rom).flush()
+      await db.em.persist(rom).flush()
       return rom.id
     },
     async addResource (path, bytes) {

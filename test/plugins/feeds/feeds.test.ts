@@ -86,7 +86,7 @@ t.test('lines for PKGj have every column; a tab or line break in a name is a spa
 
 t.test('a feed without entries contains only its header, or is empty', async (t) => {
   const test = await fresh(t)
-  for (const platform of ['psp', 'ps4', 'snes']) await test.app.platforms.ensure(test.app.orm.em.fork(), platform)
+  for (const platform of ['psp', 'ps4', 'snes']) await test.app.platforms.ensure(test.app.db, platform)
   t.equal((await get(test, '/api/feeds/pkgi/psp/game')).body, '')
   t.equal((await get(test, '/api/feeds/pkgj/psp/dlc')).body, ['Title ID', 'Region', 'Name', 'PKG direct link', 'Content ID',
     'Last Modification Date', 'RAP', 'Download .RAP file', 'File Size', 'SHA256'].join('\t'))
@@ -159,7 +159,7 @@ t.test('webЯcade gets a category for each platform that it plays, in the listed
   })
   await addRom(test, { fs_name: 'Plain (USA).lnx', platform: 'lynx', fields: { name: null } })
   await addRom(test, { fs_name: 'Not played.iso', platform: 'ps3' })
-  await test.app.platforms.ensure(test.app.orm.em.fork(), 'atari2600')
+  await test.app.platforms.ensure(test.app.db, 'atari2600')
   const reply = await get(test, '/api/feeds/webrcade')
   t.match(reply.headers, { 'content-type': 'application/json; charset=utf-8' })
   JSON.parse(reply.body)
@@ -198,7 +198,7 @@ t.test('an unknown platform is refused before an unknown content type', async (t
     t.equal(reply.statusCode, 404, path)
     t.same(reply.json(), { detail }, path)
   }
-  for (const platform of ['ps3', 'psp', 'psvita', 'ps4']) await test.app.platforms.ensure(test.app.orm.em.fork(), platform)
+  for (const platform of ['ps3', 'psp', 'psvita', 'ps4']) await test.app.platforms.ensure(test.app.db, platform)
   for (const path of ['pkgi/ps3/hack', 'pkgi/psp/GAME', 'pkgi/psvita/nothing', 'fpkgi/ps4?content_type=nothing']) {
     const reply = await get(test, `/api/feeds/${path}`)
     t.equal(reply.statusCode, 400, path)
@@ -243,7 +243,7 @@ t.test('V9, feeds: no feed has ROMs hidden by administrators or age, marked ones
 
 t.test('a feed of several pages is complete', async (t) => {
   const test = await fresh(t)
-  const { platform } = await test.app.platforms.ensure(test.app.orm.em.fork(), 'ps3')
+  const { platform } = await test.app.platforms.ensure(test.app.db, 'ps3')
   await test.app.pg.query(`insert into roms (platform_id, fs_name, fs_path, fs_name_no_tags, fs_name_no_ext, name_sort_key)
     select $1, 'Game ' || n, 'roms/ps3', 'Game ' || n, 'Game ' || n, 'game ' || n % 7 from generate_series(1, 2000) n`, [platform.id])
   await test.app.pg.query(`insert into rom_files (rom_id, file_name, file_path, last_modified)

@@ -17,7 +17,7 @@ interface Bulk { successful_items: number, failed_ids: number[], errors: string[
 const LIBRARY = { roms: { snes: {}, 'fairchild-channel-f': {} } }
 
 async function addPlatform ({ app }: TestApp, fsSlug: string): Promise<number> {
-  return (await app.platforms.ensure(app.orm.em.fork(), fsSlug)).platform.id
+  return (await app.platforms.ensure(app.db, fsSlug)).platform.id
 }
 
 async function upload ({ app, admin }: TestApp, platformId: number, parts: readonly Part[], headers: Headers = admin) {
@@ -171,9 +171,9 @@ t.test('firmware is listed by name with a constant number of statements', async 
   t.same(await names(`/api/firmware?platform_id=${snes}`), ['a.bin', 'c.bin'])
   t.same(await names('/api/firmware?platform_id=4711'), [])
   t.same((await get(test, '/api/firmware/identifiers')).json<number[]>().length, 3)
-  const em = test.app.orm.em.fork()
+  const db = test.app.db
   const caller = { id: 0, access: ADMIN_ACCESS }
-  t.equal(await countQueries(test, async () => await test.app.firmware.list(em, caller, undefined)), 1)
+  t.equal(await countQueries(test, async () => await test.app.firmware.list(db, caller, undefined)), 1)
   const [first] = (await get(test, '/api/firmware')).json<View[]>()
   t.same((await get(test, `/api/firmware/${first?.id}`)).json(), first)
   for (const id of [4711, 0, -1]) {

@@ -3,12 +3,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import fastify from 'fastify'
-import pg from 'pg'
 import t, { type Test } from 'tap'
 import { buildApp } from '../../../core/app.ts'
 import type { CallOutcome } from '../../../plugins/circuits/breaker.ts'
 import { createHealth } from '../../../plugins/heartbeat/health.ts'
 import { createTimedMemo } from '../../../plugins/heartbeat/timed-memo.ts'
+import { openDb } from '../../open-db.ts'
 import { type TestApp, buildTestApp, dropUsers, shareTestApp } from '../../support.ts'
 import { features } from '../../../plugins/index.ts'
 import { createLibrary } from '../../../plugins/library/service.ts'
@@ -238,12 +238,12 @@ t.test('liveness needs nothing; readiness needs the database and a scan worker',
 
 t.test('an unreachable database is reported without its address', async (t) => {
   const app = fastify()
-  const pool = new pg.Pool({ connectionString: 'postgres://someone:a-password@127.0.0.1:1/none' })
-  app.decorate('pg', pool)
-  app.decorate('library', createLibrary(pool, loadConfig({ SVC_DATA_DIR: t.testdir() }).config))
+  const { db } = await openDb('postgres://someone:a-password@127.0.0.1:1/none')
+  app.decorate('db', { getter: () => db })
+  app.decorate('library', createLibrary(db, loadConfig({ SVC_DATA_DIR: t.testdir() }).config))
   app.decorate('workers', {
     id: 'test',
-    isAlive: async () => (await pool.query('select 1')).rowCount === 1,
+    isAlive: async () => (await db.query('select 1')).rowCount === 1,
     requireScanWorker: async () => {},
     listAlive: async () => [],
     restart: () => {},

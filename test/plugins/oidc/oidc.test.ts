@@ -231,7 +231,7 @@ t.test('an unverified address opens no account that has it, and is not stored', 
   const claims = { sub: 'owl', email: 'owen@home.example', preferred_username: 'owen' }
   const identity = readIdentity(claims, provider.issuer, false, settings)
   await app.users.create({ username: 'owen', password: 'a password', email: 'owen@home.example', role: 'user' })
-  const user = await createAccounts(app, settings).find(app.orm.em.fork(), identity, '127.0.0.1')
+  const user = await createAccounts(app, settings).find(app.db, identity, '127.0.0.1')
   t.match(user, { username: 'owen-2', email: null, oidc_subject: 'owl' })
 })
 

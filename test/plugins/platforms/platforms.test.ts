@@ -13,16 +13,16 @@ const fresh = shareTestApp(t)
 type View = Record<string, unknown> & { id: number, fs_slug: string }
 
 async function addPlatform ({ app }: TestApp, fsSlug: string): Promise<Platform> {
-  return (await app.platforms.ensure(app.orm.em.fork(), fsSlug)).platform
+  return (await app.platforms.ensure(app.db, fsSlug)).platform
 }
 
 async function addRom ({ app }: TestApp, platform: Platform, name: string, size: number): Promise<void> {
-  const em = app.orm.em.fork()
-  em.create(Rom, {
-    platform: em.getReference(Platform, platform.id), fs_name: name, fs_path: `roms/${platform.fs_slug}`,
+  const db = app.db
+  db.em.create(Rom, {
+    platform: db.em.getReference(Platform, platform.id), fs_name: name, fs_path: `roms/${platform.fs_slug}`,
     fs_name_no_tags: name, fs_name_no_ext: name, fs_size_bytes: size
   })
-  await em.flush()
+  await db.em.flush()
 }
 
 t.test('a created platform has a folder, its facts and no ROMs', async (t) => {
@@ -62,11 +62,11 @@ t.test('platforms are listed by name with their counts, sizes and firmware', asy
   const gb = await addPlatform(test, 'gb')
   await addRom(test, snes, 'a.sfc', 3_000_000_000)
   await addRom(test, snes, 'b.sfc', 2)
-  const em = test.app.orm.em.fork()
+  const db = test.app.db
   for (const name of ['z (v1).bin', 'a.bin']) {
-    em.create(Firmware, { platform: em.getReference(Platform, gb.id), file_name: name, file_path: 'bios/gb', file_size_bytes: 7 })
+    db.em.create(Firmware, { platform: db.em.getReference(Platform, gb.id), file_name: name, file_path: 'bios/gb', file_size_bytes: 7 })
   }
-  await em.flush()
+  await db.em.flush()
   const views = (await test.app.inject({ url: '/api/platforms', headers: test.admin })).json<View[]>()
   t.same(views.map((view) => view.fs_slug), ['gb', 'snes'])
   t.match(views[0], { firmware_count: 2, rom_count: 0 })
@@ -161,15 +161,15 @@ t.test('a custom name is shown and an empty text clears it', async (t) => {
 
 t.test('concurrent requests create a platform once, and it keeps its custom name', async (t) => {
   const test = await fresh(t)
-  const results = await Promise.all(Array.from({ length: 5 }, () => test.app.platforms.ensure(test.app.orm.em.fork(), 'gb')))
+  const results = await Promise.all(Array.from({ length: 5 }, () => test.app.platforms.ensure(test.app.db, 'gb')))
   t.equal(results.filter((result) => result.isNew).length, 1)
   t.equal(new Set(results.map((result) => result.platform.id)).size, 1)
-  const em = test.app.orm.em.fork()
-  await em.nativeUpdate(Platform, { fs_slug: 'gb' }, { custom_name: 'Brick', missing_from_fs: true })
-  const { platform, isNew } = await test.app.platforms.ensure(em, 'gb')
+  const db = test.app.db
+  await db.em.nativeUpdate(Platform, { fs_slug: 'gb' }, { custom_name: 'Brick', missing_from_fs: true })
+  const { platform, isNew } = await test.app.platforms.ensure(db, 'gb')
   t.match(platform, { custom_name: 'Brick', missing_from_fs: false })
   t.equal(isNew, false)
-  const again = await test.app.platforms.ensure(em, 'gb')
+  const again = await test.app.platforms.ensure(db, 'gb')
   t.equal(again.platform.updated_at.getTime(), platform.updated_at.getTime(), 'nothing changed')
 })
 
@@ -181,7 +181,7 @@ t.test('a deleted platform loses its ROMs and keeps its folder', async (t) => {
   const member = await test.createUser('member')
   t.equal((await test.app.inject({ method: 'DELETE', url, headers: member })).statusCode, 403)
   t.equal((await test.app.inject({ method: 'DELETE', url, headers: test.admin })).statusCode, 200)
-  t.equal(await test.app.orm.em.fork().count(Rom), 0)
+  t.equal(await test.app.db.em.count(Rom), 0)
   t.ok(existsSync(join(test.libraryDir, 'roms/gb/a.gb')))
   const gone = await test.app.inject({ url, headers: test.admin })
   t.equal(gone.statusCode, 404)

@@ -188,10 +188,10 @@ t.test('playing only moves the last time forward, and reopens a finished game', 
     await post({ rom_id: rom, ...hour(`2026-04-0${status.length % 7 + 1}T10`) })
     t.match(await marksOf(rom), { status, now_playing: true })
   }
-  const em = app.orm.em.fork()
-  await app.roms.noteLastPlayed(em, idOf('bob'), rom, at)
-  await app.roms.noteLastPlayed(em, idOf('bob'), rom, new Date(0))
-  await app.roms.noteLastPlayed(em, idOf('bob'), 2_000_000, at)
+  const db = app.db
+  await app.roms.noteLastPlayed(db, idOf('bob'), rom, at)
+  await app.roms.noteLastPlayed(db, idOf('bob'), rom, new Date(0))
+  await app.roms.noteLastPlayed(db, idOf('bob'), 2_000_000, at)
   t.same(await marksOf(rom, 'bob'), { last_played: at, now_playing: false, status: null })
 })
 
@@ -316,13 +316,13 @@ t.test('thousands of play sessions are stored at once', async (t) => {
   })
   const to = { user_id: idOf('bob'), device_id: device.id, sync_session_id: null, entries }
   const queries = await countQueries(test, async () => {
-    t.match(await app.playSessions.ingest(app.orm.em.fork(), to), { created_count: 5_000 })
+    t.match(await app.playSessions.ingest(app.db, to), { created_count: 5_000 })
   })
   t.ok(queries < 5, `${queries} connections`)
-  t.same(await app.playSessions.ingest(app.orm.em.fork(), { ...to, entries: [] }), {
+  t.same(await app.playSessions.ingest(app.db, { ...to, entries: [] }), {
     results: [], created_count: 0, skipped_count: 0
   })
-  await t.rejects(app.playSessions.ingest(app.orm.em.fork(), { ...to, entries: [{ rom_id: 1 }] }), { code: 'INVALID' })
+  await t.rejects(app.playSessions.ingest(app.db, { ...to, entries: [{ rom_id: 1 }] }), { code: 'INVALID' })
 })
 
 const TIMES = fc.date({ min: new Date('1970-01-02T00:00:00Z'), max: new Date('9998-12-31T00:00:00Z'), noInvalidDate: true })

@@ -213,7 +213,7 @@ t.test('a ROM of several files is sent as a zip of known size with a playlist', 
   const head = await fetchContent(test, `${id}/content/x`, {}, 'HEAD')
   t.match(head, { statusCode: 200, body: '', headers: { 'content-type': 'application/zip' } })
 
-  const files = await test.app.orm.em.fork().find(RomFile, {}, { orderBy: { file_name: 'asc' } })
+  const files = await test.app.db.em.find(RomFile, {}, { orderBy: { file_name: 'asc' } })
   const ids = (names: string[]) => files.filter((file) => names.includes(file.file_name)).map((file) => file.id).join(',')
   const one = await fetchContent(test, `${id}/content/x?file_ids=${ids(['m.pdf'])}`)
   t.equal(one.body, 'pdf')
@@ -270,9 +270,9 @@ t.test('a checksum of the scan is used only for the unchanged file it belongs to
   const scanned = new Date('2024-01-02T03:04:05Z')
   for (const name of names) if (name !== 'touched.bin') utimesSync(join(folder, name), scanned, scanned)
   const id = await addRom(test, { fs_name: 'Game', platform: 'psx', files: names })
-  const em = test.app.orm.em.fork()
+  const db = test.app.db
   for (const name of names) {
-    await em.nativeUpdate(RomFile, { file_name: name }, {
+    await db.em.nativeUpdate(RomFile, { file_name: name }, {
       crc_hash: name === 'unread.bin' ? '' : crc32(name).toString(16).padStart(8, '0'),
       file_size_bytes: name === 'grown.bin' ? 1 : name.length
     })
@@ -318,14 +318,14 @@ t.test('a file that browsers can show is sent inline, and others as an attachmen
   const content = Object.fromEntries(files.map((file) => [file, file]))
   const test = await fresh(t, { library: { roms: { psx: { Game: content } } } })
   await addRom(test, { fs_name: 'Game', platform: 'psx', files })
-  const em = test.app.orm.em.fork()
-  await em.nativeUpdate(RomFile, { file_name: 'track.mp3' }, { category: 'soundtrack' })
+  const db = test.app.db
+  await db.em.nativeUpdate(RomFile, { file_name: 'track.mp3' }, { category: 'soundtrack' })
   const expected: Record<string, [string, string]> = {
     'm.pdf': ['application/pdf', 'inline'], 'shot.png': ['image/png', 'inline'], 'track.mp3': ['audio/mpeg', 'inline'],
     'page.html': ['application/octet-stream', 'attachment'], 'pic.svg': ['application/octet-stream', 'attachment'],
     'game.bin': ['application/octet-stream', 'attachment']
   }
-  for (const file of await em.find(RomFile, {})) {
+  for (const file of await db.em.find(RomFile, {})) {
     const reply = await fetchContent(test, `${file.id}/files/content/x.html`)
     t.equal(reply.body, file.file_name)
     t.same([reply.headers['content-type'], String(reply.headers['content-disposition']).split(';')[0]], expected[file.file_name])
@@ -349,7 +349,7 @@ t.test('a client that disconnects leaves no file open', { skip: process.platform
   const big = 'x'.repeat(24 * 1024 * 1024)
   const test = await fresh(t, { library: { roms: { psx: { Game: { 'a.bin': big, 'b.bin': big } } } } })
   const id = await addRom(test, { fs_name: 'Game', platform: 'psx', files: ['a.bin', 'b.bin'] })
-  const [file] = await test.app.orm.em.fork().find(RomFile, {})
+  const [file] = await test.app.db.em.find(RomFile, {})
   await test.app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = test.app.server.address() as AddressInfo
   const hasOpen = (count: number) => until(() => openFilesIn(test.libraryDir).length === count, `${count} open files`)

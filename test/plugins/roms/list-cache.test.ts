@@ -145,7 +145,7 @@ t.test('a change counts once committed, and writers do not wait for each other',
   const settings = { connectionString: test.databaseUrl, lock_timeout: 5_000 }
   const clients = [1, 2].map((id) => ({ id, client: new pg.Client(settings) }))
   t.teardown(() => Promise.all(clients.map(({ client }) => client.end())))
-  const edits = async () => (await selectMoment(test.app.orm.em.fork(), null)).versions.get('edits') ?? 0
+  const edits = async () => (await selectMoment(test.app.db, null)).versions.get('edits') ?? 0
   const before = await edits()
   for (const { id, client } of clients) {
     await client.connect()
@@ -167,7 +167,7 @@ t.test('writes of the scan worker have their own version until a task ends', asy
   const worker = new pg.Client({ connectionString: test.databaseUrl, application_name: 'svc worker' })
   await worker.connect()
   t.teardown(() => worker.end())
-  const versions = async () => (await selectMoment(test.app.orm.em.fork(), null)).versions
+  const versions = async () => (await selectMoment(test.app.db, null)).versions
   const count = async (sql: string) => {
     const before = await versions()
     await worker.query(sql)

@@ -36,7 +36,7 @@ const FRANCHISE = virtualId({ type: 'franchise', name: 'Zero' })
 /** Counts the sequential scans of a table. */
 async function countScans (table: string): Promise<number> {
   const flush = sql`select pg_stat_force_next_flush()`
-  const all = [test.app.orm.em.fork().getKysely(), test.app.longReads, test.app.longReads]
+  const all = [test.app.db, test.app.longReads, test.app.longReads]
   await Promise.all(all.map((db) => flush.execute(db)))
   const { rows: [row] } = await client.query<{ scans: string }>('select seq_scan as scans from pg_stat_user_tables where relname = $1', [table])
   return Number(row?.scans)

@@ -103,7 +103,7 @@ async function refill ({ app }: TestApp): Promise<void> {
 
 async function select ({ app }: TestApp, condition: RawBuilder<boolean>): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`select r.id from ${markedRoms(1)} where ${condition} order by r.id`
-    .execute(app.orm.em.fork().getKysely())
+    .execute(app.db)
   return rows.map((row) => row.id)
 }
 

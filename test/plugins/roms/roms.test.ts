@@ -145,7 +145,7 @@ t.test('filters narrow a list by each known field', async (t) => {
     { fs_name: 'c (Japan) (Beta).sfc', matches: { libretro: 'c' }, fields: { missing_from_fs: true } },
     { fs_name: 'd.bin', platform: 'my console', matches: { ra: 7 } }
   ])
-  const [snes] = await test.app.orm.em.fork().find(Platform, { slug: 'snes' })
+  const [snes] = await test.app.db.em.find(Platform, { slug: 'snes' })
   const letters = async (query: Query) => (await names(test, query)).map((name) => name[0]).join('')
   const cases: [Query, string][] = [
     [{}, 'abcd'],
@@ -219,7 +219,7 @@ t.test('a group shows its main sibling, else a finished game, else the wanted re
   t.equal((await grouped())[0], 'Game (Japan).sfc')
   await put(ids[1] ?? 0, { is_main_sibling: true })
   t.same((await grouped()).slice(0, 2), ['Game (USA) (Demo).sfc', 'Game (USA).sfc'], 'there is one main sibling')
-  const marked = await test.app.orm.em.fork().find(RomUser, { is_main_sibling: true })
+  const marked = await test.app.db.em.find(RomUser, { is_main_sibling: true })
   t.same(marked.map((row) => row.rom.id), [ids[1]])
 })
 
@@ -382,7 +382,7 @@ t.test('a random ROM comes from the scope, and is null if the scope is empty', a
   t.equal(none.statusCode, 200)
   t.equal(none.body, 'null')
   const ids = await addAll(test, [{ fs_name: 'a.sfc' }, { fs_name: 'b.sfc' }, { fs_name: 'c.gb', platform: 'gb' }])
-  const platform = (await test.app.orm.em.fork().findOneOrFail(Platform, { slug: 'gb' })).id
+  const platform = (await test.app.db.em.findOneOrFail(Platform, { slug: 'gb' })).id
   t.equal((await test.app.inject({ url: `/api/roms/random?platform_ids=${platform}`, headers: test.admin })).json().id, ids[2])
   t.ok(ids.includes((await test.app.inject({ url: '/api/roms/random', headers: test.admin })).json().id))
 })
@@ -392,7 +392,7 @@ t.test('guests may read details while downloads are open, but not lists', async 
   const id = await addRom(test, { fs_name: 'a.sfc' })
   t.match((await test.app.inject({ url: `/api/roms/${id}` })).json(), { id, rom_user: { id: -1 } })
   t.equal((await test.app.inject({ url: '/api/roms' })).statusCode, 401)
-  t.equal(await test.app.orm.em.fork().count(Rom), 1)
+  t.equal(await test.app.db.em.count(Rom), 1)
 })
 
 t.test('a file is described by its own id', async (t) => {

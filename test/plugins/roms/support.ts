@@ -17,14 +17,14 @@ export interface RomSeed {
 
 /** Stores a ROM as a scan of `roms/<platform>/<fs_name>` would. */
 export async function addRom ({ app }: TestApp, seed: RomSeed): Promise<number> {
-  const em = app.orm.em.fork()
-  const { platform } = await app.platforms.ensure(em, seed.platform ?? 'snes')
+  const db = app.db
+  const { platform } = await app.platforms.ensure(db, seed.platform ?? 'snes')
   const folder = `roms/${platform.fs_slug}`
   const isFolder = seed.files !== undefined
   const { fs_name_no_ext: stem, fs_name_no_tags: name, fs_extension: extension, regions, languages, tags } =
     parseName(seed.fs_name, { isFolder })
-  const rom = em.create(Rom, {
-    platform: em.getReference(Platform, platform.id),
+  const rom = db.em.create(Rom, {
+    platform: db.em.getReference(Platform, platform.id),
     fs_name: seed.fs_name,
     fs_path: folder,
     fs_name_no_ext: stem,
@@ -42,7 +42,7 @@ export async function addRom ({ app }: TestApp, seed: RomSeed): Promise<number> 
   })
   for (const path of seed.files?.map((file) => `${seed.fs_name}/${file}`) ?? [seed.fs_name]) {
     const slash = path.lastIndexOf('/')
-    em.create(RomFile, {
+    db.em.create(RomFile, {
       rom,
       file_name: path.slice(slash + 1),
       file_path: slash === -1 ? folder : `${folder}/${path.slice(0, slash)}`,
@@ -51,18 +51,18 @@ export async function addRom ({ app }: TestApp, seed: RomSeed): Promise<number> 
       ...seed.file
     })
   }
-  await em.flush()
+  await db.em.flush()
   for (const [provider, match] of Object.entries(seed.matches ?? {})) {
     const { id, metadata } = typeof match === 'object' ? match : { id: match, metadata: {} }
-    em.create(RomMatch, { rom, provider, provider_id: String(id), match: { id, metadata } })
+    db.em.create(RomMatch, { rom, provider, provider_id: String(id), match: { id, metadata } })
   }
-  await em.flush()
+  await db.em.flush()
   return rom.id
 }
 
-/** Counts the statements on the ORM's pool while some work runs. */
+/** Counts the statements while some work runs. */
 export async function countQueries ({ app }: TestApp, work: () => Promise<unknown>): Promise<number> {
-  const pool = await app.orm.em.getConnection().getNativeClient()
+  const { pg: pool } = app
   let queries = 0
   const count = () => { queries++ }
   pool.on('acquire', count)

@@ -1,7 +1,8 @@
-import pg from 'pg'
 import t, { type Test } from 'tap'
+import type { Db } from '../../../core/database/db.ts'
 import { createRomStore } from '../../../plugins/scans/rom-rows.ts'
 import { createTableStatistics } from '../../../plugins/scans/store/statistics-rows.ts'
+import { openDb } from '../../open-db.ts'
 import { shareTestApp } from '../../support.ts'
 
 const fresh = shareTestApp(t)
@@ -15,72 +16,72 @@ async function fill (t: Test, roms: number) {
   // Another test file used the database before, and the statistics of deleted rows stay.
   await app.pg.query('truncate roms cascade')
   await app.pg.query('alter table roms set (autovacuum_enabled = false)')
-  const pool = new pg.Pool({ connectionString: app.pg.options.connectionString, max: 1 })
-  t.teardown(() => pool.end())
-  const { rows: [platform] } = await pool.query<{ id: number }>(
+  const { db, close } = await openDb(app.pg.options.connectionString ?? '', 1)
+  t.teardown(close)
+  const { rows: [platform] } = await db.query<{ id: number }>(
     "insert into platforms (slug, fs_slug, name) values ('snes', 'snes', 'SNES') returning id")
   const id = platform?.id ?? 0
-  await pool.query(ADD, [id, roms])
-  return { pool, id }
+  await db.query(ADD, [id, roms])
+  return { db, id }
 }
 
-async function countScans (pool: pg.Pool): Promise<number> {
-  await pool.query('select pg_stat_force_next_flush()')
-  const { rows: [row] } = await pool.query<{ scans: number }>(
+async function countScans (db: Db): Promise<number> {
+  await db.query('select pg_stat_force_next_flush()')
+  const { rows: [row] } = await db.query<{ scans: number }>(
     "select seq_scan::int as scans from pg_stat_user_tables where relname = 'roms'")
   return row?.scans ?? 0
 }
 
-async function readSize (pool: pg.Pool): Promise<number> {
-  const { rows: [row] } = await pool.query<{ size: number }>("select reltuples as size from pg_class where oid = 'roms'::regclass")
+async function readSize (db: Db): Promise<number> {
+  const { rows: [row] } = await db.query<{ size: number }>("select reltuples as size from pg_class where oid = 'roms'::regclass")
   return row?.size ?? 0
 }
 
 t.test('moved ROMs are looked up by the index even without planner statistics', async (t) => {
-  const { pool, id } = await fill(t, 20_000)
+  const { db, id } = await fill(t, 20_000)
   const sums = Array.from({ length: 500 }, (_none, index) => String(19_900 + index).padStart(40, '0'))
-  const before = await countScans(pool)
-  const found = await createRomStore(pool).listElsewhere({ id: id + 1, library_id: 1 }, [...sums, ...sums])
+  const before = await countScans(db)
+  const found = await createRomStore(db).listElsewhere({ id: id + 1, library_id: 1 }, [...sums, ...sums])
   t.equal(found.length, 101, 'each once')
-  t.equal(await countScans(pool), before)
-  t.strictSame(await createRomStore(pool).listElsewhere({ id, library_id: 1 }, sums), [], 'those of the platform itself have not moved')
+  t.equal(await countScans(db), before)
+  t.strictSame(await createRomStore(db).listElsewhere({ id, library_id: 1 }, sums), [], 'those of the platform itself have not moved')
 })
 
 t.test('known ROMs list the providers that matched them, without linked ids', async (t) => {
-  const { pool, id } = await fill(t, 3)
-  const { rows: [rom] } = await pool.query<{ id: number }>("select id from roms where fs_name = '2.sfc'")
-  await pool.query(`insert into rom_matches (rom_id, provider, provider_id, match)
+  const { db, id } = await fill(t, 3)
+  const { rows: [rom] } = await db.query<{ id: number }>("select id from roms where fs_name = '2.sfc'")
+  await db.query(`insert into rom_matches (rom_id, provider, provider_id, match)
     values ($1, 'igdb', '1', '{}'), ($1, 'moby', '2', '{"is_linked": true}'), ($1, 'ss', '3', '{}')`, [rom?.id])
-  const known = await createRomStore(pool).listKnown({ id, library_id: 1 }, new Date())
+  const known = await createRomStore(db).listKnown({ id, library_id: 1 }, new Date())
   t.strictSame(new Map(known.map(({ fs_name: name, providers }) => [name, providers.sort()])),
     new Map([['1.sfc', []], ['2.sfc', ['igdb', 'ss']], ['3.sfc', []]]))
 })
 
 t.test('ANALYZE covers the columns of lookups and no others', async (t) => {
-  const { pool } = await fill(t, 3_000)
-  const statistics = createTableStatistics(pool, { warn: () => {} })
+  const { db } = await fill(t, 3_000)
+  const statistics = createTableStatistics(db, { warn: () => {} })
   statistics.added(3_000)
   await statistics.finish()
-  const { rows } = await pool.query<{ column: string }>(
+  const { rows } = await db.query<{ column: string }>(
     "select attname as column from pg_stats where tablename = 'roms' and schemaname = 'public' order by 1")
   t.strictSame(rows.map(({ column }) => column), ['fs_name', 'id', 'library_id', 'platform_id', 'sha1_hash'])
 })
 
 t.test('ANALYZE runs for a table that a scan made much larger, and for no other', async (t) => {
-  const { pool } = await fill(t, 3_000)
+  const { db } = await fill(t, 3_000)
   const complaints: unknown[] = []
   const log = { warn: (...said: unknown[]) => { complaints.push(said) } }
-  const first = createTableStatistics(pool, log)
+  const first = createTableStatistics(db, log)
   first.added(1_000)
   await first.finish()
-  t.ok(await readSize(pool) < 3_000)
+  t.ok(await readSize(db) < 3_000)
   first.added(1_500)
   await first.finish()
-  t.equal(await readSize(pool), 3_000)
-  await pool.query('delete from roms where id in (select id from roms limit 100)')
-  const second = createTableStatistics(pool, log)
+  t.equal(await readSize(db), 3_000)
+  await db.query('delete from roms where id in (select id from roms limit 100)')
+  const second = createTableStatistics(db, log)
   second.added(2_500)
   await second.finish()
-  t.equal(await readSize(pool), 3_000, 'a few more than are known are not looked for')
+  t.equal(await readSize(db), 3_000, 'a few more than are known are not looked for')
   t.strictSame(complaints, [])
 })

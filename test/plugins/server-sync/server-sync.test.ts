@@ -273,8 +273,8 @@ t.test('V15: devices of users stay in the public internet and use only their own
   await mkdir(keys, { recursive: true })
   await writeFile(join(keys, `${owned.device_id}.pem`), host.userKey)
   const { device_id: reference } = await zoe.reach(host, { ssh_password: null, ssh_key_path: `${owned.device_id}.pem` })
-  const em = test.app.orm.em.fork()
-  const device = await em.findOneOrFail(DeviceEntity, { device_id: reference })
+  const db = test.app.db
+  const device = await db.em.findOneOrFail(DeviceEntity, { device_id: reference })
   const read = (isAdmin: boolean) => readSshSettings(test.config, test.app.secrets, device, isAdmin)
   t.notOk((await read(false)).privateKey)
   t.equal((await read(true)).privateKey, host.userKey)

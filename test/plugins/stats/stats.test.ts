@@ -19,7 +19,7 @@ async function stats ({ app, admin }: TestApp, headers: Headers = admin): Promis
 }
 
 const platformOf = async ({ app }: TestApp, slug: string): Promise<number> =>
-  (await app.platforms.ensure(app.orm.em.fork(), slug)).platform.id
+  (await app.platforms.ensure(app.db, slug)).platform.id
 
 const hide = ({ app }: TestApp, entity: string, id: number) => app.pg.query(`insert into hidden_entities
   (entity, entity_id, user_id) select $1, $2, id from users where username = 'bob'`, [entity, id])
@@ -122,7 +122,7 @@ t.test('the counts follow every change, in any order of writes', async (t) => {
       on conflict (rom_id, provider) do update set provider_id = null`, [provider, `rom ${rom}`]),
     unmatch: ({ provider }) => run('delete from rom_matches where provider = $1', [provider]),
     drop: ({ rom, platform }) => run('delete from roms where fs_name >= $1 and platform_id = $2', [`rom ${rom}`, platform]),
-    compact: () => compactCounts(app.pg)
+    compact: () => compactCounts(app.db)
   }
   const counted = `select platform_id, kind, key, sum(roms)::int as roms, sum(bytes)::int as bytes from (
     select platform_id, 'extension' as kind, fs_extension as key, 1 as roms, fs_size_bytes as bytes from roms
@@ -133,13 +133,13 @@ t.test('the counts follow every change, in any order of writes', async (t) => {
   await fc.assert(fc.asyncProperty(fc.array(somewhere, { maxLength: 25 }), async (history) => {
     for (const { step, place, ...at } of history) await steps[step]?.({ ...at, platform: platforms[place] ?? 0 })
     const expected = (await run(counted)).rows.map(key).sort()
-    const found = (await selectCounts(app.orm.em.fork(), null))
+    const found = (await selectCounts(app.db, null))
       .map(({ platform_id: id, kind, key: name, roms, bytes }) =>
         key({ platform_id: id, kind, key: name, roms, bytes }))
       .sort()
     t.same(found, expected)
     await run('delete from roms')
-    t.same(await selectCounts(app.orm.em.fork(), null), [])
+    t.same(await selectCounts(app.db, null), [])
   }), { numRuns: 25 })
 })
 

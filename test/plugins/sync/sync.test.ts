@@ -448,7 +448,7 @@ t.test('a transfer counts only in an open session of the user', async (t) => {
   const stranger = await begin()
   const { session } = await negotiate({ 'a.srm': 'one' })
   const transfer = async (userId: number, id: string | number) =>
-    await app.sync.countTransfer(app.orm.em.fork(), userId, id, { file_name: 'a.srm' })
+    await app.sync.countTransfer(app.db, userId, id, { file_name: 'a.srm' })
   const { body: { id } } = await user.get(`${SESSIONS}/${session}`)
   await transfer(user.id, session)
   await transfer(user.id, id)
@@ -501,7 +501,7 @@ t.test('sync events reach the tabs of the user only', async (t) => {
   const { rom, device, add, negotiate, complete } = await begin({}, user)
   await add({ name: 'Game.srm', content: 'one' })
   const { session } = await negotiate({ 'Game.srm': 'two' })
-  await app.sync.countTransfer(app.orm.em.fork(), user.id, session, { file_name: 'Game.srm' })
+  await app.sync.countTransfer(app.db, user.id, session, { file_name: 'Game.srm' })
   await complete(session, { operations_completed: 1 })
   const { session: late } = await negotiate({ 'Game.srm': 'one' })
   await app.pg.query("update sync_sessions set initiated_at = now() - interval '25 hours' where session_id = $1", [late])

@@ -1,0 +1,8 @@
+import { Db } from '../core/database/db.ts'
+import { openOrm } from '../core/database/database.ts'
+
+/** Opens a handle on a database, without a server. */
+export async function openDb (url: string, poolSize = 2): Promise<{ db: Db, close (): Promise<void> }> {
+  const orm = await openOrm({ url, poolSize, entities: [], migrations: [] })
+  return { db: new Db(orm.em), close: () => orm.close() }
+}
