@@ -54,7 +54,7 @@ export function listenForActivity (app: FastifyInstance): void {
       followed.add(socket)
       socket.once('disconnect', () => { drop(socket) })
     }
-    await ignoreUnknown(app.activity.beat(app.db, caller, given, { socket_id: socket.id, starts }))
+    await ignoreUnknown(app.activity.beat({ db: app.db, caller }, given, { socket_id: socket.id, starts }))
     // The socket closed meanwhile, and its disconnect handler ran before the entry existed.
     if (!socket.connected) drop(socket)
   }
@@ -74,7 +74,7 @@ export function listenForActivity (app: FastifyInstance): void {
     schema: StopSchema,
     refuse,
     handle: (given, caller, socket) =>
-      ignoreUnknown(app.activity.stopGame(app.db, caller, given, socket.id))
+      ignoreUnknown(app.activity.stopGame({ db: app.db, caller }, given, socket.id))
   })
   app.addHook('onClose', async () => { await Promise.all(drops) })
 }

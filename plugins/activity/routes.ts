@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../core/access/auth.ts'
+import { contextOf } from '../../core/access/context.ts'
 import { type Routes, idOf } from '../../core/typebox.ts'
 import { DeviceReference } from '../devices/schemas.ts'
 import { ActivityEntrySchema, HeartbeatSchema } from './schemas.ts'
@@ -11,7 +11,7 @@ const routes: Routes = async (app) => {
   app.get('/api/activity', {
     schema: { operationId: 'listActivity', tags, summary: 'List current players and their games', response: { 200: Type.Array(ActivityEntrySchema) } },
     config: { scopes: ['roms.user.read'] }
-  }, async (request) => app.activity.list(request.db, callerOf(request)))
+  }, async (request) => app.activity.list(contextOf(request)))
 
   app.get('/api/activity/rom/:rom_id', {
     schema: {
@@ -19,7 +19,7 @@ const routes: Routes = async (app) => {
       response: { 200: Type.Array(ActivityEntrySchema) }
     },
     config: { scopes: ['roms.user.read'] }
-  }, async (request) => app.activity.list(request.db, callerOf(request), request.params.rom_id))
+  }, async (request) => app.activity.list(contextOf(request), request.params.rom_id))
 
   app.post('/api/activity/heartbeat', {
     schema: {
@@ -28,7 +28,7 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['roms.user.write'] }
   }, async (request) =>
-    app.activity.beat(request.db, callerOf(request), request.body, { socket_id: null, starts: false }))
+    app.activity.beat(contextOf(request), request.body, { socket_id: null, starts: false }))
 
   app.delete('/api/activity/heartbeat', {
     schema: {
@@ -37,7 +37,7 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['roms.user.write'] }
   }, async (request, reply) => {
-    await app.activity.stop(request.db, callerOf(request), request.query.device_id)
+    await app.activity.stop(contextOf(request), request.query.device_id)
     return reply.code(204).send(null)
   })
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Context } from '../../core/access/context.ts'
 import { hasValues, milliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import { newestThumbnail } from '../assets/thumbnail-rows.ts'
@@ -37,7 +38,7 @@ export interface EntrySelection {
 
 /** Selects live entries whose ROM is visible to the caller. */
 export async function selectEntries (
-  db: Db, caller: AnyCaller, selection: EntrySelection
+  { db, caller }: Context<AnyCaller>, selection: EntrySelection
 ): Promise<ActivityRow[]> {
   const { rows } = await sql<ActivityRow>`select ${COLUMNS} from activity_entries a ${SUBJECTS}
     where a.expires_at > now() and u.enabled and ${isRomVisible(caller)} and ${hasValues('a', { ...selection })}`
@@ -70,7 +71,7 @@ export async function findPlayed (db: Db, userId: number, deviceId: number): Pro
  *   player
  */
 export async function upsertEntry (
-  db: Db, player: NonNullable<AnyCaller>, beat: Beat
+  { db, caller: player }: Context<NonNullable<AnyCaller>>, beat: Beat
 ): Promise<ActivityRow & { former_rom_id: number | null } | undefined> {
   const { rows: [row] } = await sql<ActivityRow & { former_rom_id: number | null }>`with former as (
       select rom_id from activity_entries

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Caller } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { Db } from '../../core/database/db.ts'
 import { notFound } from '../../core/errors.ts'
 import { SIGNED_IN_ROOM, userRoom } from '../../core/sockets/sockets.ts'
@@ -49,8 +49,8 @@ export function createActivity (app: FastifyInstance) {
 
   return {
     /** Lists the current games that are visible to the caller. */
-    async list (db: Db, caller: Caller, romId?: number): Promise<ActivityEntryView[]> {
-      const rows = await selectEntries(db, caller, { rom_id: romId })
+    async list (context: Context, romId?: number): Promise<ActivityEntryView[]> {
+      const rows = await selectEntries(context, { rom_id: romId })
       return rows.map((row) => toActivityView(row, app.resources.marked))
     },
 
@@ -60,8 +60,9 @@ export function createActivity (app: FastifyInstance) {
      * @throws ApiError NOT_FOUND for a device of another user or a ROM that is not visible to the caller
      */
     async beat (
-      db: Db, caller: Caller, { rom_id: romId, device_id: reference }: Heartbeat, origin: Origin
+      context: Context, { rom_id: romId, device_id: reference }: Heartbeat, origin: Origin
     ): Promise<ActivityEntryView> {
+      const { db, caller } = context
       const device = await app.devices.find(db, caller.id, reference)
       const { id } = device
       await app.devices.touch(db, id)
@@ -69,7 +70,7 @@ export function createActivity (app: FastifyInstance) {
       // Rooms are loaded first. Any delay between a change and its event could let the event of a later change overtake
       // it.
       const rooms = await findRooms(played === null || played === romId ? [romId] : [played, romId])
-      const row = await upsertEntry(db, caller, { rom_id: romId, device_id: id, ...origin })
+      const row = await upsertEntry(context, { rom_id: romId, device_id: id, ...origin })
       if (row === undefined) throw notFound(`ROM with ID '${romId}' not found`)
       const { former_rom_id: former, ...beaten } = row
       const entry = toActivityView(beaten, app.resources.marked)
@@ -82,7 +83,7 @@ export function createActivity (app: FastifyInstance) {
     },
 
     /** Ends the caller's entry on a device; ignores a device that is not the caller's. */
-    async stop (db: Db, caller: Caller, reference: Heartbeat['device_id']): Promise<void> {
+    async stop ({ db, caller }: Context, reference: Heartbeat['device_id']): Promise<void> {
       const device = await app.devices.lookUp(db, caller.id, reference)
       if (device === null) return
       await clear(db, { user_id: caller.id, device_id: device.id })
@@ -90,7 +91,7 @@ export function createActivity (app: FastifyInstance) {
 
     /** Ends a game, unless another game was started on the device meanwhile. */
     async stopGame (
-      db: Db, caller: Caller, { rom_id: romId, device_id: reference }: Stop, socketId: string
+      { db, caller }: Context, { rom_id: romId, device_id: reference }: Stop, socketId: string
     ): Promise<void> {
       const by = reference === undefined
         ? { socket_id: socketId }

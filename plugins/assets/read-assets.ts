@@ -1,3 +1,4 @@
+import type { Context } from '../../core/access/context.ts'
 import type { Db } from '../../core/database/db.ts'
 import { notFound } from '../../core/errors.ts'
 import type { Device } from '../devices/entities.ts'
@@ -42,20 +43,20 @@ async function one (
 }
 
 /** Returns an asset of the caller, also a deleted one. @throws ApiError NOT_FOUND */
-export const getOwnOrDeleted = (db: Db, caller: AnyCaller, kind: AssetKind, id: number): Promise<AssetRow> =>
+export const getOwnOrDeleted = ({ db, caller }: Context<AnyCaller>, kind: AssetKind, id: number): Promise<AssetRow> =>
   one(db, kind, id, [isOwn(caller), isReachable(caller)])
 
 /** Returns a deleted asset of the caller. @throws ApiError NOT_FOUND */
-export const getDeleted = (db: Db, caller: AnyCaller, kind: AssetKind, id: number): Promise<AssetRow> =>
+export const getDeleted = ({ db, caller }: Context<AnyCaller>, kind: AssetKind, id: number): Promise<AssetRow> =>
   one(db, kind, id, [isOwn(caller), isDeleted, isReachable(caller)])
 
 /** Returns an asset of the caller. @throws ApiError NOT_FOUND */
-export const getOwn = (db: Db, caller: AnyCaller, kind: AssetKind, id: number): Promise<AssetRow> =>
+export const getOwn = ({ db, caller }: Context<AnyCaller>, kind: AssetKind, id: number): Promise<AssetRow> =>
   one(db, kind, id, [isOwn(caller), isLive, isReachable(caller)])
 
 /** Returns all of these assets of the caller. @throws ApiError NOT_FOUND for the first that is missing */
 export async function getAllOwn (
-  db: Db, caller: AnyCaller, kind: AssetKind, ids: readonly number[]
+  { db, caller }: Context<AnyCaller>, kind: AssetKind, ids: readonly number[]
 ): Promise<AssetRow[]> {
   const rows = await selectAssets(db, all([isOneOf(ids), isKind(kind), isOwn(caller), isLive, isReachable(caller)]))
   const missing = ids.find((id) => !rows.some((row) => row.id === id))
@@ -64,11 +65,11 @@ export async function getAllOwn (
 }
 
 /** Returns an asset of the caller, or a public one of another user. @throws ApiError NOT_FOUND */
-export const getReadable = (db: Db, caller: AnyCaller, kind: AssetKind, id: number): Promise<AssetRow> =>
+export const getReadable = ({ db, caller }: Context<AnyCaller>, kind: AssetKind, id: number): Promise<AssetRow> =>
   one(db, kind, id, [isShared(caller), isLive, isReachable(caller)])
 
 /** Returns a readable asset by the path that clients know. @throws ApiError NOT_FOUND */
-export async function getReadableAt (db: Db, caller: AnyCaller, path: string): Promise<AssetRow> {
+export async function getReadableAt ({ db, caller }: Context<AnyCaller>, path: string): Promise<AssetRow> {
   const [newest] = await selectAssets(db, all([isAt(path), isShared(caller), isLive, isReachable(caller)]))
   if (newest === undefined) throw notFound('Asset not found')
   return newest
@@ -85,14 +86,14 @@ function listConditions (input: ListInput): AssetCondition[] {
 
 /** Lists the assets of the caller whose ROM is visible, or those whose ROM is gone. */
 export async function listOwn (
-  db: Db, caller: AnyCaller, kind: AssetKind, input: ListInput
+  { db, caller }: Context<AnyCaller>, kind: AssetKind, input: ListInput
 ): Promise<AssetRow[]> {
   const ofRoms = input.orphaned ? isOrphaned : isOfVisibleRom(caller)
   return await selectAssets(db, all([isOwn(caller), isKind(kind), isLive, ofRoms, ...listConditions(input)]))
 }
 
 /** Lists deleted assets that can be restored. */
-export async function listDeleted (db: Db, caller: AnyCaller, kind: AssetKind): Promise<AssetRow[]> {
+export async function listDeleted ({ db, caller }: Context<AnyCaller>, kind: AssetKind): Promise<AssetRow[]> {
   return await selectAssets(db, all([isOwn(caller), isKind(kind), isDeleted, isReachable(caller)]))
 }
 
@@ -103,8 +104,9 @@ export const findScreenshot = (
   { user: of.user_id, rom: of.rom_id, kind: 'screenshot', ...named, deleted_at: null })
 
 /** Counts the saves of a ROM by slot, newest first. */
-export async function summarize (db: Db, caller: AnyCaller, romId: number): Promise<SaveSummary> {
-  const rows = await listOwn(db, caller, 'save', { rom_id: romId, orphaned: false })
+export async function summarize (context: Context<AnyCaller>, romId: number): Promise<SaveSummary> {
+  const { db } = context
+  const rows = await listOwn(context, 'save', { rom_id: romId, orphaned: false })
   const slots = [...Map.groupBy(rows, (row) => row.slot)]
   const latest = slots.flatMap(([, [first]]) => first ?? [])
   const views = new Map((await toSaveViews(db, latest, null)).map((view) => [view.id, view]))

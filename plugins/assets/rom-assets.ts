@@ -1,5 +1,5 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
-import type { Db } from '../../core/database/db.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import type { UserFiles } from '../roms/user-files.ts'
 import type { AssetKind } from './entities.ts'
@@ -29,7 +29,7 @@ const NO_ASSETS: RomAssets = {
 }
 
 /** Selects the assets of a ROM that the caller can read, newest first, in one query. */
-async function selectRomAssets (db: Db, caller: AnyCaller, romId: number): Promise<RomAssets> {
+async function selectRomAssets ({ db, caller }: Context<AnyCaller>, romId: number): Promise<RomAssets> {
   const rows = await selectAssets(db, all([isOfRom(romId), isLive, isShared(caller)]))
   const own = (row: AssetRow) => row.user_id === userIdOf(caller)
   const ofKind = (kind: AssetKind) => rows.filter((row) => row.kind === kind)
@@ -50,7 +50,7 @@ async function selectRomAssets (db: Db, caller: AnyCaller, romId: number): Promi
 
 /** Returns the path of the picture of the caller's newest save of each ROM; skips ROMs without a picture. */
 async function selectThumbnailPaths (
-  db: Db, caller: AnyCaller, romIds: readonly number[]
+  { db, caller }: Context<AnyCaller>, romIds: readonly number[]
 ): Promise<Map<number, string>> {
   const rows = await selectThumbnails(db, userIdOf(caller), romIds)
   return new Map(rows.flatMap(({ rom_id: id, thumbnail: picture }) =>

@@ -1,5 +1,6 @@
 import { basename, dirname } from 'node:path/posix'
 import { type RawBuilder, sql } from 'kysely'
+import type { Context } from '../../core/access/context.ts'
 import { milliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
@@ -112,7 +113,7 @@ export async function selectSyncs (db: Db, assets: readonly AssetRow[]): Promise
 }
 
 /** Selects the ids of the caller's assets whose ROM is visible, in ascending order. */
-export async function selectOwnIds (db: Db, caller: AnyCaller, kind: AssetKind): Promise<number[]> {
+export async function selectOwnIds ({ db, caller }: Context<AnyCaller>, kind: AssetKind): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`select a.id from assets a join roms r on r.id = a.rom_id
     join platforms p on p.id = r.platform_id
     where ${all([isOwn(caller), isKind(kind), isLive, isRomVisible(caller)])} order by a.id`.execute(db)

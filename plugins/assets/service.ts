@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
-import type { Caller } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
 import type { Db } from '../../core/database/db.ts'
 import { badRequest } from '../../core/errors.ts'
@@ -75,36 +75,40 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
 
     /** Returns a save that was just uploaded. The limit of its slot may have deleted the save already. */
     async viewUploadedSave (
-      db: Db, caller: Caller, id: number, reference: number | string | undefined
+      context: Context, id: number, reference: number | string | undefined
     ): Promise<SaveView> {
-      const acting = await stamps.find(db, caller, reference, 'devices.write')
-      return (await toSaveViews(db, [await getOwnOrDeleted(db, caller, 'save', id)], named(acting)))[0] as SaveView
+      const { db } = context
+      const acting = await stamps.find(context, reference, 'devices.write')
+      return (await toSaveViews(db, [await getOwnOrDeleted(context, 'save', id)], named(acting)))[0] as SaveView
     },
 
     async viewSave (
-      db: Db, caller: Caller, id: number, device: { reference: number | string | undefined, scope: Scope }
+      context: Context, id: number, device: { reference: number | string | undefined, scope: Scope }
     ): Promise<SaveView> {
-      const acting = await stamps.find(db, caller, device.reference, device.scope)
-      return (await toSaveViews(db, [await getOwn(db, caller, 'save', id)], named(acting)))[0] as SaveView
+      const { db } = context
+      const acting = await stamps.find(context, device.reference, device.scope)
+      return (await toSaveViews(db, [await getOwn(context, 'save', id)], named(acting)))[0] as SaveView
     },
 
-    async viewState (db: Db, caller: Caller, id: number): Promise<StateView> {
-      return (await toStateViews(db, [await getOwn(db, caller, 'state', id)]))[0] as StateView
+    async viewState (context: Context, id: number): Promise<StateView> {
+      const { db } = context
+      return (await toStateViews(db, [await getOwn(context, 'state', id)]))[0] as StateView
     },
 
-    async listSaves (db: Db, caller: Caller, input: ListInput): Promise<SaveView[]> {
-      const acting = await stamps.find(db, caller, input.device_id, 'devices.read')
-      return await toSaveViews(db, await listOwn(db, caller, 'save', input), named(acting))
+    async listSaves (context: Context, input: ListInput): Promise<SaveView[]> {
+      const { db } = context
+      const acting = await stamps.find(context, input.device_id, 'devices.read')
+      return await toSaveViews(db, await listOwn(context, 'save', input), named(acting))
     },
 
-    listStates: async (db: Db, caller: Caller, input: ListInput): Promise<StateView[]> =>
-      await toStateViews(db, await listOwn(db, caller, 'state', input)),
+    listStates: async (context: Context, input: ListInput): Promise<StateView[]> =>
+      await toStateViews(context.db, await listOwn(context, 'state', input)),
 
-    listDeletedSaves: async (db: Db, caller: Caller): Promise<SaveView[]> =>
-      await toSaveViews(db, await listDeleted(db, caller, 'save'), null),
+    listDeletedSaves: async (context: Context): Promise<SaveView[]> =>
+      await toSaveViews(context.db, await listDeleted(context, 'save'), null),
 
-    listDeletedStates: async (db: Db, caller: Caller): Promise<StateView[]> =>
-      await toStateViews(db, await listDeleted(db, caller, 'state')),
+    listDeletedStates: async (context: Context): Promise<StateView[]> =>
+      await toStateViews(context.db, await listDeleted(context, 'state')),
 
     /** Stages content of a user for an upload; the caller discards it in the end. */
     stage: async (db: Db, userId: number, name: string, content: Readable): Promise<StagedFile> =>
@@ -114,32 +118,34 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
     summarize,
 
     /** Lists former contents, also of deleted assets. */
-    listVersions: async (db: Db, caller: Caller, kind: AssetKind, id: number) =>
-      await listVersions(db, await getOwnOrDeleted(db, caller, kind, id)),
+    listVersions: async (context: Context, kind: AssetKind, id: number) =>
+      await listVersions(context.db, await getOwnOrDeleted(context, kind, id)),
 
     /** Opens the content of the caller's asset, or of a public one. @throws ApiError NOT_FOUND */
-    async open (db: Db, caller: Caller, kind: AssetKind, id: number) {
-      return await openOf(db, await getReadable(db, caller, kind, id))
+    async open (context: Context, kind: AssetKind, id: number) {
+      const { db } = context
+      return await openOf(db, await getReadable(context, kind, id))
     },
 
     /** Opens the content at the path below the assets folder that clients know. @throws ApiError NOT_FOUND */
-    openAt: async (db: Db, caller: Caller, path: string) =>
-      (await openOf(db, await getReadableAt(db, caller, path))).content,
+    openAt: async (context: Context, path: string) =>
+      (await openOf(context.db, await getReadableAt(context, path))).content,
 
     /** Opens the content of an asset that the caller deleted and can restore. @throws ApiError NOT_FOUND */
-    openDeleted: async (db: Db, caller: Caller, kind: AssetKind, id: number) =>
-      (await openOf(db, await getDeleted(db, caller, kind, id))).content,
+    openDeleted: async (context: Context, kind: AssetKind, id: number) =>
+      (await openOf(context.db, await getDeleted(context, kind, id))).content,
 
     /** Opens the content like `open`, and stores the transfer for the device. */
     async download (
-      db: Db, caller: Caller, kind: AssetKind, id: number, input: ContentInput
+      context: Context, kind: AssetKind, id: number, input: ContentInput
     ) {
-      const acting = await stamps.find(db, caller, input.device_id, 'devices.read')
-      const { row, content } = await this.open(db, caller, kind, id)
+      const { db, caller } = context
+      const acting = await stamps.find(context, input.device_id, 'devices.read')
+      const { row, content } = await this.open(context, kind, id)
       try {
         const isOwn = row.user_id === caller.id && kind !== 'screenshot'
         if (isOwn && input.optimistic && acting !== null) await stamps.served(db, acting.device, row)
-        await stamps.count(db, caller, acting, input.session_id, row.file_name)
+        await stamps.count(context, acting, input.session_id, row.file_name)
         return content
       } catch (err) {
         await content.handle.close()
@@ -149,29 +155,31 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
 
     /** Stores content as a former one. @throws ApiError BAD_REQUEST, NOT_FOUND */
     async keepVersion (
-      db: Db, caller: Caller, kind: 'save' | 'state', id: number, input: VersionInput, file: StagedFile | null
+      context: Context, kind: 'save' | 'state', id: number, input: VersionInput, file: StagedFile | null
     ): Promise<VersionView> {
-      const acting = await stamps.findSender(db, caller, input.device_id)
-      const row = await getOwn(db, caller, kind, id)
+      const acting = await stamps.findSender(context, input.device_id)
+      const row = await getOwn(context, kind, id)
       const content = requireFile(file, `${kind}File`)
-      const version = await changes.addVersion(db, caller, kind, id, content, readMtime(input.mtime))
-      await stamps.count(db, caller, acting, input.session_id, row.file_name)
+      const version = await changes.addVersion(context, kind, id, content, readMtime(input.mtime))
+      await stamps.count(context, acting, input.session_id, row.file_name)
       return toVersionView(row, version)
     },
 
     /** Sets whether a device syncs a save. */
     async track (
-      db: Db, caller: Caller, id: number, reference: number | string | undefined, isTracked: boolean
+      context: Context, id: number, reference: number | string | undefined, isTracked: boolean
     ) {
-      await getOwn(db, caller, 'save', id)
-      const device = await stamps.require(db, caller, reference)
+      const { db } = context
+      await getOwn(context, 'save', id)
+      const device = await stamps.require(context, reference)
       await stamps.track(db, device, id, isTracked)
       return device
     },
 
     /** Opens a former content of the caller's asset. @throws ApiError NOT_FOUND */
-    async openVersion (db: Db, caller: Caller, kind: AssetKind, id: number, versionId: number) {
-      const row = await getOwnOrDeleted(db, caller, kind, id)
+    async openVersion (context: Context, kind: AssetKind, id: number, versionId: number) {
+      const { db } = context
+      const row = await getOwnOrDeleted(context, kind, id)
       const version = await getVersion(db, row, versionId)
       const content = await openContent(row, version, version.content_updated_at)
       if (content === null) throw missingFile(row.file_name)
@@ -180,9 +188,10 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
 
     /** Stores a picture for the gallery of a ROM. @throws ApiError BAD_REQUEST, NOT_FOUND */
     async uploadScreenshot (
-      db: Db, caller: Caller, romId: number, file: StagedFile
+      context: Context, romId: number, file: StagedFile
     ): Promise<ScreenshotView> {
-      const rom = await findRom(db, caller, romId)
+      const { db, caller } = context
+      const rom = await findRom(context, romId)
       const name = cleanFileName(file.given_name)
       if (!isPicture(name)) throw badRequest(`'${name}' is no picture; its extension must be one of ${[...PICTURES].join(', ')}`)
       await readPicture({ path: file.path, head: file.head, name })
@@ -194,17 +203,18 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
         screenshot.is_public = false
         return screenshot.id
       })
-      return toScreenshotView(await getOwn(db, caller, 'screenshot', id))
+      return toScreenshotView(await getOwn(context, 'screenshot', id))
     },
 
     /** Stores a PNG picture from a stream for the gallery of a ROM. */
     async addPicture (
-      db: Db, caller: Caller, romId: number, name: string, picture: Readable
+      context: Context, romId: number, name: string, picture: Readable
     ): Promise<void> {
+      const { db, caller } = context
       const file = await files.stage(await findUserFolder(db, caller.id), name, picture)
       try {
         if (!PNG.test(file.head.toString('latin1', 0, 8))) throw badRequest('The picture is no PNG; send one')
-        await this.uploadScreenshot(db, caller, romId, file)
+        await this.uploadScreenshot(context, romId, file)
       } finally {
         await file.discard()
       }
@@ -216,15 +226,15 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
      * @throws ApiError NOT_FOUND if the asset does not exist or belongs to another ROM
      */
     async findContentPath (
-      db: Db, caller: Caller, kind: AssetKind, id: number, romId: number
+      context: Context, kind: AssetKind, id: number, romId: number
     ): Promise<string> {
-      const row = await getOwn(db, caller, kind, id)
+      const row = await getOwn(context, kind, id)
       if (row.rom_id !== romId) throw assetNotFound(kind, id)
       return row.disk_path
     },
 
-    viewScreenshot: async (db: Db, caller: Caller, id: number): Promise<ScreenshotView> =>
-      toScreenshotView(await getOwn(db, caller, 'screenshot', id))
+    viewScreenshot: async (context: Context, id: number): Promise<ScreenshotView> =>
+      toScreenshotView(await getOwn(context, 'screenshot', id))
   }
 }
 export type Assets = ReturnType<typeof createAssets>

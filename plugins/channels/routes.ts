@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../core/access/auth.ts'
+import { contextOf } from '../../core/access/context.ts'
 import { ErrorSchema, type Routes, idOf } from '../../core/typebox.ts'
 import type { NotificationChannel } from './entities.ts'
 import { AppriseServiceSchema, CodeSchema, CreateChannelSchema, NotificationChannelSchema, ParseSchema, ParsedSchema, TestResultSchema, UpdateChannelSchema } from './schemas.ts'
@@ -18,7 +19,7 @@ const routes: Routes = async (app) => {
       response: { 200: Type.Array(NotificationChannelSchema) }
     },
     config: { scopes: ['me.read'] }
-  }, async (request) => (await channels.list(request.db, callerOf(request))).map(toView))
+  }, async (request) => (await channels.list(contextOf(request))).map(toView))
 
   app.post('/api/notification-channels', {
     schema: {
@@ -31,7 +32,7 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['me.write'], audit: 'channel.created' }
   }, async (request, reply) =>
-    reply.code(201).send(toView(await channels.create(request.db, callerOf(request), request.body))))
+    reply.code(201).send(toView(await channels.create(contextOf(request), request.body))))
 
   app.get('/api/notification-channels/apprise-services', {
     schema: {
@@ -63,7 +64,7 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['me.write'], audit: 'channel.updated' }
   }, async (request) =>
-    toView(await channels.update(request.db, callerOf(request), request.params.channel_id, request.body)))
+    toView(await channels.update(contextOf(request), request.params.channel_id, request.body)))
 
   app.delete('/api/notification-channels/:channel_id', {
     schema: {
@@ -72,7 +73,7 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['me.write'], audit: 'channel.deleted' }
   }, async (request) => {
-    await channels.delete(request.db, callerOf(request), request.params.channel_id)
+    await channels.delete(contextOf(request), request.params.channel_id)
     return null
   })
 
@@ -82,7 +83,7 @@ const routes: Routes = async (app) => {
       response: { 200: TestResultSchema, 400: ErrorSchema, 404: ErrorSchema, 429: ErrorSchema }
     },
     config: { scopes: ['me.write'] }
-  }, async (request) => await channels.test(request.db, callerOf(request), request.params.channel_id))
+  }, async (request) => await channels.test(contextOf(request), request.params.channel_id))
 
   app.post('/api/notification-channels/:channel_id/confirm', {
     schema: {
@@ -92,8 +93,8 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['me.write'], audit: 'channel.confirmed' }
   }, async (request) => {
-    const { db, ip, params, body } = request
-    return toView(await channels.confirm(db, callerOf(request), params.channel_id, body.code, ip))
+    const { ip, params, body } = request
+    return toView(await channels.confirm(contextOf(request), params.channel_id, body.code, ip))
   })
 
   app.post('/api/notification-channels/:channel_id/resend-code', {
@@ -103,7 +104,7 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['me.write'] }
   }, async (request, reply) => {
-    await channels.resendCode(request.db, callerOf(request), request.params.channel_id)
+    await channels.resendCode(contextOf(request), request.params.channel_id)
     return reply.code(204).send(null)
   })
 }

@@ -2,6 +2,7 @@ import type { ChannelDefinition, OutgoingNotification } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import { Value } from '@sinclair/typebox/value'
 import { type Caller, isAdministrator } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { badRequest, invalid, notFound } from '../../core/errors.ts'
@@ -61,7 +62,7 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
 
   const gone = (id: number) => notFound(`Notification channel with ID '${id}' not found`)
 
-  async function find (db: Db, caller: Caller, id: number): Promise<NotificationChannel> {
+  async function find ({ db, caller }: Context, id: number): Promise<NotificationChannel> {
     const row = await db.em.findOne(NotificationChannel, { id, user: caller.id })
     if (row === null) throw gone(id)
     return row
@@ -103,7 +104,7 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
     return await codes.send(caller.id, toSubject(caller, key, kept), kept.view.target)
   }
 
-  async function create (db: Db, caller: Caller, input: CreateChannel): Promise<NotificationChannel> {
+  async function create ({ db, caller }: Context, input: CreateChannel): Promise<NotificationChannel> {
     const loaded = findPlugin(input.type)
     await checkCount(db, caller.id)
     const kept = await readSettings(caller, loaded, mergeSettings(loaded.definition, input, null))
@@ -142,9 +143,10 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
   }
 
   async function update (
-    db: Db, caller: Caller, id: number, input: UpdateChannel
+    context: Context, id: number, input: UpdateChannel
   ): Promise<NotificationChannel> {
-    const row = await find(db, caller, id)
+    const { db, caller } = context
+    const row = await find(context, id)
     const settings = await changeSettings(caller, row, input)
     const { name, enabled, min_level: minLevel, topics } = input
     const isSwitched = enabled !== undefined && enabled !== null && enabled !== row.enabled
@@ -175,20 +177,22 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
   }
 
   return {
-    list: (db: Db, caller: Caller) =>
+    list: ({ db, caller }: Context) =>
       db.em.find(NotificationChannel, { user: caller.id }, { orderBy: { id: 'asc' } }),
 
     create,
     update,
 
-    async delete (db: Db, caller: Caller, id: number): Promise<void> {
-      const row = await find(db, caller, id)
+    async delete (context: Context, id: number): Promise<void> {
+      const { db } = context
+      const row = await find(context, id)
       await db.em.nativeDelete(NotificationChannel, { id: row.id })
     },
 
     /** @throws ApiError BAD_REQUEST if the channel is not confirmed. */
-    async test (db: Db, caller: Caller, id: number): Promise<TestResult> {
-      const row = await find(db, caller, id)
+    async test (context: Context, id: number): Promise<TestResult> {
+      const { db, caller } = context
+      const row = await find(context, id)
       if (!row.confirmed) throw badRequest(`The channel '${row.name}' is not confirmed yet; enter the code that was sent`)
       await throttle.spend(testQuota(caller.id))
       const error = await deliverSample(caller, row)
@@ -199,9 +203,10 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
 
     /** @throws ApiError BAD_REQUEST for an invalid code, TOO_MANY_REQUESTS after many such tries. */
     async confirm (
-      db: Db, caller: Caller, id: number, code: string, address: string
+      context: Context, id: number, code: string, address: string
     ): Promise<NotificationChannel> {
-      const row = await find(db, caller, id)
+      const { db, caller } = context
+      const row = await find(context, id)
       if (row.confirmed) return row
       const { target } = open(row)?.view ?? UNREADABLE
       await codes.confirm({ id, user: caller, target }, code, address)
@@ -209,8 +214,9 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
     },
 
     /** @throws ApiError BAD_REQUEST if there is nothing to confirm, TOO_MANY_REQUESTS, CODE_NOT_SENT. */
-    async resendCode (db: Db, caller: Caller, id: number): Promise<void> {
-      const row = await find(db, caller, id)
+    async resendCode (context: Context, id: number): Promise<void> {
+      const { db, caller } = context
+      const row = await find(context, id)
       if (row.confirmed) throw badRequest(`The channel '${row.name}' needs no code; it is confirmed`)
       const kept = open(row)
       if (kept === null) throw badRequest(UNREADABLE_ERROR)

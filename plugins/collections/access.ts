@@ -1,6 +1,5 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
-import type { Caller } from '../../core/access/auth.ts'
-import type { Db } from '../../core/database/db.ts'
+import type { Context } from '../../core/access/context.ts'
 import { conflict, forbidden, invalid, notFound } from '../../core/errors.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { type Kind, findOwner } from './rows.ts'
@@ -9,14 +8,14 @@ export const unknownCollection = (id: number | string) => notFound(`Collection w
 const refused = (id: number) => forbidden(`Permission denied for collection with id '${id}'`)
 
 /** @throws ApiError NOT_FOUND, also for a private collection of another user */
-export async function requireReadable (db: Db, caller: AnyCaller, kind: Kind, id: number): Promise<void> {
+export async function requireReadable ({ db, caller }: Context<AnyCaller>, kind: Kind, id: number): Promise<void> {
   const owner = await findOwner(db, kind, id)
   if (owner === null || (owner.user_id !== caller?.id && !owner.is_public)) throw unknownCollection(id)
 }
 
 /** @throws ApiError NOT_FOUND, or FORBIDDEN for a public one of another user, for administrators too */
 export async function requireOwn (
-  db: Db, caller: Caller, kind: Kind, id: number
+  { db, caller }: Context, kind: Kind, id: number
 ): Promise<{ is_public: boolean }> {
   const owner = await findOwner(db, kind, id)
   if (owner?.user_id === caller.id) return owner

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { Context } from '../../core/access/context.ts'
 import { milliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import { isChangedAfter } from '../platforms/changed-after.ts'
@@ -6,7 +7,7 @@ import type { AnyCaller } from '../platforms/visibility.ts'
 import { isCollectionVisible, isRomVisible } from '../roms/visibility.ts'
 
 /** True if a collection with this id from an address exists and the caller sees it. */
-export async function hasVisibleCollection (db: Db, caller: AnyCaller, id: string): Promise<boolean> {
+export async function hasVisibleCollection ({ db, caller }: Context<AnyCaller>, id: string): Promise<boolean> {
   const { rows } = await sql`select from collections c where c.id = ${id}::bigint and ${isCollectionVisible(caller)}`
     .execute(db)
   return rows.length > 0
@@ -58,7 +59,7 @@ function isMeant ({ id, updated_after: after }: Narrowing): RawBuilder<boolean> 
 
 /** Loads the plain collections that a caller sees, by name, with the members that the caller sees. */
 export async function selectCollections (
-  db: Db, caller: AnyCaller, narrowing: Narrowing = {}
+  { db, caller }: Context<AnyCaller>, narrowing: Narrowing = {}
 ): Promise<CollectionRow[]> {
   const { rows } = await sql<CollectionRow>`
     select ${OWNED}, c.is_favorite, c.url_cover, c.path_cover_small, c.path_cover_large,
@@ -76,7 +77,7 @@ export async function selectCollections (
 
 /** Loads the smart collections that a caller sees, by name. */
 export async function selectSmartCollections (
-  db: Db, caller: AnyCaller, narrowing: Narrowing = {}
+  { db, caller }: Context<AnyCaller>, narrowing: Narrowing = {}
 ): Promise<SmartRow[]> {
   const { rows } = await sql<SmartRow>`select ${OWNED}, c.filter_criteria
     from smart_collections c join users u on u.id = c.user_id
@@ -85,7 +86,7 @@ export async function selectSmartCollections (
 }
 
 /** Loads the ids of the collections that a caller sees, by name. */
-export async function selectCollectionIds (db: Db, caller: AnyCaller, kind: Kind): Promise<number[]> {
+export async function selectCollectionIds ({ db, caller }: Context<AnyCaller>, kind: Kind): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`select c.id from ${sql.table(TABLES[kind])} c
     where ${isCollectionVisible(caller)} ${BY_NAME}`.execute(db)
   return rows.map((row) => row.id)
@@ -102,7 +103,7 @@ export async function findOwner (
 
 /** Loads the covers of these ROMs, by id. Skips ROMs without a cover or hidden from the caller. */
 export async function selectCovers (
-  db: Db, caller: AnyCaller, romIds: readonly number[]
+  { db, caller }: Context<AnyCaller>, romIds: readonly number[]
 ): Promise<Map<number, CoverRow>> {
   if (romIds.length === 0) return new Map()
   const { rows } = await sql<CoverRow>`select ${COVER} from roms r
@@ -112,7 +113,7 @@ export async function selectCovers (
 
 /** Returns the ids whose ROMs a caller sees, in their order. */
 export async function selectVisibleIds (
-  db: Db, caller: AnyCaller, romIds: readonly number[]
+  { db, caller }: Context<AnyCaller>, romIds: readonly number[]
 ): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`select r.id from unnest(${romIds}::int[]) with ordinality as given (id, place)
     join roms r on r.id = given.id where ${isRomVisible(caller)} order by given.place`.execute(db)
@@ -128,7 +129,7 @@ const visible = (caller: AnyCaller, romIds: readonly number[]) => sql`select r.i
  * @returns the number of new members
  */
 export async function insertMembers (
-  db: Db, caller: AnyCaller, id: number, romIds: readonly number[]
+  { db, caller }: Context<AnyCaller>, id: number, romIds: readonly number[]
 ): Promise<number> {
   const { rows } = await sql`insert into collection_roms (collection_id, rom_id)
     select ${id}::int, seen.id from (${visible(caller, romIds)}) seen on conflict do nothing returning rom_id`.execute(db)
@@ -141,7 +142,7 @@ export async function insertMembers (
  * @returns the number of removed members
  */
 export async function deleteMembers (
-  db: Db, caller: AnyCaller, id: number, romIds: readonly number[]
+  { db, caller }: Context<AnyCaller>, id: number, romIds: readonly number[]
 ): Promise<number> {
   const { rows } = await sql`delete from collection_roms l
     where l.collection_id = ${id} and l.rom_id in (${visible(caller, romIds)}) returning l.rom_id`.execute(db)
@@ -153,7 +154,7 @@ export async function deleteMembers (
  * them.
  */
 export async function restrictMembers (
-  db: Db, caller: AnyCaller, id: number, romIds: readonly number[]
+  { db, caller }: Context<AnyCaller>, id: number, romIds: readonly number[]
 ): Promise<void> {
   await sql`delete from collection_roms l using roms r
     where l.collection_id = ${id} and r.id = l.rom_id and r.id <> all(${romIds}::int[]) and ${isRomVisible(caller)}`

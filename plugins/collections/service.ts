@@ -1,6 +1,7 @@
 import { LockMode } from '@mikro-orm/core'
 import type { FastifyInstance } from 'fastify'
 import { type Caller, requireGrant } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { ApiError } from '../../core/errors.ts'
@@ -41,8 +42,8 @@ export function createCollections (app: FastifyInstance, covers: Covers) {
     announceChange(app, { kind: 'plain', id, user_id: userId, change }, isPublic)
   }
 
-  async function get (db: Db, caller: AnyCaller, id: number): Promise<CollectionView> {
-    const [row] = await selectCollections(db, caller, { id })
+  async function get (context: Context<AnyCaller>, id: number): Promise<CollectionView> {
+    const [row] = await selectCollections(context, { id })
     if (row === undefined) throw unknownCollection(id)
     return toCollectionView(row, app.resources.marked)
   }
@@ -74,35 +75,37 @@ export function createCollections (app: FastifyInstance, covers: Covers) {
   }
 
   async function changeMembers (
-    db: Db, caller: Caller, id: number, romIds: readonly number[], work: typeof insertMembers
+    context: Context, id: number, romIds: readonly number[], work: typeof insertMembers
   ): Promise<CollectionView> {
-    const { is_public: isPublic } = await requireOwn(db, caller, 'plain', id)
+    const { db, caller } = context
+    const { is_public: isPublic } = await requireOwn(context, 'plain', id)
     let changed = 0
     await change(db, id, async (tx, collection) => {
-      changed = await work(tx, caller, id, toRomIds(romIds))
+      changed = await work({ db: tx, caller }, id, toRomIds(romIds))
       if (changed > 0) tx.em.assign(collection, { updated_at: new Date() })
     })
     if (changed > 0) announce(id, caller, 'changed', isPublic)
-    return await get(db, caller, id)
+    return await get(context, id)
   }
 
   return {
-    get: async (db: Db, caller: AnyCaller, id: number): Promise<CollectionView> => {
-      await requireReadable(db, caller, 'plain', id)
-      return await get(db, caller, id)
+    get: async (context: Context<AnyCaller>, id: number): Promise<CollectionView> => {
+      await requireReadable(context, 'plain', id)
+      return await get(context, id)
     },
 
-    async list (db: Db, caller: AnyCaller, updatedAfter: string | undefined): Promise<CollectionView[]> {
-      const rows = await selectCollections(db, caller, { updated_after: updatedAfter })
+    async list (context: Context<AnyCaller>, updatedAfter: string | undefined): Promise<CollectionView[]> {
+      const rows = await selectCollections(context, { updated_after: updatedAfter })
       return rows.map((row) => toCollectionView(row, app.resources.marked))
     },
 
-    listIds: (db: Db, caller: AnyCaller): Promise<number[]> => selectCollectionIds(db, caller, 'plain'),
+    listIds: (context: Context<AnyCaller>): Promise<number[]> => selectCollectionIds(context, 'plain'),
 
     /** @param uploaded the cover from the form, if any */
     async create (
-      db: Db, caller: Caller, form: CollectionForm, switches: Switches, uploaded: StagedCover | null
+      context: Context, form: CollectionForm, switches: Switches, uploaded: StagedCover | null
     ): Promise<CollectionView> {
+      const { db, caller } = context
       const { description = '', url_cover: url = '' } = form
       const name = checkName(form.name)
       const cover = uploaded ?? (url === '' ? null : await covers.fetch(url))
@@ -119,16 +122,17 @@ export function createCollections (app: FastifyInstance, covers: Covers) {
       })
       if (cover !== null) await setCover(db, collection.id, cover)
       announce(collection.id, caller, 'added', collection.is_public)
-      return await get(db, caller, collection.id)
+      return await get(context, collection.id)
     },
 
     /** @throws ApiError NOT_FOUND, FORBIDDEN, INVALID, BAD_REQUEST for an invalid cover, CONFLICT for the name */
     async update (
-      db: Db, caller: Caller, id: number, form: CollectionForm,
+      context: Context, id: number, form: CollectionForm,
       { is_public: isPublic, remove_cover: removesCover }: { is_public?: boolean, remove_cover: boolean },
       uploaded: StagedCover | null
     ): Promise<CollectionView> {
-      const { is_public: wasPublic } = await requireOwn(db, caller, 'plain', id)
+      const { db, caller } = context
+      const { is_public: wasPublic } = await requireOwn(context, 'plain', id)
       const { name, description, url_cover: url } = form
       const romIds = readRomIds(form.rom_ids)
       if (name !== undefined) checkName(name)
@@ -143,8 +147,8 @@ export function createCollections (app: FastifyInstance, covers: Covers) {
           ...(removesCover ? { path_cover_large: null, path_cover_small: null } : {}),
           updated_at: new Date()
         })
-        await restrictMembers(tx, caller, id, romIds)
-        await insertMembers(tx, caller, id, romIds)
+        await restrictMembers({ db: tx, caller }, id, romIds)
+        await insertMembers({ db: tx, caller }, id, romIds)
       })).catch(async (err: unknown) => {
         await cover?.discard()
         throw err
@@ -152,17 +156,18 @@ export function createCollections (app: FastifyInstance, covers: Covers) {
       if (removesCover) await covers.drop(id)
       if (cover !== null) await setCover(db, id, cover)
       announce(id, caller, 'changed', wasPublic || isPublic === true)
-      return await get(db, caller, id)
+      return await get(context, id)
     },
 
-    addRoms: (db: Db, caller: Caller, id: number, romIds: readonly number[]): Promise<CollectionView> =>
-      changeMembers(db, caller, id, romIds, insertMembers),
+    addRoms: (context: Context, id: number, romIds: readonly number[]): Promise<CollectionView> =>
+      changeMembers(context, id, romIds, insertMembers),
 
-    removeRoms: (db: Db, caller: Caller, id: number, romIds: readonly number[]): Promise<CollectionView> =>
-      changeMembers(db, caller, id, romIds, deleteMembers),
+    removeRoms: (context: Context, id: number, romIds: readonly number[]): Promise<CollectionView> =>
+      changeMembers(context, id, romIds, deleteMembers),
 
-    async delete (db: Db, caller: Caller, id: number): Promise<void> {
-      const { is_public: wasPublic } = await requireOwn(db, caller, 'plain', id)
+    async delete (context: Context, id: number): Promise<void> {
+      const { db, caller } = context
+      const { is_public: wasPublic } = await requireOwn(context, 'plain', id)
       requireGrant(caller, 'collections', 'delete', true)
       await db.em.nativeDelete(Collection, { id })
       await covers.drop(id)

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { type Caller, requireGrant } from '../../core/access/auth.ts'
-import type { Db } from '../../core/database/db.ts'
+import { requireGrant } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import { toStorable } from '../../core/database/json.ts'
 import { badRequest } from '../../core/errors.ts'
 import { isShallow } from '../../core/web/json-depth.ts'
@@ -40,24 +40,25 @@ function readCriteriaText (text: string): Criteria {
 export function createSmartCollections (app: FastifyInstance) {
   /** Returns the members of each collection that a caller sees. A filter of another user finds what that user sees. */
   async function selectMembers (
-    db: Db, caller: AnyCaller, rows: readonly SmartRow[]
+    context: Context<AnyCaller>, rows: readonly SmartRow[]
   ): Promise<Map<number, number[]>> {
+    const { db, caller } = context
     const owners = await app.permissions.listViewers(rows.map((row) => row.user_id))
     const members = new Map<number, number[]>()
     // One after the other, because each may read the whole library.
     for (const { id, user_id: userId, filter_criteria: criteria } of rows) {
-      const found = [...await app.roms.listFiltered(db, owners.get(userId) ?? null, criteria)]
-      members.set(id, userId === caller?.id ? found : await selectVisibleIds(db, caller, found))
+      const found = [...await app.roms.listFiltered({ db, caller: owners.get(userId) ?? null }, criteria)]
+      members.set(id, userId === caller?.id ? found : await selectVisibleIds(context, found))
     }
     return members
   }
 
   async function toViews (
-    db: Db, caller: AnyCaller, rows: readonly SmartRow[]
+    context: Context<AnyCaller>, rows: readonly SmartRow[]
   ): Promise<SmartCollectionView[]> {
-    const members = await selectMembers(db, caller, rows)
+    const members = await selectMembers(context, rows)
     const candidates = [...members.values()].flatMap((ids) => ids.slice(0, COVER_CANDIDATES))
-    const covers = await selectCovers(db, caller, [...new Set(candidates)])
+    const covers = await selectCovers(context, [...new Set(candidates)])
     return rows.map((row) => {
       const ids = members.get(row.id) ?? []
       const found = ids.slice(0, COVER_CANDIDATES).flatMap((id) => covers.get(id) ?? [])
@@ -65,30 +66,31 @@ export function createSmartCollections (app: FastifyInstance) {
     })
   }
 
-  async function get (db: Db, caller: AnyCaller, id: number): Promise<SmartCollectionView> {
-    const [view] = await toViews(db, caller, await selectSmartCollections(db, caller, { id }))
+  async function get (context: Context<AnyCaller>, id: number): Promise<SmartCollectionView> {
+    const [view] = await toViews(context, await selectSmartCollections(context, { id }))
     if (view === undefined) throw unknownCollection(id)
     return view
   }
 
   return {
-    async get (db: Db, caller: AnyCaller, id: number): Promise<SmartCollectionView> {
-      await requireReadable(db, caller, 'smart', id)
-      return await get(db, caller, id)
+    async get (context: Context<AnyCaller>, id: number): Promise<SmartCollectionView> {
+      await requireReadable(context, 'smart', id)
+      return await get(context, id)
     },
 
     async list (
-      db: Db, caller: AnyCaller, updatedAfter: string | undefined
+      context: Context<AnyCaller>, updatedAfter: string | undefined
     ): Promise<SmartCollectionView[]> {
-      return await toViews(db, caller, await selectSmartCollections(db, caller, { updated_after: updatedAfter }))
+      return await toViews(context, await selectSmartCollections(context, { updated_after: updatedAfter }))
     },
 
-    listIds: (db: Db, caller: AnyCaller): Promise<number[]> => selectCollectionIds(db, caller, 'smart'),
+    listIds: (context: Context<AnyCaller>): Promise<number[]> => selectCollectionIds(context, 'smart'),
 
     /** @throws ApiError INVALID, BAD_REQUEST for invalid criteria, CONFLICT for the name */
     async create (
-      db: Db, caller: Caller, form: SmartCollectionForm, isPublic: boolean
+      context: Context, form: SmartCollectionForm, isPublic: boolean
     ): Promise<SmartCollectionView> {
+      const { db, caller } = context
       const name = checkName(form.name)
       const criteria = readCriteriaText(form.filter_criteria ?? '{}')
       const collection = db.em.create(SmartCollection, {
@@ -97,13 +99,14 @@ export function createSmartCollections (app: FastifyInstance) {
       await withName(name, () => db.em.flush())
       const { id } = collection
       announceChange(app, { kind: 'smart', id, user_id: caller.id, change: 'added' }, isPublic)
-      return await get(db, caller, id)
+      return await get(context, id)
     },
 
     async update (
-      db: Db, caller: Caller, id: number, form: SmartCollectionForm, isPublic: boolean | undefined
+      context: Context, id: number, form: SmartCollectionForm, isPublic: boolean | undefined
     ): Promise<SmartCollectionView> {
-      const { is_public: wasPublic } = await requireOwn(db, caller, 'smart', id)
+      const { db, caller } = context
+      const { is_public: wasPublic } = await requireOwn(context, 'smart', id)
       const { name, description, filter_criteria: text } = form
       const changes = {
         ...(name === undefined ? {} : { name: checkName(name) }),
@@ -114,11 +117,12 @@ export function createSmartCollections (app: FastifyInstance) {
       }
       await withName(name, () => db.em.nativeUpdate(SmartCollection, { id }, changes))
       announceChange(app, { kind: 'smart', id, user_id: caller.id, change: 'changed' }, wasPublic || isPublic === true)
-      return await get(db, caller, id)
+      return await get(context, id)
     },
 
-    async delete (db: Db, caller: Caller, id: number): Promise<void> {
-      const { is_public: wasPublic } = await requireOwn(db, caller, 'smart', id)
+    async delete (context: Context, id: number): Promise<void> {
+      const { db, caller } = context
+      const { is_public: wasPublic } = await requireOwn(context, 'smart', id)
       requireGrant(caller, 'collections', 'delete', true)
       await db.em.nativeDelete(SmartCollection, { id })
       announceChange(app, { kind: 'smart', id, user_id: caller.id, change: 'deleted' }, wasPublic)

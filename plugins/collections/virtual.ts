@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Db } from '../../core/database/db.ts'
+import type { Context } from '../../core/access/context.ts'
 import { createLibraryCache } from '../library/library-cache.ts'
 import { selectMoment } from '../library/version-rows.ts'
 import { type AnyCaller, callerKey } from '../platforms/visibility.ts'
@@ -48,7 +48,7 @@ const NONE: VirtualList = { text: new CachedText('[]'), places: new Map() }
 export function createVirtualCollections (app: FastifyInstance) {
   const kept = createLibraryCache<VirtualList>({ maxBytes: KEPT_MAX_BYTES, sizeOf })
 
-  async function select (db: Db, caller: AnyCaller, types: readonly VirtualType[]): Promise<VirtualList> {
+  async function select ({ db, caller }: Context<AnyCaller>, types: readonly VirtualType[]): Promise<VirtualList> {
     if (types.length === 0) return NONE
     const moment = await selectMoment(db, null)
     return await kept.get(moment, { caller: callerKey(caller), of: types },
@@ -58,22 +58,22 @@ export function createVirtualCollections (app: FastifyInstance) {
   return {
     /** @param type one of the types, or `all`; any other type gives an empty list */
     async list (
-      db: Db, caller: AnyCaller, type: string, limit: number | undefined
+      context: Context<AnyCaller>, type: string, limit: number | undefined
     ): Promise<CachedText | string> {
-      const { text, places } = await select(db, caller, type === 'all' ? TYPES : [type].filter(isVirtualType))
+      const { text, places } = await select(context, type === 'all' ? TYPES : [type].filter(isVirtualType))
       if (limit === undefined || limit >= places.size) return text
       const last = [...places.values()][limit - 1]
       return `${text.bytes.toString('utf8', 0, last?.end ?? 1)}]`
     },
 
-    async listIds (db: Db, caller: AnyCaller): Promise<string[]> {
-      const { places } = await select(db, caller, TYPES)
+    async listIds (context: Context<AnyCaller>): Promise<string[]> {
+      const { places } = await select(context, TYPES)
       return [...places.keys()]
     },
 
-    async get (db: Db, caller: AnyCaller, id: string): Promise<string> {
+    async get (context: Context<AnyCaller>, id: string): Promise<string> {
       const wanted = readVirtualId(id)
-      const { text, places } = await select(db, caller, wanted === null ? [] : [wanted.type])
+      const { text, places } = await select(context, wanted === null ? [] : [wanted.type])
       const place = wanted === null ? undefined : places.get(virtualId(wanted))
       if (place === undefined) throw unknownCollection(id.slice(0, ID_SHOWN_MAX))
       return text.bytes.toString('utf8', place.start, place.end)

@@ -1,4 +1,4 @@
-import { callerOf } from '../../core/access/auth.ts'
+import { contextOf } from '../../core/access/context.ts'
 import type { Routes } from '../../core/typebox.ts'
 import { BulkResultSchema } from '../firmware/schemas.ts'
 import { DeleteRomsSchema } from './schemas.ts'
@@ -18,7 +18,7 @@ const routes: Routes = async (app) => {
       response: { 200: BulkResultSchema }
     },
     config: { scopes: ['roms.write'], grant: ['roms', 'delete'], audit: 'rom.deleted', databaseMs: DELETE_MAX_MS }
-  }, async (request) => await app.deletion.deleteRoms(request.db, callerOf(request), request.body))
+  }, async (request) => await app.deletion.deleteRoms(contextOf(request), request.body))
 }
 
 export default routes

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Context } from '../../core/access/context.ts'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
@@ -17,7 +18,7 @@ export interface DoomedRom {
 
 /** Returns the visible ROMs among some ids, by id. */
 export async function selectDoomed (
-  db: Db, caller: AnyCaller, ids: readonly number[]
+  { db, caller }: Context<AnyCaller>, ids: readonly number[]
 ): Promise<Map<number, DoomedRom>> {
   const { rows } = await sql<DoomedRom>`select r.id, r.library_id, r.platform_id, p.fs_slug as platform_fs_slug, r.fs_path,
       r.fs_name, r.is_folder

@@ -1,9 +1,8 @@
 import { rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import type { Caller } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
-import type { Db } from '../../core/database/db.ts'
 import { ApiError } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
 import type { BulkResult } from '../firmware/schemas.ts'
@@ -80,9 +79,10 @@ export function createDeletion (app: FastifyInstance, config: Config) {
   }
 
   async function deleteBatch (
-    db: Db, caller: Caller, ids: readonly number[], withFiles: ReadonlySet<number>, disposal: Disposal
+    context: Context, ids: readonly number[], withFiles: ReadonlySet<number>, disposal: Disposal
   ): Promise<DeletionResult> {
-    const roms = await selectDoomed(db, caller, ids)
+    const { db } = context
+    const roms = await selectDoomed(context, ids)
     const audiences = await app.permissions.listAudiences(ids)
     const { kept, reasons } = await moveAll(disposal, [...roms.values()].filter(({ id }) => withFiles.has(id)))
     const outcome: DeletionResult = { failed: new Map(), gone: [] }
@@ -110,13 +110,14 @@ export function createDeletion (app: FastifyInstance, config: Config) {
      * Deletes ROMs from the list, and the files of the named ones. Data that people added waits for the files to come
      * back. A ROM whose files cannot be deleted stays in the list.
      */
-    async deleteRoms (db: Db, caller: Caller, input: DeleteRoms): Promise<BulkResult> {
+    async deleteRoms (context: Context, input: DeleteRoms): Promise<BulkResult> {
+      const { caller } = context
       const ids = [...new Set(input.roms)]
       const withFiles = new Set(input.delete_from_fs)
       const disposal = app.trash.open(input.permanently === true, caller.id)
       const failed = new Map<number, string>()
       for (const batch of inBatches(ids)) {
-        const outcome = await deleteBatch(db, caller, batch, withFiles, disposal)
+        const outcome = await deleteBatch(context, batch, withFiles, disposal)
         for (const [id, error] of outcome.failed) failed.set(id, error)
       }
       await disposal.finish()

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../core/access/auth.ts'
+import { contextOf } from '../../core/access/context.ts'
 import { ErrorSchema, type Routes } from '../../core/typebox.ts'
 import { isNumbered } from './registration.ts'
 import { DeviceExistsSchema, DeviceParams, DeviceSchema, RegisterDeviceSchema, RegisteredDeviceSchema, UpdateDeviceSchema } from './schemas.ts'
@@ -19,14 +20,14 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['devices.write'] }
   }, async (request, reply) => {
-    const { device, isNew } = await app.devices.register(request.db, callerOf(request), request.body)
+    const { device, isNew } = await app.devices.register(contextOf(request), request.body)
     return reply.code(isNew ? 201 : 200).send(toRegisteredDevice(device, isNumbered(request.body)))
   })
 
   app.get('/api/devices', {
     schema: { operationId: 'listDevices', tags, summary: 'Your devices', response: { 200: Type.Array(DeviceSchema) } },
     config: { scopes: ['devices.read'] }
-  }, async (request) => (await app.devices.list(request.db, callerOf(request))).map(toDeviceView))
+  }, async (request) => (await app.devices.list(contextOf(request))).map(toDeviceView))
 
   app.get('/api/devices/online', {
     schema: {
@@ -36,7 +37,7 @@ const routes: Routes = async (app) => {
       response: { 200: Type.Array(Type.String({ description: 'UUID of a device' })) }
     },
     config: { scopes: ['devices.read'] }
-  }, async (request) => app.devices.listOnline(request.db, callerOf(request)))
+  }, async (request) => app.devices.listOnline(contextOf(request)))
 
   app.get('/api/devices/:device_id', {
     schema: {
@@ -58,7 +59,7 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['devices.write'] }
   }, async (request) => toDeviceView(
-    await app.devices.update(request.db, callerOf(request), request.params.device_id, request.body)))
+    await app.devices.update(contextOf(request), request.params.device_id, request.body)))
 
   app.delete('/api/devices/:device_id', {
     schema: {
@@ -70,7 +71,7 @@ const routes: Routes = async (app) => {
     },
     config: { scopes: ['devices.write'] }
   }, async (request, reply) => {
-    await app.devices.delete(request.db, callerOf(request), request.params.device_id, request.ip)
+    await app.devices.delete(contextOf(request), request.params.device_id, request.ip)
     return reply.code(204).send(null)
   })
 }

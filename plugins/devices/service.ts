@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Caller, requireGrant } from '../../core/access/auth.ts'
+import { requireGrant } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { Db } from '../../core/database/db.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { readReference } from '../../core/web/reference.ts'
@@ -66,20 +67,20 @@ export function createDevices (app: FastifyInstance, publish: Publish<DeviceEven
       return device?.device_id ?? null
     },
 
-    list: (db: Db, caller: Caller): Promise<Device[]> =>
+    list: ({ db, caller }: Context): Promise<Device[]> =>
       db.em.find(Device, { user: caller.id }, { orderBy: { id: 'asc' } }),
 
     /** Returns the UUIDs of the caller's devices that have a socket open in any process. */
-    listOnline: (db: Db, caller: Caller): Promise<string[]> => listOnline(db, caller.id),
+    listOnline: ({ db, caller }: Context): Promise<string[]> => listOnline(db, caller.id),
 
-    async register (db: Db, caller: Caller, input: RegisterDevice) {
+    async register ({ db, caller }: Context, input: RegisterDevice) {
       const registered = await registerDevice(db, app.secrets, caller, input)
       for (const listener of afterRegister) await listener(registered.device)
       return registered
     },
 
     /** Changes only the given fields; null clears a field. */
-    async update (db: Db, caller: Caller, reference: string | number, input: UpdateDevice): Promise<Device> {
+    async update ({ db, caller }: Context, reference: string | number, input: UpdateDevice): Promise<Device> {
       const device = await find(db, caller.id, reference)
       const trust = checkServerSync(caller, input, device)
       db.em.assign(device, { ...readFields(app.secrets, input, device.sync_config ?? null), ...trust })
@@ -88,7 +89,7 @@ export function createDevices (app: FastifyInstance, publish: Publish<DeviceEven
     },
 
     /** Deletes a device with its dependent rows; its tokens stay, bound to no device. */
-    async delete (db: Db, caller: Caller, reference: string | number, address: string): Promise<void> {
+    async delete ({ db, caller }: Context, reference: string | number, address: string): Promise<void> {
       requireGrant(caller, 'devices', 'delete', true)
       const { id, device_id: uuid, name } = await find(db, caller.id, reference)
       for (const listener of beforeDelete) await listener(db, id)

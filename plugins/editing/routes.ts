@@ -1,5 +1,5 @@
 import formbody from '@fastify/formbody'
-import { callerOf } from '../../core/access/auth.ts'
+import { contextOf } from '../../core/access/context.ts'
 import type { FeatureRoutes } from '../../core/feature.ts'
 import { ErrorSchema, IdParams, withFile } from '../../core/typebox.ts'
 import { DetailedRomSchema } from '../roms/schemas.ts'
@@ -19,7 +19,7 @@ const routes: FeatureRoutes<ArtworkForms> = async (app, _options, forms) => {
       response: { 200: RomSourcesSchema }
     },
     config: { scopes: ['roms.read'] }
-  }, async (request) => app.editing.getSources(request.db, callerOf(request), request.params.id))
+  }, async (request) => app.editing.getSources(contextOf(request), request.params.id))
 
   app.put('/api/roms/:id', {
     schema: {
@@ -48,8 +48,8 @@ const routes: FeatureRoutes<ArtworkForms> = async (app, _options, forms) => {
     serializerCompiler: romSerializer,
     config: { scopes: ['roms.write'] }
   }, async (request) => {
-    const { db, artwork, body, params: { id }, query } = request
-    return await app.editing.change(db, callerOf(request), id, body, {
+    const { artwork, body, params: { id }, query } = request
+    return await app.editing.change(contextOf(request), id, body, {
       unmatches: query.unmatch_metadata,
       removesCover: query.remove_cover,
       artwork: artwork?.path ?? null,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../../core/database/db.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { GAME_FIELD_NAMES, selectGameFields } from '../roms/game-fields.ts'
 import { romTables } from '../roms/rows.ts'
@@ -9,7 +9,7 @@ import type { SourcedRom } from './field-sources.ts'
 
 /** Loads the values of a ROM with all its matches; null if the ROM does not exist or is not visible. */
 export async function selectSourced (
-  db: Db, caller: AnyCaller, id: number
+  { db, caller }: Context<AnyCaller>, id: number
 ): Promise<{ rom: SourcedRom, founds: ProviderMatches } | null> {
   const { rows: [row] } = await sql<SourcedRom & { matches: Record<string, object> }>`
     select r.name, r.summary, r.url_cover, r.url_screenshots, r.url_manual, r.media,

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import type { Caller } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
-import type { Db } from '../../core/database/db.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { selectExplanations } from '../matching/explanation-rows.ts'
@@ -62,8 +61,8 @@ export function createEditing (app: FastifyInstance, config: Config) {
       }),
 
     /** @throws ApiError NOT_FOUND, also for a hidden ROM */
-    async getSources (db: Db, caller: AnyCaller, id: number): Promise<RomSources> {
-      const sourced = await selectSourced(db, caller, id)
+    async getSources (context: Context<AnyCaller>, id: number): Promise<RomSources> {
+      const sourced = await selectSourced(context, id)
       if (sourced === null) throw notFound(`ROM with ID '${id}' not found`)
       const locked = [...sourced.rom.own_fields, ...sourced.rom.manual_metadata == null ? [] : ['manual_metadata']]
       const priorities = readPriorities(config, app.registry.providers)
@@ -77,12 +76,13 @@ export function createEditing (app: FastifyInstance, config: Config) {
      * @throws ApiError NOT_FOUND, also for a hidden ROM · BAD_REQUEST for media that cannot be downloaded or used ·
      * CONFLICT for a name that is taken · UNAVAILABLE without a scan worker
      */
-    async change (db: Db, caller: Caller, id: number, form: EditForm, options: EditOptions) {
-      await app.roms.checkVisible(db, caller, id)
+    async change (context: Context, id: number, form: EditForm, options: EditOptions) {
+      const { caller } = context
+      await app.roms.checkVisible(context, id)
       const call = toCall(id, form, options)
       if (options.unmatches) await request({ kind: 'unmatch', rom_id: id })
       else if (!isEmpty(call)) await request(call)
-      return await app.roms.getDetailed(app.db, caller, id)
+      return await app.roms.getDetailed({ db: app.db, caller }, id)
     }
   }
 }

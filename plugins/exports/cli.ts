@@ -43,7 +43,7 @@ export async function exportLibrary (features: Features, format: string, options
       const code = await runScan(app, { type: 'quick', wait: true, ...platform && { platform }, ...json && { json } })
       if (code !== 0) return code
     }
-    const ids = await app.exports.findPlatforms(app.db, null, options.platform ?? [], [])
+    const ids = await app.exports.findPlatforms({ db: app.db, caller: null }, options.platform ?? [], [])
     let failures = 0
     let files = 0
     for (const key of formats) {

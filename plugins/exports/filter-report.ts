@@ -1,4 +1,4 @@
-import type { Db } from '../../core/database/db.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { type HiddenRom, selectHidden } from './rows.ts'
 import type { ExportOutcome, ExportedFile } from './schemas.ts'
@@ -29,9 +29,10 @@ export function maskPlaces ({ files, errors }: ExportOutcome, mask: (text: strin
 
 /** Removes hidden ROMs from the outcome of an export. The written files belong to the library and contain all ROMs. */
 export async function narrowOutcome (
-  db: Db, caller: AnyCaller, outcome: ExportOutcome
+  context: Context<AnyCaller>, outcome: ExportOutcome
 ): Promise<ExportOutcome> {
+  const { caller } = context
   if (caller === null || caller.access.is_admin) return outcome
-  const hidden = await selectHidden(db, caller, [...new Set(outcome.files.map((file) => file.platform))])
+  const hidden = await selectHidden(context, [...new Set(outcome.files.map((file) => file.platform))])
   return { ...outcome, files: outcome.files.map((file) => narrowFile(file, hidden)) }
 }

@@ -27,8 +27,8 @@ function createRoute ({ key, name, fileName }: ExporterDefinition, route: string
     }, async (request) => {
       const { db, body, query: { platform_ids: ids = [] } } = request
       const caller = callerOf(request)
-      const platformIds = await app.exports.findPlatforms(db, caller, body?.platforms ?? [], ids)
-      return await narrowOutcome(db, caller, await app.exports.request(key, platformIds, caller))
+      const platformIds = await app.exports.findPlatforms({ db, caller }, body?.platforms ?? [], ids)
+      return await narrowOutcome({ db, caller }, await app.exports.request(key, platformIds, caller))
     })
   }
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Context } from '../../core/access/context.ts'
 import type { Db, Queryable } from '../../core/database/db.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import type { GameValues, Rom } from '../roms/entities.ts'
@@ -42,7 +43,7 @@ export interface HiddenRom { id: number, library_id: number, slug: string, fs_sl
 
 /** The ROMs of some platforms that a viewer may not see. */
 export async function selectHidden (
-  db: Db, caller: AnyCaller, slugs: readonly string[]
+  { db, caller }: Context<AnyCaller>, slugs: readonly string[]
 ): Promise<HiddenRom[]> {
   const { rows } = await sql<HiddenRom>`
     select r.id, r.library_id, p.slug, p.fs_slug, not r.missing_from_fs as is_exported from roms r join platforms p on p.id = r.platform_id

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { Value } from '@sinclair/typebox/value'
 import type { FastifyInstance } from 'fastify'
+import type { Context } from '../../core/access/context.ts'
 import { sha256 } from '../../core/access/secrets.ts'
 import { type Config, getAt } from '../../core/config/config.ts'
-import type { Db } from '../../core/database/db.ts'
 import { notFound } from '../../core/errors.ts'
 import { createPathMask } from '../../core/config/path-mask.ts'
 import { LibraryUnreadableError, isFolder } from '../library/directory.ts'
@@ -190,9 +190,10 @@ export function createExports (app: FastifyInstance, config: Config) {
      * @throws ApiError NOT_FOUND with the first name or id that does not exist.
      */
     async findPlatforms (
-      db: Db, caller: AnyCaller, names: readonly string[], ids: readonly number[]
+      context: Context<AnyCaller>, names: readonly string[], ids: readonly number[]
     ): Promise<number[] | null> {
-      const hidden = caller === null ? new Set<string>() : await app.platforms.listHiddenFolders(db, caller)
+      const { db, caller } = context
+      const hidden = caller === null ? new Set<string>() : await app.platforms.listHiddenFolders(context)
       const isVisible = { fs_slug: { $nin: [...hidden] } }
       if (names.length === 0 && ids.length === 0) {
         if (hidden.size === 0) return null

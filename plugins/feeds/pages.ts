@@ -17,7 +17,7 @@ export async function * readRoms ({ db, caller }: Feed, platforms: Feed['platfor
   for (const { id: platformId } of platforms) {
     let last: Pick<RomRow, 'name_sort_key' | 'id'> | undefined = { name_sort_key: '', id: 0 }
     while (last !== undefined) {
-      const page: RomRow[] = await selectRomPage(db, caller, platformId, last)
+      const page: RomRow[] = await selectRomPage({ db, caller }, platformId, last)
       const listed = page.filter((rom) => rom.is_listed)
       if (listed.length > 0) yield listed
       last = page.length === PAGE_ROMS ? page.at(-1) : undefined

@@ -67,10 +67,9 @@ const routes: FeatureRoutes<Titles> = async (app, { config: settings }, titles) 
 
   /** @param slug of the platforms in the feed; null for all platforms that the caller sees */
   async function open (request: FastifyRequest, slug: string | null): Promise<Feed> {
-    const { db } = request
-    const caller = await app.permissions.viewerOf(request)
-    const platforms = await (slug === null ? selectPlatforms(db, caller) : selectPlatformsOf(db, caller, slug))
-    return { db, caller, platforms, links: createLinks(request, settings, app.resources.marked) }
+    const context = await app.permissions.publicContextOf(request)
+    const platforms = await (slug === null ? selectPlatforms(context) : selectPlatformsOf(context, slug))
+    return { ...context, platforms, links: createLinks(request, settings, app.resources.marked) }
   }
 
   /** @throws ApiError NOT_FOUND if there is no such platform */

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { Context } from '../../core/access/context.ts'
 import { milliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import { selectPlatforms } from '../platforms/rows.ts'
@@ -38,8 +39,8 @@ export const PAGE_ROMS = 1_000
 export const PAGE_FILES = 5_000
 
 /** Selects the platforms of one slug that the caller sees. */
-export const selectPlatformsOf = (db: Db, caller: AnyCaller, slug: string) =>
-  selectPlatforms(db, caller, sql<boolean>`p.slug = ${slug}`)
+export const selectPlatformsOf = (context: Context<AnyCaller>, slug: string) =>
+  selectPlatforms(context, sql<boolean>`p.slug = ${slug}`)
 
 /**
  * Selects the next ROMs of a platform by name, including those that are not listed. Conditions that hide them would
@@ -48,7 +49,7 @@ export const selectPlatformsOf = (db: Db, caller: AnyCaller, slug: string) =>
  * @param after the last ROM of the page before
  */
 export async function selectRomPage (
-  db: Db, caller: AnyCaller, platformId: number, after: Pick<RomRow, 'name_sort_key' | 'id'>
+  { db, caller }: Context<AnyCaller>, platformId: number, after: Pick<RomRow, 'name_sort_key' | 'id'>
 ): Promise<RomRow[]> {
   const { rows } = await sql<RomRow>`
     select r.id, nullif(r.name, '') as name, r.name_sort_key, r.fs_name, r.fs_name_no_tags,

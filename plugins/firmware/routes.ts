@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { RouteAccess } from '../../core/access/auth.ts'
 import { callerOf } from '../../core/access/auth.ts'
+import { contextOf } from '../../core/access/context.ts'
 import { Bytes, ErrorSchema, type Routes } from '../../core/typebox.ts'
 import {
   BulkResultSchema, DeleteFirmwareSchema, FirmwareContentParams, FirmwareForm, FirmwareParams, FirmwareSchema,
@@ -37,14 +38,14 @@ const routes: Routes = async (app) => {
       querystring: ListFirmwareQuery, response: { 200: Type.Array(FirmwareSchema) }
     },
     config: reads
-  }, async (request) => await app.firmware.list(request.db, callerOf(request), request.query.platform_id))
+  }, async (request) => await app.firmware.list(contextOf(request), request.query.platform_id))
 
   app.get('/api/firmware/identifiers', {
     schema: {
       operationId: 'listFirmwareIds', tags, summary: 'The ids of all firmware', response: { 200: Type.Array(Type.Integer()) }
     },
     config: reads
-  }, async (request) => await app.firmware.listIds(request.db, callerOf(request)))
+  }, async (request) => await app.firmware.listIds(contextOf(request)))
 
   app.get('/api/firmware/:id', {
     schema: {
@@ -52,7 +53,7 @@ const routes: Routes = async (app) => {
       response: { 200: FirmwareSchema, 404: ErrorSchema }
     },
     config: open
-  }, async (request) => await app.firmware.get(request.db, await app.permissions.viewerOf(request), request.params.id))
+  }, async (request) => await app.firmware.get(await app.permissions.publicContextOf(request), request.params.id))
 
   for (const method of ['HEAD', 'GET'] as const) {
     app.route({
@@ -68,8 +69,8 @@ const routes: Routes = async (app) => {
       },
       config: open,
       handler: async (request, reply) => {
-        const caller = await app.permissions.viewerOf(request)
-        const { handle, fileName } = await app.firmware.open(request.db, caller, request.params.id)
+        const context = await app.permissions.publicContextOf(request)
+        const { handle, fileName } = await app.firmware.open(context, request.params.id)
         return await app.files.send(request, reply, {
           handle,
           type: app.files.mediaTypeOf(fileName) ?? 'application/octet-stream',
@@ -91,7 +92,7 @@ const routes: Routes = async (app) => {
       response: { 200: BulkResultSchema }
     },
     config: { ...writes, grant: ['firmware', 'delete'], audit: 'firmware.deleted' }
-  }, async (request) => await app.firmware.delete(request.db, callerOf(request), request.body))
+  }, async (request) => await app.firmware.delete(contextOf(request), request.body))
 }
 
 export default routes

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Caller, requireGrant } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
-import type { Db } from '../../core/database/db.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { isNotFoundError } from '../../core/files/fs-error.ts'
 import { reasonOf } from '../library/directory.ts'
@@ -24,13 +24,13 @@ export function createFirmware (app: FastifyInstance, config: Config) {
   const folders = createFirmwareFolders(app, config)
   const { isVisible } = app.platforms
 
-  async function find (db: Db, caller: Viewer, id: number): Promise<FirmwareWithPlatform> {
+  async function find ({ db, caller }: Context<Viewer>, id: number): Promise<FirmwareWithPlatform> {
     const [row] = await selectPlacedFirmware(db, isVisible(caller), { ids: [id] })
     if (row === undefined) throw notFound(unknownFirmware(id))
     return row
   }
 
-  async function list (db: Db, caller: Viewer, platformId: number | undefined): Promise<FirmwareView[]> {
+  async function list ({ db, caller }: Context<Viewer>, platformId: number | undefined): Promise<FirmwareView[]> {
     return (await selectPlacedFirmware(db, isVisible(caller), { platform_id: platformId })).map(toFirmwareView)
   }
 
@@ -49,14 +49,14 @@ export function createFirmware (app: FastifyInstance, config: Config) {
   return {
     list,
 
-    listIds: (db: Db, caller: Viewer): Promise<number[]> => selectFirmwareIds(db, isVisible(caller)),
+    listIds: ({ db, caller }: Context<Viewer>): Promise<number[]> => selectFirmwareIds(db, isVisible(caller)),
 
-    get: async (db: Db, caller: Viewer, id: number): Promise<FirmwareView> =>
-      toFirmwareView(await find(db, caller, id)),
+    get: async (context: Context<Viewer>, id: number): Promise<FirmwareView> =>
+      toFirmwareView(await find(context, id)),
 
     /** Opens a file; the caller closes the handle. @throws ApiError NOT_FOUND, also when the file is missing on disk */
-    async open (db: Db, caller: Viewer, id: number) {
-      const row = await find(db, caller, id)
+    async open (context: Context<Viewer>, id: number) {
+      const row = await find(context, id)
       const handle = await openStoredFile(app.library, { ...row, fs_path: row.file_path })
       return { fileName: row.file_name, handle }
     },
@@ -90,14 +90,14 @@ export function createFirmware (app: FastifyInstance, config: Config) {
       } finally {
         await discardAll(staged)
       }
-      return { uploaded: parts, firmware: await list(db, caller, platform.id) }
+      return { uploaded: parts, firmware: await list({ db, caller }, platform.id) }
     },
 
     /**
      * Deletes firmware from the list, and the named files from disk. Firmware whose file cannot be deleted stays in
      * both.
      */
-    async delete (db: Db, caller: Viewer, input: DeleteFirmware): Promise<BulkResult> {
+    async delete ({ db, caller }: Context<Viewer>, input: DeleteFirmware): Promise<BulkResult> {
       const ids = [...new Set(input.firmware)]
       const withFile = new Set(input.delete_from_fs)
       const rows = new Map((await selectPlacedFirmware(db, isVisible(caller), { ids })).map((row) => [row.id, row]))

@@ -54,7 +54,7 @@ export function createHeartbeat (app: FastifyInstance, config: Config) {
   async function listFolders (caller: Caller | null): Promise<string[]> {
     if (caller?.scopes.has('platforms.read') !== true) return []
     const found = await folders('', () => app.setup.listPlatforms())
-    const hidden = await app.platforms.listHiddenFolders(app.db, caller)
+    const hidden = await app.platforms.listHiddenFolders({ db: app.db, caller })
     return found.filter((folder) => !hidden.has(folder))
   }
 

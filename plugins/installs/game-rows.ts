@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../../core/database/db.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 
@@ -10,7 +10,7 @@ export interface Game { name: string, platform_slug: string, file_ids: number[] 
 const INSTALLABLE = ['game', 'update', 'dlc']
 
 /** Returns a ROM with its installable files; null if it does not exist or is hidden from the caller. */
-export async function findGame (db: Db, caller: AnyCaller, romId: number): Promise<Game | null> {
+export async function findGame ({ db, caller }: Context<AnyCaller>, romId: number): Promise<Game | null> {
   const { rows: [game] } = await sql<Game>`select coalesce(r.name, r.fs_name_no_tags) as name, p.slug as platform_slug,
       array(select f.id from rom_files f where f.rom_id = r.id and not r.missing_from_fs
         and (f.category is null or f.category = any(${INSTALLABLE}::text[])) order by f.id) as file_ids

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../core/access/auth.ts'
+import { contextOf } from '../../core/access/context.ts'
 import { notFound } from '../../core/errors.ts'
 import type { FeatureRoutes } from '../../core/feature.ts'
 import { ErrorSchema, IdParams } from '../../core/typebox.ts'
@@ -33,7 +33,7 @@ const routes: FeatureRoutes = async (app, { config }) => {
     config: { scopes: ['devices.write', 'roms.read'] }
   }, async (request, reply) => {
     const { params, body } = request
-    const { view, isNew } = await installs.request(request.db, callerOf(request), params.device_id, body.rom_id)
+    const { view, isNew } = await installs.request(contextOf(request), params.device_id, body.rom_id)
     return reply.code(isNew ? 201 : 200).send(view)
   })
 
@@ -43,7 +43,7 @@ const routes: FeatureRoutes = async (app, { config }) => {
       params: DeviceParams, response: { 200: List, 404: ErrorSchema }
     },
     config: { scopes: ['devices.read'] }
-  }, async (request) => installs.list(request.db, callerOf(request), request.params.device_id))
+  }, async (request) => installs.list(contextOf(request), request.params.device_id))
 
   app.post('/api/devices/:device_id/installs/claim', {
     schema: {
@@ -54,7 +54,7 @@ const routes: FeatureRoutes = async (app, { config }) => {
       response: { 200: List, 403: ErrorSchema, 404: ErrorSchema }
     },
     config: { scopes: ['devices.write', 'roms.read'] }
-  }, async (request) => installs.claim(request.db, callerOf(request), request.params.device_id))
+  }, async (request) => installs.claim(contextOf(request), request.params.device_id))
 
   app.put('/api/devices/:device_id/installs/:request_id', {
     schema: {
@@ -68,7 +68,7 @@ const routes: FeatureRoutes = async (app, { config }) => {
     config: { scopes: ['devices.write'] }
   }, async (request) => {
     const { device_id: device, request_id: id } = request.params
-    return await installs.report(request.db, callerOf(request), device, id, request.body)
+    return await installs.report(contextOf(request), device, id, request.body)
   })
 
   app.delete('/api/devices/:device_id/installs/:request_id', {
@@ -79,7 +79,7 @@ const routes: FeatureRoutes = async (app, { config }) => {
     config: { scopes: ['devices.write'] }
   }, async (request) => {
     const { device_id: device, request_id: id } = request.params
-    return await installs.cancel(request.db, callerOf(request), device, id)
+    return await installs.cancel(contextOf(request), device, id)
   })
 
   app.get('/api/roms/:id/installs', {
@@ -88,7 +88,7 @@ const routes: FeatureRoutes = async (app, { config }) => {
       params: IdParams, response: { 200: List, 404: ErrorSchema }
     },
     config: { scopes: ['devices.read', 'roms.read'] }
-  }, async (request) => installs.listOfRom(request.db, callerOf(request), request.params.id))
+  }, async (request) => installs.listOfRom(contextOf(request), request.params.id))
 }
 
 export default routes

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { Context } from '../../core/access/context.ts'
 import { hasValues, milliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
@@ -34,7 +35,7 @@ export function createInstallRows (ttlDays: number) {
   }
 
   /** Selects live requests whose ROM is visible to the caller, oldest first. */
-  const select = (db: Db, caller: AnyCaller, selection: InstallSelection) => run(db, sql<InstallRow>`select ${COLUMNS}
+  const select = ({ db, caller }: Context<AnyCaller>, selection: InstallSelection) => run(db, sql<InstallRow>`select ${COLUMNS}
     from install_requests i join devices d on d.id = i.device_id
       join roms r on r.id = i.rom_id join platforms p on p.id = r.platform_id
     where ${IS_LIVE} and ${isFresh} and ${isRomVisible(caller)} and ${hasValues('i', { ...selection })}
@@ -67,7 +68,7 @@ export function createInstallRows (ttlDays: number) {
      * Claims the pending requests of a device. Concurrent calls claim each request only once; the fixed order of locks
      * prevents deadlocks.
      */
-    take: (db: Db, caller: AnyCaller, deviceId: number) => run(db, sql<InstallRow>`with waiting as (
+    take: ({ db, caller }: Context<AnyCaller>, deviceId: number) => run(db, sql<InstallRow>`with waiting as (
         select i.id from install_requests i join roms r on r.id = i.rom_id join platforms p on p.id = r.platform_id
         where i.device_id = ${deviceId} and i.status = 'pending' and ${isFresh} and ${isRomVisible(caller)}
         order by i.created_at, i.id for update of i
@@ -99,7 +100,7 @@ export function createInstallRows (ttlDays: number) {
     },
 
     /** Cancels a request. Returns null if it ended or expired, or if its ROM is hidden from the caller. */
-    async cancel (db: Db, caller: AnyCaller, deviceId: number, id: string): Promise<InstallRow | null> {
+    async cancel ({ db, caller }: Context<AnyCaller>, deviceId: number, id: string): Promise<InstallRow | null> {
       const [cancelled] = await run(db, sql<InstallRow>`update install_requests i
         set status = 'cancelled', updated_at = now()
         from devices d, roms r join platforms p on p.id = r.platform_id

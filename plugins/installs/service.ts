@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
-import type { Db } from '../../core/database/db.ts'
 import { badRequest, conflict, forbidden, notFound } from '../../core/errors.ts'
 import { userRoom } from '../../core/sockets/sockets.ts'
 import { devicesConfig } from '../devices/config.ts'
@@ -25,7 +25,7 @@ export function createInstalls (app: FastifyInstance, config: Config) {
   const rows = createInstallRows(ttlDays)
 
   /** Returns a device of the caller; a token that is bound to a device finds only that device. */
-  async function findDevice (db: Db, caller: Caller, reference: Reference): Promise<Device> {
+  async function findDevice ({ db, caller }: Context, reference: Reference): Promise<Device> {
     const device = await app.devices.find(db, caller.id, reference)
     const isBound = caller.credential === 'token' && caller.device_id !== null
     if (isBound && !isItself(caller, device)) throw notFound(`Device with ID '${reference}' not found`)
@@ -33,8 +33,9 @@ export function createInstalls (app: FastifyInstance, config: Config) {
   }
 
   /** Returns the device that calls. */
-  async function findSelf (db: Db, caller: Caller, reference: Reference): Promise<Device> {
-    const device = await findDevice(db, caller, reference)
+  async function findSelf (context: Context, reference: Reference): Promise<Device> {
+    const { caller } = context
+    const device = await findDevice(context, reference)
     if (!isItself(caller, device)) throw forbidden('Only the device itself may do this; call with a token bound to it')
     return device
   }
@@ -59,14 +60,15 @@ export function createInstalls (app: FastifyInstance, config: Config) {
 
   /** Creates a request, unless there is a live one. */
   async function ensure (
-    db: Db, caller: Caller, device: Device, romId: number, files: number[]
+    context: Context, device: Device, romId: number, files: number[]
   ): Promise<{ row: InstallRow, isNew: boolean }> {
+    const { db, caller } = context
     const same = { user_id: caller.id, device_id: device.id, rom_id: romId }
     await rows.dropStale(db, device.id, romId)
     for (let tries = 0; tries < TRIES; tries++) {
       const row = await rows.insert(db, { ...same, file_ids: files })
       if (row !== null) return { row, isNew: true }
-      const [live] = await rows.select(db, caller, same)
+      const [live] = await rows.select(context, same)
       if (live !== undefined) return { row: live, isNew: false }
     }
     throw conflict(`ROM with ID '${romId}' is being requested by somebody else at this moment; try again`)
@@ -90,35 +92,36 @@ export function createInstalls (app: FastifyInstance, config: Config) {
   return {
     /** Requests that a device installs a game; returns the live request if there is one. */
     async request (
-      db: Db, caller: Caller, reference: Reference, romId: number
+      context: Context, reference: Reference, romId: number
     ): Promise<{ view: InstallRequestView, isNew: boolean }> {
-      const device = await findDevice(db, caller, reference)
-      const game = await findGame(db, caller, romId)
+      const device = await findDevice(context, reference)
+      const game = await findGame(context, romId)
       if (game === null) throw notFound(`ROM with ID '${romId}' not found`)
       checkInstallable(device, game)
-      const { row, isNew } = await ensure(db, caller, device, romId, game.file_ids)
+      const { row, isNew } = await ensure(context, device, romId, game.file_ids)
       if (!isNew) return { view: toInstallView(row), isNew }
       app.devices.publish(device.id, 'install:queued', { id: row.id, rom_id: romId })
       return { view: announce(row), isNew }
     },
 
     /** Lists the live requests of a device, oldest first. */
-    async list (db: Db, caller: Caller, reference: Reference): Promise<InstallRequestView[]> {
-      const { id } = await findDevice(db, caller, reference)
-      return (await rows.select(db, caller, { device_id: id })).map(toInstallView)
+    async list (context: Context, reference: Reference): Promise<InstallRequestView[]> {
+      const { id } = await findDevice(context, reference)
+      return (await rows.select(context, { device_id: id })).map(toInstallView)
     },
 
     /** Lists the caller's live requests for a ROM on all devices, oldest first. */
-    async listOfRom (db: Db, caller: Caller, romId: number): Promise<InstallRequestView[]> {
-      if (await findGame(db, caller, romId) === null) throw notFound(`ROM with ID '${romId}' not found`)
-      return (await rows.select(db, caller, { rom_id: romId, user_id: caller.id })).map(toInstallView)
+    async listOfRom (context: Context, romId: number): Promise<InstallRequestView[]> {
+      const { caller } = context
+      if (await findGame(context, romId) === null) throw notFound(`ROM with ID '${romId}' not found`)
+      return (await rows.select(context, { rom_id: romId, user_id: caller.id })).map(toInstallView)
     },
 
     /** Claims the pending requests of the calling device. @returns all claimed requests without a report */
-    async claim (db: Db, caller: Caller, reference: Reference): Promise<InstallRequestView[]> {
-      const { id } = await findSelf(db, caller, reference)
-      for (const row of await rows.take(db, caller, id)) announce(row)
-      return (await rows.select(db, caller, { device_id: id, status: 'taken' })).map(toInstallView)
+    async claim (context: Context, reference: Reference): Promise<InstallRequestView[]> {
+      const { id } = await findSelf(context, reference)
+      for (const row of await rows.take(context, id)) announce(row)
+      return (await rows.select(context, { device_id: id, status: 'taken' })).map(toInstallView)
     },
 
     /**
@@ -126,9 +129,10 @@ export function createInstalls (app: FastifyInstance, config: Config) {
      * for a ROM that is hidden by now no event is sent.
      */
     async report (
-      db: Db, caller: Caller, reference: Reference, id: string, input: ReportInstall
+      context: Context, reference: Reference, id: string, input: ReportInstall
     ): Promise<InstallRequestView> {
-      const device = await findSelf(db, caller, reference)
+      const { db } = context
+      const device = await findSelf(context, reference)
       const row = await rows.finish(db, device.id, id, input)
       if (row === null) {
         const ended = await rows.findEnded(db, device.id, id, input.status)
@@ -136,16 +140,16 @@ export function createInstalls (app: FastifyInstance, config: Config) {
         if (await rows.isPending(db, device.id, id)) throw conflict(`Install request '${id}' was not taken yet; claim it first`)
         throw gone(id)
       }
-      const game = await findGame(db, caller, row.rom_id)
+      const game = await findGame(context, row.rom_id)
       if (game === null) return toInstallView(row)
       const view = announce(row)
       await notify(device, game, row)
       return view
     },
 
-    async cancel (db: Db, caller: Caller, reference: Reference, id: string): Promise<InstallRequestView> {
-      const device = await findDevice(db, caller, reference)
-      const row = await rows.cancel(db, caller, device.id, id)
+    async cancel (context: Context, reference: Reference, id: string): Promise<InstallRequestView> {
+      const device = await findDevice(context, reference)
+      const row = await rows.cancel(context, device.id, id)
       if (row === null) throw gone(id)
       app.devices.publish(device.id, 'install:cancelled', { id: row.id, rom_id: row.rom_id })
       return announce(row)

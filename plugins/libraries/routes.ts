@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../core/access/auth.ts'
+import { contextOf } from '../../core/access/context.ts'
 import { ErrorSchema, IdParams, type Routes } from '../../core/typebox.ts'
 import { AddLibrarySchema, ChangeLibrarySchema, LibrarySchema, RemoveLibraryQuery } from './schemas.ts'
 
@@ -20,14 +20,14 @@ const routes: Routes = async (app) => {
       response: { 200: Type.Array(LibrarySchema) }
     },
     config: reads
-  }, async (request) => await app.libraries.list(request.db, callerOf(request)))
+  }, async (request) => await app.libraries.list(contextOf(request)))
 
   app.get('/api/libraries/:id', {
     schema: {
       operationId: 'getLibrary', tags, summary: 'One library', params: IdParams, response: { 200: LibrarySchema, 404: ErrorSchema }
     },
     config: reads
-  }, async (request) => await app.libraries.get(request.db, callerOf(request), request.params.id))
+  }, async (request) => await app.libraries.get(contextOf(request), request.params.id))
 
   app.post('/api/libraries', {
     schema: {
@@ -41,7 +41,7 @@ const routes: Routes = async (app) => {
     },
     config: writes
   }, async (request, reply) => {
-    const added = await app.libraries.add(request.db, callerOf(request), request.body)
+    const added = await app.libraries.add(contextOf(request), request.body)
     return await reply.code(201).send(added)
   })
 
@@ -51,7 +51,7 @@ const routes: Routes = async (app) => {
       body: ChangeLibrarySchema, response: { 200: LibrarySchema, 404: ErrorSchema, ...refusals }
     },
     config: writes
-  }, async (request) => await app.libraries.change(request.db, callerOf(request), request.params.id, request.body))
+  }, async (request) => await app.libraries.change(contextOf(request), request.params.id, request.body))
 
   app.delete('/api/libraries/:id', {
     schema: {
@@ -66,7 +66,7 @@ const routes: Routes = async (app) => {
     },
     config: { ...writes, databaseMs: FORGET_MAX_MS }
   }, async (request, reply) => {
-    await app.libraries.remove(request.db, callerOf(request), request.params.id, request.query.forget)
+    await app.libraries.remove(contextOf(request), request.params.id, request.query.forget)
     return await reply.code(204).send(null)
   })
 }

@@ -2,9 +2,9 @@ import { statfs } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { type Caller } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import { type Config, getAt } from '../../core/config/config.ts'
 import { createPathMask } from '../../core/config/path-mask.ts'
-import type { Db } from '../../core/database/db.ts'
 import { badRequest, conflict, notFound } from '../../core/errors.ts'
 import { createLibraryCache } from '../library/library-cache.ts'
 import type { LibraryRoot } from '../library/roots.ts'
@@ -73,15 +73,16 @@ export function createLibraries (app: FastifyInstance, config: Config) {
     maxBytes: SIZES_MAX_BYTES, sizeOf: (ofViewer) => ofViewer.size * BYTES_PER_SIZE
   })
 
-  async function readSizes (db: Db, caller: Caller): Promise<ReadonlyMap<number, LibrarySize>> {
+  async function readSizes ({ db, caller }: Context): Promise<ReadonlyMap<number, LibrarySize>> {
     return await sizes.get(await selectMoment(db, null), { caller: callerKey(caller), of: 'libraries' },
       () => selectLibrarySizes(app.longReads, caller))
   }
 
   /** Returns the configured libraries in their order, then removed libraries that still have ROMs. */
-  async function readFacts (db: Db, caller: Caller): Promise<LibraryFacts[]> {
+  async function readFacts (context: Context): Promise<LibraryFacts[]> {
+    const { db } = context
     const states = await app.library.look()
-    const [stored, known] = await Promise.all([selectStoredLibraries(db), readSizes(db, caller)])
+    const [stored, known] = await Promise.all([selectStoredLibraries(db), readSizes(context)])
     const sizeOf = (id: number) => known.get(id) ?? NOTHING_IN_IT
     const configured = await Promise.all(states.map(async ({ root, problem }) => {
       const row = stored.find(({ id }) => id === root.id) ??
@@ -97,18 +98,19 @@ export function createLibraries (app: FastifyInstance, config: Config) {
 
   const show = (facts: LibraryFacts, caller: Caller) => toLibraryView(facts, caller.access.is_admin ? null : mask)
 
-  async function list (db: Db, caller: Caller): Promise<LibraryView[]> {
-    return (await readFacts(db, caller)).map((facts) => show(facts, caller))
+  async function list (context: Context): Promise<LibraryView[]> {
+    const { caller } = context
+    return (await readFacts(context)).map((facts) => show(facts, caller))
   }
 
-  async function find (db: Db, caller: Caller, id: number): Promise<LibraryFacts> {
-    const facts = (await readFacts(db, caller)).find(({ stored }) => stored.id === id)
+  async function find (context: Context, id: number): Promise<LibraryFacts> {
+    const facts = (await readFacts(context)).find(({ stored }) => stored.id === id)
     if (facts === undefined) throw unknown(id)
     return facts
   }
 
-  const get = async (db: Db, caller: Caller, id: number): Promise<LibraryView> =>
-    show(await find(db, caller, id), caller)
+  const get = async (context: Context, id: number): Promise<LibraryView> =>
+    show(await find(context, id), context.caller)
 
   function checkName (name: string, roots: readonly LibraryRoot[], own: number | null): void {
     if (!NAME.test(name)) throw badRequest(`The name '${name}' does not begin with a letter or digit, or ends with a space; give another one`)
@@ -127,7 +129,7 @@ export function createLibraries (app: FastifyInstance, config: Config) {
     get,
 
     /** @throws ApiError BAD_REQUEST · CONFLICT · CONFIG_NOT_WRITABLE */
-    async add (db: Db, caller: Caller, { name, ...input }: AddLibrary): Promise<LibraryView> {
+    async add (context: Context, { name, ...input }: AddLibrary): Promise<LibraryView> {
       const roots = await app.library.list()
       checkName(name, roots, null)
       await checkRoot(input.path, roots, config.data_dir)
@@ -138,12 +140,12 @@ export function createLibraries (app: FastifyInstance, config: Config) {
       })
       const added = (await app.library.list()).find((root) => root.name === name)
       if (added === undefined) throw conflict('config.yml was changed by somebody else; look at it and try again')
-      return await get(db, caller, added.id)
+      return await get(context, added.id)
     },
 
     /** @throws ApiError NOT_FOUND · BAD_REQUEST · CONFLICT · CONFIG_NOT_WRITABLE */
     async change (
-      db: Db, caller: Caller, id: number, { name, ...input }: ChangeLibrary
+      context: Context, id: number, { name, ...input }: ChangeLibrary
     ): Promise<LibraryView> {
       const roots = await app.library.list()
       const root = roots.find((one) => one.id === id)
@@ -160,7 +162,7 @@ export function createLibraries (app: FastifyInstance, config: Config) {
         const isOwn = getAt(content, [SECTION, root.name, 'structure']) !== undefined
         return [...first, ...toChanges(name, { ...describe(root, isOwn), ...input }), takeOut(root)]
       })
-      return await get(db, caller, id)
+      return await get(context, id)
     },
 
     /**
@@ -168,8 +170,8 @@ export function createLibraries (app: FastifyInstance, config: Config) {
      *
      * @throws ApiError NOT_FOUND · CONFLICT for the last one · CONFIG_NOT_WRITABLE
      */
-    async remove (db: Db, caller: Caller, id: number, forgets: boolean): Promise<void> {
-      const { root } = await find(db, caller, id)
+    async remove (context: Context, id: number, forgets: boolean): Promise<void> {
+      const { root } = await find(context, id)
       const roots = await app.library.list()
       if (root !== null) {
         if (roots.length === 1) throw conflict(`'${root.name}' is the only library; add another one before you remove it`)

@@ -1,4 +1,4 @@
-import type { Db } from '../../core/database/db.ts'
+import type { Context } from '../../core/access/context.ts'
 import { badRequest } from '../../core/errors.ts'
 import { ID_MAX } from '../../core/typebox.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
@@ -13,9 +13,9 @@ export const withoutRepeats = (ids: readonly number[]): number[] => [...new Set(
 export const possibleIds = (ids: readonly number[]): number[] => withoutRepeats(ids).filter(isId)
 
 /** @throws ApiError BAD_REQUEST for ids that are not tracks, or not visible to the caller */
-export async function requireTracks (db: Db, caller: AnyCaller, given: readonly number[]): Promise<void> {
+export async function requireTracks (context: Context<AnyCaller>, given: readonly number[]): Promise<void> {
   const ids = withoutRepeats(given)
-  const files = new Map((await selectNamed(db, caller, ids.filter(isId))).map((file) => [file.id, file]))
+  const files = new Map((await selectNamed(context, ids.filter(isId))).map((file) => [file.id, file]))
   const missing = ids.filter((id) => files.get(id)?.is_visible !== true)
   if (missing.length > 0) throw badRequest(`Tracks not found: ${list(missing)}`)
   const others = ids.filter((id) => files.get(id)?.is_track !== true)

@@ -1,5 +1,4 @@
-import type { Caller } from '../../core/access/auth.ts'
-import type { Db } from '../../core/database/db.ts'
+import type { Context } from '../../core/access/context.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { possibleIds, requireTracks, withoutRepeats } from './check-tracks.ts'
 import { deleteFavorites, insertFavorites, selectFavorites } from './playlist-rows.ts'
@@ -10,8 +9,9 @@ export const favorites = {
    *
    * @returns the number of new favourites
    */
-  async add (db: Db, caller: Caller, given: readonly number[]): Promise<number> {
-    await requireTracks(db, caller, given)
+  async add (context: Context, given: readonly number[]): Promise<number> {
+    const { db, caller } = context
+    await requireTracks(context, given)
     return await insertFavorites(db, caller.id, withoutRepeats(given))
   },
 
@@ -20,10 +20,10 @@ export const favorites = {
    *
    * @returns the number of removed favourites
    */
-  remove: (db: Db, caller: Caller, given: readonly number[]): Promise<number> =>
+  remove: ({ db, caller }: Context, given: readonly number[]): Promise<number> =>
     inTransaction(db, async (tx) => {
       const marked = new Set(await selectFavorites(tx, caller.id, possibleIds(given)))
-      await requireTracks(tx, caller, given.filter((id) => !marked.has(id)))
+      await requireTracks({ db: tx, caller }, given.filter((id) => !marked.has(id)))
       return await deleteFavorites(tx, caller.id, [...marked])
     })
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Context } from '../../core/access/context.ts'
 import { milliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
@@ -18,7 +19,7 @@ export interface PlaylistRow {
 }
 
 /** Loads a caller's own playlists and public ones, by name; or the one with this id. */
-export async function selectPlaylists (db: Db, caller: AnyCaller, id?: number): Promise<PlaylistRow[]> {
+export async function selectPlaylists ({ db, caller }: Context<AnyCaller>, id?: number): Promise<PlaylistRow[]> {
   const { rows } = await sql<PlaylistRow>`select c.id, c.name, c.description, c.is_public, c.user_id,
       u.username as owner_username, ${milliseconds('c.created_at')} as created_at, ${milliseconds('c.updated_at')} as updated_at,
       (select count(*)::int from music_playlist_tracks l join rom_files f on f.id = l.file_id join roms r on r.id = f.rom_id

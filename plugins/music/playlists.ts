@@ -1,5 +1,6 @@
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core'
-import { type Caller, requireGrant } from '../../core/access/auth.ts'
+import { requireGrant } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { badRequest, forbidden, notFound } from '../../core/errors.ts'
@@ -29,13 +30,13 @@ async function withName<T> (name: string | null | undefined, work: () => Promise
 }
 
 /** @throws ApiError NOT_FOUND, also for a private playlist of another user */
-export async function requireReadable (db: Db, caller: AnyCaller, id: number): Promise<void> {
+export async function requireReadable ({ db, caller }: Context<AnyCaller>, id: number): Promise<void> {
   const playlist = await db.em.findOne(MusicPlaylist, { id })
   if (playlist === null || (playlist.user.id !== caller?.id && !playlist.is_public)) throw unknownPlaylist(id)
 }
 
-async function get (db: Db, caller: AnyCaller, id: number): Promise<MusicPlaylistView> {
-  const [row] = await selectPlaylists(db, caller, id)
+async function get (context: Context<AnyCaller>, id: number): Promise<MusicPlaylistView> {
+  const [row] = await selectPlaylists(context, id)
   if (row === undefined) throw unknownPlaylist(id)
   return toPlaylistView(row)
 }
@@ -46,7 +47,7 @@ async function get (db: Db, caller: AnyCaller, id: number): Promise<MusicPlaylis
  * @throws ApiError NOT_FOUND, or FORBIDDEN for a public one of another user, for administrators too
  */
 async function change<T> (
-  db: Db, caller: Caller, id: number, work: (tx: Db, playlist: MusicPlaylist) => Promise<T>
+  { db, caller }: Context, id: number, work: (tx: Db, playlist: MusicPlaylist) => Promise<T>
 ): Promise<T> {
   return await inTransaction(db, async (tx) => {
     const playlist = await tx.em.findOne(MusicPlaylist, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true })
@@ -60,23 +61,25 @@ async function change<T> (
 
 /** Returns the ids that a playlist contains. All other ids must be tracks that the caller sees. */
 async function findEntries (
-  tx: Db, caller: Caller, id: number, given: readonly number[]
+  context: Context, id: number, given: readonly number[]
 ): Promise<number[]> {
+  const { db: tx } = context
   const entries = new Set(await selectEntries(tx, id, possibleIds(given)))
-  await requireTracks(tx, caller, given.filter((one) => !entries.has(one)))
+  await requireTracks(context, given.filter((one) => !entries.has(one)))
   return withoutRepeats(given).filter((one) => entries.has(one))
 }
 
 export const playlists = {
-  async get (db: Db, caller: AnyCaller, id: number): Promise<MusicPlaylistView> {
-    await requireReadable(db, caller, id)
-    return await get(db, caller, id)
+  async get (context: Context<AnyCaller>, id: number): Promise<MusicPlaylistView> {
+    await requireReadable(context, id)
+    return await get(context, id)
   },
 
-  list: async (db: Db, caller: AnyCaller): Promise<MusicPlaylistView[]> =>
-    (await selectPlaylists(db, caller)).map(toPlaylistView),
+  list: async (context: Context<AnyCaller>): Promise<MusicPlaylistView[]> =>
+    (await selectPlaylists(context)).map(toPlaylistView),
 
-  async create (db: Db, caller: Caller, { name, description = null, is_public: isPublic }: NewPlaylist) {
+  async create (context: Context, { name, description = null, is_public: isPublic }: NewPlaylist) {
+    const { db, caller } = context
     const id = await withName(name, () => inTransaction(db, async (tx) => {
       const playlist = tx.em.create(MusicPlaylist, {
         user: tx.em.getReference(User, caller.id), name, description, is_public: isPublic
@@ -84,32 +87,33 @@ export const playlists = {
       await tx.em.flush()
       return playlist.id
     }))
-    return await get(db, caller, id)
+    return await get(context, id)
   },
 
-  async update (db: Db, caller: Caller, id: number, given: PlaylistChange): Promise<MusicPlaylistView> {
+  async update (context: Context, id: number, given: PlaylistChange): Promise<MusicPlaylistView> {
     const fields = {
       ...(typeof given.name === 'string' ? { name: given.name } : {}),
       ...(given.description === undefined ? {} : { description: given.description }),
       ...(typeof given.is_public === 'boolean' ? { is_public: given.is_public } : {})
     }
-    await withName(given.name, () => change(db, caller, id, async (tx, playlist) => {
+    await withName(given.name, () => change(context, id, async (tx, playlist) => {
       if (Object.keys(fields).length > 0) tx.em.assign(playlist, { ...fields, updated_at: new Date() })
     }))
-    return await get(db, caller, id)
+    return await get(context, id)
   },
 
-  async delete (db: Db, caller: Caller, id: number): Promise<void> {
-    await change(db, caller, id, async (tx, playlist) => {
+  async delete (context: Context, id: number): Promise<void> {
+    const { caller } = context
+    await change(context, id, async (tx, playlist) => {
       requireGrant(caller, 'playlists', 'delete', true)
       tx.em.remove(playlist)
     })
   },
 
   /** @returns the number of new entries */
-  add: (db: Db, caller: Caller, id: number, given: readonly number[]): Promise<number> =>
-    change(db, caller, id, async (tx, playlist) => {
-      await requireTracks(tx, caller, given)
+  add: (context: Context, id: number, given: readonly number[]): Promise<number> =>
+    change(context, id, async (tx, playlist) => {
+      await requireTracks({ db: tx, caller: context.caller }, given)
       const added = await insertEntries(tx, id, withoutRepeats(given))
       if (added > 0) tx.em.assign(playlist, { updated_at: new Date() })
       return added
@@ -120,9 +124,9 @@ export const playlists = {
    *
    * @returns the number of removed entries
    */
-  remove: (db: Db, caller: Caller, id: number, given: readonly number[]): Promise<number> =>
-    change(db, caller, id, async (tx, playlist) => {
-      const removed = await deleteEntries(tx, id, await findEntries(tx, caller, id, given))
+  remove: (context: Context, id: number, given: readonly number[]): Promise<number> =>
+    change(context, id, async (tx, playlist) => {
+      const removed = await deleteEntries(tx, id, await findEntries({ db: tx, caller: context.caller }, id, given))
       if (removed > 0) tx.em.assign(playlist, { updated_at: new Date() })
       return removed
     }),
@@ -132,9 +136,9 @@ export const playlists = {
    *
    * @throws ApiError BAD_REQUEST for a track that is not in the playlist
    */
-  order: (db: Db, caller: Caller, id: number, given: readonly number[]): Promise<void> =>
-    change(db, caller, id, async (tx, playlist) => {
-      const ids = await findEntries(tx, caller, id, given)
+  order: (context: Context, id: number, given: readonly number[]): Promise<void> =>
+    change(context, id, async (tx, playlist) => {
+      const ids = await findEntries({ db: tx, caller: context.caller }, id, given)
       if (ids.length < withoutRepeats(given).length) throw badRequest('Payload contains tracks that are not in the playlist')
       await orderEntries(tx, id, ids)
       tx.em.assign(playlist, { updated_at: new Date() })

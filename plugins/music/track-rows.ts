@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { Context } from '../../core/access/context.ts'
 import { escapeLike } from '../../core/database/columns.ts'
-import type { Db } from '../../core/database/db.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import type { TrackMeta } from '../roms/entities.ts'
 import { isRomVisible } from '../roms/visibility.ts'
@@ -87,7 +87,7 @@ const page = ({ limit, offset }: Pick<PageQuery, 'limit' | 'offset'>) => sql`lim
 
 /** Loads tracks that a caller sees. */
 export async function selectTracks (
-  db: Db, caller: NonNullable<AnyCaller>, source: TrackSource, query: TrackFilters & PageQuery
+  { db, caller }: Context<NonNullable<AnyCaller>>, source: TrackSource, query: TrackFilters & PageQuery
 ): Promise<ListPart<TrackRow>> {
   const order = sql`order by key ${directionOf(query.order_dir.toLowerCase() === 'desc')} nulls last, id`
   const { rows: [row] } = await sql<ListPart<TrackRow>>`
@@ -120,7 +120,7 @@ function facetOf (facet: Facet) {
 
 /** Loads the values of a field of tracks, with the number of tracks of each. */
 export async function selectFacet (
-  db: Db, caller: AnyCaller, facet: Facet, query: FacetQuery
+  { db, caller }: Context<AnyCaller>, facet: Facet, query: FacetQuery
 ): Promise<ListPart<FacetValue>> {
   const { value, key, shown, isSet } = facetOf(facet)
   const { search = '', order_by: orderBy } = query
@@ -142,7 +142,7 @@ export async function selectFacet (
 /** A file id from a client. Both flags are false for a file that does not exist. */
 export interface NamedFile { id: number, is_visible: boolean, is_track: boolean }
 
-export async function selectNamed (db: Db, caller: AnyCaller, ids: readonly number[]): Promise<NamedFile[]> {
+export async function selectNamed ({ db, caller }: Context<AnyCaller>, ids: readonly number[]): Promise<NamedFile[]> {
   const { rows } = await sql<NamedFile>`select g.id, r.id is not null as is_visible, f.track_meta is not null as is_track
     from unnest(${ids}::int[]) as g (id) left join rom_files f on f.id = g.id
     left join roms r on r.id = f.rom_id and ${isRomVisible(caller)}`.execute(db)

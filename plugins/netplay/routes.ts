@@ -1,4 +1,4 @@
-import { callerOf } from '../../core/access/auth.ts'
+import { contextOf } from '../../core/access/context.ts'
 import { ErrorSchema, type Routes } from '../../core/typebox.ts'
 import { ListRoomsQuery, RoomListSchema } from './schemas.ts'
 
@@ -13,7 +13,7 @@ const routes: Routes = async (app) => {
       response: { 200: RoomListSchema, 404: ErrorSchema }
     },
     config: { scopes: ['roms.read'], orScopes: ['assets.read'] }
-  }, async (request) => app.netplay.list(request.db, callerOf(request), request.query.game_id))
+  }, async (request) => app.netplay.list(contextOf(request), request.query.game_id))
 }
 
 export default routes

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import { isEqualSecret } from '../../core/access/secrets.ts'
-import type { Db } from '../../core/database/db.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { createThrottle } from '../auth/throttle-rows.ts'
 import { hasVisibleRom } from '../roms/visible-rows.ts'
@@ -35,13 +35,13 @@ export function createNetplay (app: FastifyInstance) {
   const throttle = createThrottle(app.db)
   const markOf = (password: string) => password === '' ? null : app.secrets.sign('netplay-room', password)
 
-  async function maySee (db: Db, caller: Pick<Caller, 'id' | 'access'>, gameId: string): Promise<boolean> {
+  async function maySee (context: Context<Pick<Caller, 'id' | 'access'>>, gameId: string): Promise<boolean> {
     const romId = readRomId(gameId)
-    return romId !== null && await hasVisibleRom(db, caller, String(romId))
+    return romId !== null && await hasVisibleRom(context, String(romId))
   }
 
   async function mayPlay (caller: Caller | null, gameId: string): Promise<boolean> {
-    return caller?.scopes.has('roms.read') === true && await maySee(app.db, caller, gameId)
+    return caller?.scopes.has('roms.read') === true && await maySee({ db: app.db, caller }, gameId)
   }
 
   /** Removes the players of dead workers from rooms, and announces the changed rooms. */
@@ -71,8 +71,8 @@ export function createNetplay (app: FastifyInstance) {
      *
      * @throws ApiError NOT_FOUND for a ROM that is not visible to the caller
      */
-    async list (db: Db, caller: Caller, gameId: string): Promise<RoomList> {
-      if (!await maySee(db, caller, gameId)) throw notFound(`ROM with ID '${gameId}' not found`)
+    async list (context: Context, gameId: string): Promise<RoomList> {
+      if (!await maySee(context, gameId)) throw notFound(`ROM with ID '${gameId}' not found`)
       return toRoomListView(await selectOpenRooms(app.db, gameId, await app.workers.listAlive()))
     },
 

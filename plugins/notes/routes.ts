@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { type RouteAccess, callerOf } from '../../core/access/auth.ts'
+import type { RouteAccess } from '../../core/access/auth.ts'
+import { contextOf } from '../../core/access/context.ts'
 import { ErrorSchema, IdParams, type Routes, idOf } from '../../core/typebox.ts'
 import { ListNotesQuery, NewNoteSchema, NoteChangeSchema, UserNoteSchema } from './schemas.ts'
 
@@ -15,7 +16,7 @@ const routes: Routes = async (app) => {
       params: IdParams, querystring: ListNotesQuery, response: { 200: Type.Array(UserNoteSchema), 404: ErrorSchema }
     },
     config: reads
-  }, async (request) => app.notes.list(request.db, callerOf(request), request.params.id, request.query))
+  }, async (request) => app.notes.list(contextOf(request), request.params.id, request.query))
 
   app.get('/api/roms/:id/notes/identifiers', {
     schema: {
@@ -23,7 +24,7 @@ const routes: Routes = async (app) => {
       response: { 200: Type.Array(Type.Integer()), 404: ErrorSchema }
     },
     config: reads
-  }, async (request) => app.notes.listIds(request.db, callerOf(request), request.params.id))
+  }, async (request) => app.notes.listIds(contextOf(request), request.params.id))
 
   app.post('/api/roms/:id/notes', {
     schema: {
@@ -31,7 +32,7 @@ const routes: Routes = async (app) => {
       response: { 200: UserNoteSchema, 404: ErrorSchema, 409: ErrorSchema }
     },
     config: writes
-  }, async (request) => app.notes.add(request.db, callerOf(request), request.params.id, request.body))
+  }, async (request) => app.notes.add(contextOf(request), request.params.id, request.body))
 
   app.put('/api/roms/:id/notes/:note_id', {
     schema: {
@@ -40,8 +41,8 @@ const routes: Routes = async (app) => {
     },
     config: writes
   }, async (request) => {
-    const { db, params: { id, note_id: noteId }, body } = request
-    return await app.notes.change(db, callerOf(request), id, noteId, body)
+    const { params: { id, note_id: noteId }, body } = request
+    return await app.notes.change(contextOf(request), id, noteId, body)
   })
 
   app.delete('/api/roms/:id/notes/:note_id', {
@@ -51,7 +52,7 @@ const routes: Routes = async (app) => {
     },
     config: writes
   }, async (request) => {
-    await app.notes.delete(request.db, callerOf(request), request.params.id, request.params.note_id)
+    await app.notes.delete(contextOf(request), request.params.id, request.params.note_id)
     return { message: 'Note deleted successfully' }
   })
 }

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { Context } from '../../core/access/context.ts'
 import { escapeLike, milliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
@@ -42,14 +43,14 @@ function listConditions (caller: AnyCaller, romId: number, query: Partial<ListNo
 
 /** Loads the notes of a ROM that a caller may read, latest change first. */
 export async function selectNotes (
-  db: Db, caller: AnyCaller, romId: number, query: Partial<ListNotesQuery> = {}
+  { db, caller }: Context<AnyCaller>, romId: number, query: Partial<ListNotesQuery> = {}
 ): Promise<NoteRow[]> {
   const { rows } = await sql<NoteRow>`select ${COLUMNS} from notes n join users w on w.id = n.user_id
     where ${listConditions(caller, romId, query)} order by n.updated_at desc, n.id desc`.execute(db)
   return rows
 }
 
-export async function selectNoteIds (db: Db, caller: AnyCaller, romId: number): Promise<number[]> {
+export async function selectNoteIds ({ db, caller }: Context<AnyCaller>, romId: number): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`select n.id from notes n where ${listConditions(caller, romId, {})}
     order by n.updated_at desc, n.id desc`.execute(db)
   return rows.map(({ id }) => id)

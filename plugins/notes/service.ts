@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import type { Caller } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
-import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { conflict, notFound } from '../../core/errors.ts'
 import { announceNotes } from './events.ts'
@@ -14,41 +13,43 @@ const taken = (title: string | undefined) =>
   conflict(`You have a note '${title ?? ''}' about this ROM already; give another title`)
 
 export function createNotes (app: FastifyInstance, config: Config) {
-  const checkRom = (db: Db, caller: Caller, romId: number) => app.roms.checkVisible(db, caller, romId)
+  const checkRom = (context: Context, romId: number) => app.roms.checkVisible(context, romId)
 
-  async function get (db: Db, caller: Caller, romId: number, noteId: number): Promise<UserNoteView> {
-    const row = (await selectNotes(db, caller, romId)).find(({ id }) => id === noteId)
+  async function get (context: Context, romId: number, noteId: number): Promise<UserNoteView> {
+    const row = (await selectNotes(context, romId)).find(({ id }) => id === noteId)
     if (row === undefined) throw notOwned()
     return toNoteView(row)
   }
 
   return {
     /** @throws ApiError NOT_FOUND for a ROM that is hidden or unknown; the other methods too */
-    async list (db: Db, caller: Caller, romId: number, query: ListNotesQuery): Promise<UserNoteView[]> {
-      await checkRom(db, caller, romId)
-      return (await selectNotes(db, caller, romId, query)).map(toNoteView)
+    async list (context: Context, romId: number, query: ListNotesQuery): Promise<UserNoteView[]> {
+      await checkRom(context, romId)
+      return (await selectNotes(context, romId, query)).map(toNoteView)
     },
 
-    async listIds (db: Db, caller: Caller, romId: number): Promise<number[]> {
-      await checkRom(db, caller, romId)
-      return await selectNoteIds(db, caller, romId)
+    async listIds (context: Context, romId: number): Promise<number[]> {
+      await checkRom(context, romId)
+      return await selectNoteIds(context, romId)
     },
 
     /** @throws ApiError CONFLICT for a title that another note of the caller about this ROM has */
-    async add (db: Db, caller: Caller, romId: number, note: NewNote): Promise<UserNoteView> {
-      await checkRom(db, caller, romId)
+    async add (context: Context, romId: number, note: NewNote): Promise<UserNoteView> {
+      const { db, caller } = context
+      await checkRom(context, romId)
       const id = await insertNote(db, caller.id, romId, note)
       if (id === null) throw taken(note.title)
-      const view = await get(db, caller, romId, id)
+      const view = await get(context, romId, id)
       await announceNotes(app, config, romId, caller.id, view.is_public)
       return view
     },
 
     /** @throws ApiError CONFLICT for a title that another note of the caller about this ROM has */
     async change (
-      db: Db, caller: Caller, romId: number, noteId: number, change: NoteChange
+      context: Context, romId: number, noteId: number, change: NoteChange
     ): Promise<UserNoteView> {
-      await checkRom(db, caller, romId)
+      const { db, caller } = context
+      await checkRom(context, romId)
       await inTransaction(db, async (tx) => {
         const own = await findOwnNote(tx, caller.id, romId, noteId, change.title)
         if (own === null) throw notOwned()
@@ -56,11 +57,12 @@ export function createNotes (app: FastifyInstance, config: Config) {
         await updateNote(tx, noteId, change)
       })
       await announceNotes(app, config, romId, caller.id, true)
-      return await get(db, caller, romId, noteId)
+      return await get(context, romId, noteId)
     },
 
-    async delete (db: Db, caller: Caller, romId: number, noteId: number): Promise<void> {
-      await checkRom(db, caller, romId)
+    async delete (context: Context, romId: number, noteId: number): Promise<void> {
+      const { db, caller } = context
+      await checkRom(context, romId)
       if (!await deleteNote(db, caller.id, romId, noteId)) throw notOwned()
       await announceNotes(app, config, romId, caller.id, true)
     }

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
-import type { Db } from '../../core/database/db.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import type { StoredFile } from '../roms/stored-files.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 
 /** Returns the files with these ids, of ROMs that the caller sees. */
 export async function selectStoredFiles (
-  db: Db, caller: AnyCaller, ids: readonly number[]
+  { db, caller }: Context<AnyCaller>, ids: readonly number[]
 ): Promise<Map<number, StoredFile>> {
   const { rows } = await sql<StoredFile & { id: number }>`
     select f.id, r.library_id, f.file_name, f.file_path, r.fs_path, p.fs_slug as platform_fs_slug

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { extname } from 'node:path/posix'
 import PQueue from 'p-queue'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Caller, callerOf } from '../../core/access/auth.ts'
+import { callerOf } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
-import type { Db } from '../../core/database/db.ts'
 import { ApiError, badRequest, notFound } from '../../core/errors.ts'
 import { countRoom } from '../../core/files/free-space.ts'
 import { patchesConfig } from './config.ts'
@@ -86,9 +86,9 @@ export function createPatches (app: FastifyInstance, config: Config) {
     return { name: stored.file_name, handle: await openOf(stored, 'Patch') }
   }
 
-  async function patchFile (db: Db, caller: Caller, fileId: number, form: PatchForm): Promise<Patched> {
+  async function patchFile (context: Context, fileId: number, form: PatchForm): Promise<Patched> {
     const ids = typeof form.patch === 'number' ? [fileId, form.patch] : [fileId]
-    const stored = await selectStoredFiles(db, caller, ids)
+    const stored = await selectStoredFiles(context, ids)
     const base = stored.get(fileId)
     if (base === undefined) throw notFound(`ROM file with id ${fileId} not found`)
     if (typeof form.patch !== 'number') checkFormat(form.patch.name)
@@ -113,7 +113,7 @@ export function createPatches (app: FastifyInstance, config: Config) {
       return await inTurn(String(caller.id), () => app.workers.runAlone(`patches of user ${caller.id}`, async () => {
         const form = await readPatchForm(request, folder, maxBytes)
         try {
-          return await patchFile(request.db, caller, fileId, form)
+          return await patchFile({ db: request.db, caller }, fileId, form)
         } finally {
           if (typeof form.patch !== 'number') await form.patch.handle.close()
         }

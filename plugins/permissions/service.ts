@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import { ADMIN_ACCESS, type Access, scopesOf } from '../../core/access/grants.ts'
 import { passwordMarkOf } from '../../core/access/secrets.ts'
 import type { Db } from '../../core/database/db.ts'
@@ -115,9 +116,9 @@ export function createPermissions (app: FastifyInstance) {
       return new Map([...await loadAccess(app.db, [...new Set(userIds)])].map(([id, access]) => [id, { id, access }]))
     },
 
-    /** Returns the caller of a public route, or a guest with the access of the default group. */
-    viewerOf: async (request: FastifyRequest): Promise<Pick<Caller, 'id' | 'access'>> =>
-      request.caller ?? { id: GUEST_ID, access: await loadGuestAccess(app.db) },
+    /** Returns the context of a public route. Its caller may be a guest, with the access of the default group. */
+    publicContextOf: async ({ db, caller }: FastifyRequest): Promise<Context<Pick<Caller, 'id' | 'access'>>> =>
+      ({ db, caller: caller ?? { id: GUEST_ID, access: await loadGuestAccess(db) } }),
 
     /** Returns the caller for an account and a credential. A token never allows more than its owner may do. */
     async toCaller (user: Pick<User, 'id' | 'username' | 'role' | 'password_hash'>, given: Credential): Promise<Caller> {

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../core/access/auth.ts'
+import { contextOf } from '../../core/access/context.ts'
 import { IdParams, type Routes } from '../../core/typebox.ts'
 import {
   CreatePlatformSchema, ListPlatformsQuery, type PlatformView, UpdatePlatformSchema,
@@ -28,7 +28,7 @@ const routes: Routes = async (app) => {
     },
     config: writes
   }, async (request, reply) => {
-    const platform = await app.platforms.create(request.db, callerOf(request), request.body.fs_slug)
+    const platform = await app.platforms.create(contextOf(request), request.body.fs_slug)
     return reply.code(201).send(platform)
   })
 
@@ -38,14 +38,14 @@ const routes: Routes = async (app) => {
       response: { 200: PlatformsSchema }
     },
     config: reads
-  }, async (request) => app.platforms.list(request.db, callerOf(request), request.query.updated_after))
+  }, async (request) => app.platforms.list(contextOf(request), request.query.updated_after))
 
   app.get('/api/platforms/identifiers', {
     schema: {
       operationId: 'listPlatformIds', tags, summary: 'The ids of all platforms', response: { 200: Type.Array(Type.Integer()) }
     },
     config: reads
-  }, async (request) => app.platforms.listIds(request.db, callerOf(request)))
+  }, async (request) => app.platforms.listIds(contextOf(request)))
 
   app.get('/api/platforms/supported', {
     schema: {
@@ -53,7 +53,7 @@ const routes: Routes = async (app) => {
       response: { 200: PlatformsSchema }
     },
     config: reads
-  }, async (request) => app.platforms.listSupported(request.db, callerOf(request)))
+  }, async (request) => app.platforms.listSupported(contextOf(request)))
 
   app.get('/api/platforms/filesystem', {
     schema: {
@@ -66,7 +66,7 @@ const routes: Routes = async (app) => {
   app.get('/api/platforms/:id', {
     schema: { operationId: 'getPlatform', tags, summary: 'One platform', params: IdParams, response: { 200: PlatformSchema } },
     config: reads
-  }, async (request) => app.platforms.get(request.db, callerOf(request), request.params.id))
+  }, async (request) => app.platforms.get(contextOf(request), request.params.id))
 
   app.put('/api/platforms/:id', {
     schema: {
@@ -74,7 +74,7 @@ const routes: Routes = async (app) => {
       body: UpdatePlatformSchema, response: { 200: PlatformSchema }
     },
     config: writes
-  }, async (request) => app.platforms.update(request.db, callerOf(request), request.params.id, request.body))
+  }, async (request) => app.platforms.update(contextOf(request), request.params.id, request.body))
 
   app.delete('/api/platforms/:id', {
     schema: {
@@ -83,7 +83,7 @@ const routes: Routes = async (app) => {
     },
     config: { ...writes, grant: ['platforms', 'delete'], audit: 'platform.deleted', databaseMs: DELETE_MAX_MS }
   }, async (request) => {
-    await app.platforms.delete(request.db, callerOf(request), request.params.id)
+    await app.platforms.delete(contextOf(request), request.params.id)
     return null
   })
 }

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { Context } from '../../core/access/context.ts'
 import { milliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import type { PlatformRow, PlatformSize } from './views.ts'
@@ -14,7 +15,7 @@ const ALL: PlatformCondition = sql<boolean>`true`
 
 /** Loads the platforms that a caller sees, by name. */
 export async function selectPlatforms (
-  db: Db, caller: AnyCaller, condition = ALL
+  { db, caller }: Context<AnyCaller>, condition = ALL
 ): Promise<StoredPlatform[]> {
   const { rows } = await sql<StoredPlatform>`
     select p.id, p.slug, p.fs_slug, p.name, p.custom_name, p.description, p.missing_from_fs,
@@ -24,7 +25,7 @@ export async function selectPlatforms (
 }
 
 /** Loads the folders of platforms that are hidden from a caller. */
-export async function selectHiddenFolders (db: Db, caller: AnyCaller): Promise<Set<string>> {
+export async function selectHiddenFolders ({ db, caller }: Context<AnyCaller>): Promise<Set<string>> {
   if (seesEverything(caller)) return new Set()
   const { rows } = await sql<{ fs_slug: string }>`
     select p.fs_slug from platforms p where not (${isPlatformVisible(caller)})`.execute(db)

@@ -1,5 +1,6 @@
 import { PLATFORMS } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
+import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
@@ -37,10 +38,11 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
   })
 
   /** Loads the platforms that a caller sees, with the counts that this caller sees. */
-  async function select (db: Db, caller: AnyCaller, condition?: PlatformCondition): Promise<PlatformRow[]> {
+  async function select (context: Context<AnyCaller>, condition?: PlatformCondition): Promise<PlatformRow[]> {
+    const { db, caller } = context
     const moment = await selectMoment(db, null)
     const [rows, known] = await Promise.all([
-      selectPlatforms(db, caller, condition),
+      selectPlatforms(context, condition),
       sizes.get(moment, { caller: callerKey(caller), of: 'sizes' }, () => selectSizes(app.longReads, caller))
     ])
     return rows.map((row) => ({ ...row, ...known.get(row.id) ?? NO_SIZE }))
@@ -52,8 +54,9 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
     return rows.map((row) => toPlatformView(row, factsOf(row, system), firmware.get(row.id) ?? [], providers))
   }
 
-  async function get (db: Db, caller: AnyCaller, id: number): Promise<PlatformView> {
-    const [view] = await toViews(db, await select(db, caller, hasPlatformId(id)))
+  async function get (context: Context<AnyCaller>, id: number): Promise<PlatformView> {
+    const { db } = context
+    const [view] = await toViews(db, await select(context, hasPlatformId(id)))
     if (view === undefined) throw notFound(`Platform with ID '${id}' not found`)
     return view
   }
@@ -84,18 +87,20 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
     facts: (platform: { slug: string, fs_slug: string }, bindings = systemConfig.of(config)) =>
       factsOf(platform, bindings),
 
-    async list (db: Db, caller: AnyCaller, updatedAfter: string | undefined): Promise<PlatformView[]> {
+    async list (context: Context<AnyCaller>, updatedAfter: string | undefined): Promise<PlatformView[]> {
+      const { db } = context
       const condition = updatedAfter === undefined ? undefined : isChangedAfter('p.updated_at', updatedAfter)
-      return await toViews(db, await select(db, caller, condition))
+      return await toViews(db, await select(context, condition))
     },
 
-    async listIds (db: Db, caller: AnyCaller): Promise<number[]> {
-      return (await selectPlatforms(db, caller)).map((row) => row.id)
+    async listIds (context: Context<AnyCaller>): Promise<number[]> {
+      return (await selectPlatforms(context)).map((row) => row.id)
     },
 
     /** Lists every known platform, stored or not. */
-    async listSupported (db: Db, caller: AnyCaller): Promise<PlatformView[]> {
-      const stored = Map.groupBy(await toViews(db, await select(db, caller)), (view) => view.slug)
+    async listSupported (context: Context<AnyCaller>): Promise<PlatformView[]> {
+      const { db } = context
+      const stored = Map.groupBy(await toViews(db, await select(context)), (view) => view.slug)
       const now = new Date()
       return PLATFORMS.map((facts) => {
         const views = stored.get(facts.slug) ?? []
@@ -115,31 +120,34 @@ export function createPlatforms (app: FastifyInstance, config: Config) {
     },
 
     /** Lists the folders of platforms that are hidden from a caller. */
-    listHiddenFolders: (db: Db, caller: AnyCaller): Promise<Set<string>> => selectHiddenFolders(db, caller),
+    listHiddenFolders: (context: Context<AnyCaller>): Promise<Set<string>> => selectHiddenFolders(context),
 
     /** Creates the folder and the row of a platform; either may exist already. */
-    async create (db: Db, caller: AnyCaller, fsSlug: string): Promise<PlatformView> {
-      if ((await selectHiddenFolders(db, caller)).has(fsSlug)) {
+    async create (context: Context<AnyCaller>, fsSlug: string): Promise<PlatformView> {
+      const { db } = context
+      if ((await selectHiddenFolders(context)).has(fsSlug)) {
         throw badRequest(`Folder '${fsSlug}' cannot be used; choose another name`)
       }
       await folders.create(fsSlug)
       const { platform } = await ensure(db, fsSlug)
-      return await get(db, caller, platform.id)
+      return await get(context, platform.id)
     },
 
-    async update (db: Db, caller: AnyCaller, id: number, input: UpdatePlatform): Promise<PlatformView> {
-      await get(db, caller, id)
+    async update (context: Context<AnyCaller>, id: number, input: UpdatePlatform): Promise<PlatformView> {
+      const { db } = context
+      await get(context, id)
       const platform = await db.em.findOneOrFail(Platform, { id })
       const { custom_name: name, description } = input
       if (name !== undefined && name !== null) platform.custom_name = name || null
       if (description !== undefined && description !== null) platform.description = description || null
       await db.em.flush()
-      return await get(db, caller, id)
+      return await get(context, id)
     },
 
     /** Deletes a platform and its ROMs from the database; its folder stays. A scan restores them with their ids. */
-    async delete (db: Db, caller: AnyCaller, id: number): Promise<void> {
-      await get(db, caller, id)
+    async delete (context: Context<AnyCaller>, id: number): Promise<void> {
+      const { db } = context
+      await get(context, id)
       await inTransaction(db, (tx) => deletePlatform(tx, id))
     }
   }

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { type RouteAccess, callerOf } from '../../core/access/auth.ts'
+import { contextOf } from '../../core/access/context.ts'
 import { type Routes, idOf } from '../../core/typebox.ts'
 import {
   IngestPlaySessionsSchema, ListPlaySessionsQuery, PlaySessionIngestResponseSchema, PlaySessionSchema, PlayTotalsQuery,
@@ -19,7 +20,7 @@ const routes: Routes = async (app) => {
     },
     config: writes
   }, async (request, reply) =>
-    reply.code(201).send(await app.playSessions.post(request.db, callerOf(request), request.body)))
+    reply.code(201).send(await app.playSessions.post(contextOf(request), request.body)))
 
   app.get('/api/play-sessions', {
     schema: {
@@ -27,7 +28,7 @@ const routes: Routes = async (app) => {
       querystring: ListPlaySessionsQuery, response: { 200: Type.Array(PlaySessionSchema) }
     },
     config: reads
-  }, async (request) => app.playSessions.list(request.db, callerOf(request), request.query))
+  }, async (request) => app.playSessions.list(contextOf(request), request.query))
 
   app.get('/api/play-sessions/totals', {
     schema: {
@@ -35,7 +36,7 @@ const routes: Routes = async (app) => {
       querystring: PlayTotalsQuery, response: { 200: Type.Array(PlayTotalsSchema) }
     },
     config: reads
-  }, async (request) => app.playSessions.totals(request.db, callerOf(request), request.query))
+  }, async (request) => app.playSessions.totals(contextOf(request), request.query))
 
   app.delete('/api/play-sessions/:session_id', {
     schema: {

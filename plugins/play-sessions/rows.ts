@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Context } from '../../core/access/context.ts'
 import { milliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
@@ -31,7 +32,7 @@ function toCondition (caller: AnyCaller, selection: Selection): Condition {
 
 /** Selects play sessions, newest start first. A ROM that is not visible to the caller becomes null. */
 export async function selectSessions (
-  db: Db, caller: AnyCaller, selection: Selection, { limit, offset }: Page
+  { db, caller }: Context<AnyCaller>, selection: Selection, { limit, offset }: Page
 ): Promise<PlaySessionRow[]> {
   const { rows } = await sql<PlaySessionRow>`select s.id, s.user_id, d.device_id,
       case when ${isRomVisible(caller)} then r.id end as rom_id, s.sync_session_id, s.save_slot,
@@ -47,7 +48,7 @@ export async function selectSessions (
 
 /** Selects one row per ROM that is visible to the caller, last played first. */
 export async function selectTotals (
-  db: Db, caller: AnyCaller, selection: Selection, { limit, offset }: Page
+  { db, caller }: Context<AnyCaller>, selection: Selection, { limit, offset }: Page
 ): Promise<PlayTotalsRow[]> {
   const { rows } = await sql<PlayTotalsRow>`select s.rom_id, sum(s.duration_ms)::float8 as total_ms,
       count(*)::int as sessions, (extract(epoch from max(s.end_time)) * 1000)::float8 as last_played

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { type Caller, requireGrant } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { Db } from '../../core/database/db.ts'
 import { badRequest, forbidden, invalid, notFound } from '../../core/errors.ts'
 import { requireTime } from '../../core/database/times.ts'
@@ -60,7 +61,7 @@ export function createPlaySessions (app: FastifyInstance) {
    * `undefined` means all devices, null an unknown one.
    */
   async function chooseDevice (
-    db: Db, caller: Caller, userId: number, named: number | string | undefined
+    { db, caller }: Context, userId: number, named: number | string | undefined
   ): Promise<number | null | undefined> {
     const only = findOnlyDevice(caller)
     const device = named === undefined ? undefined : await findDevice(db, userId, named)
@@ -77,7 +78,7 @@ export function createPlaySessions (app: FastifyInstance) {
     /**
      * Stores the play sessions of a request, in any of its forms. A device that is not the user's is stored as null.
      */
-    async post (db: Db, caller: Caller, body: IngestPlaySessions): Promise<PlaySessionIngestResponse> {
+    async post ({ db, caller }: Context, body: IngestPlaySessions): Promise<PlaySessionIngestResponse> {
       const { entries, placeOf } = readForm(body)
       if (entries.length === 0 || entries.length > ENTRIES_MAX) {
         throw badRequest(`There are ${entries.length} play sessions in the request; send 1 to ${ENTRIES_MAX}`)
@@ -87,23 +88,25 @@ export function createPlaySessions (app: FastifyInstance) {
       return await ingest(db, { user_id: caller.id, device_id: deviceId, sync_session_id: null, entries }, placeOf)
     },
 
-    async list (db: Db, caller: Caller, query: ListPlaySessionsQuery): Promise<PlaySessionView[]> {
+    async list (context: Context, query: ListPlaySessionsQuery): Promise<PlaySessionView[]> {
+      const { caller } = context
       const userId = whoseOf(caller, query.user_id)
       const [after, before] = [readBound('start_after', query.start_after), readBound('end_before', query.end_before)]
-      const device = await chooseDevice(db, caller, userId, query.device_id)
+      const device = await chooseDevice(context, userId, query.device_id)
       if (device === null) return []
       const limit = query.limit ?? (after === undefined && before === undefined ? LIMIT_DEFAULT : LIMIT_WITHIN_TIME)
-      const rows = await selectSessions(db, caller, {
+      const rows = await selectSessions(context, {
         user_id: userId, rom_id: query.rom_id, device_id: device, start_after: after, end_before: before
       }, { limit, offset: query.offset })
       return rows.map(toPlaySessionView)
     },
 
     /** Returns the playing time of a user for each ROM. */
-    async totals (db: Db, caller: Caller, query: PlayTotalsQuery): Promise<PlayTotalsView[]> {
+    async totals (context: Context, query: PlayTotalsQuery): Promise<PlayTotalsView[]> {
+      const { caller } = context
       const device = findOnlyDevice(caller) ?? undefined
       const selection = { user_id: whoseOf(caller, query.user_id), rom_id: query.rom_id, device_id: device }
-      return (await selectTotals(db, caller, selection, query)).map(toPlayTotalsView)
+      return (await selectTotals(context, selection, query)).map(toPlayTotalsView)
     },
 
     /** Deletes a play session. @throws ApiError NOT_FOUND if it does not exist or belongs to another user */

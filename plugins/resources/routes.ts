@@ -36,7 +36,7 @@ const routes: Routes = async (app) => {
           else {
             const caller = callerOf(request)
             if (!caller.scopes.has('roms.read')) throw new ApiError('FORBIDDEN')
-            await app.resources.checkVisible(request.db, caller, resource)
+            await app.resources.checkVisible({ db: request.db, caller }, resource)
           }
           const handle = await app.resources.open(resource)
           const cacheControl = cacheControlOf(request.url, resource)

@@ -1,9 +1,8 @@
 import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { MEDIA_KINDS } from '@svc/plugin-sdk'
-import type { Caller } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
-import type { Db } from '../../core/database/db.ts'
 import { notFound } from '../../core/errors.ts'
 import { isNothingThere, openInside } from '../../core/files/safe-path.ts'
 import type { Secrets } from '../../core/access/secrets.ts'
@@ -33,7 +32,7 @@ export interface Resource {
 }
 
 /** Checks if a caller may see the ROM or collection with this id, which comes from an address. */
-type Sees = (db: Db, caller: Caller, id: string) => Promise<boolean>
+type Sees = (context: Context, id: string) => Promise<boolean>
 
 export function createResources (config: Config, secrets: Secrets) {
   const folder = join(config.data_dir, 'resources')
@@ -68,15 +67,16 @@ export function createResources (config: Config, secrets: Secrets) {
     guardCollections (check: Sees): void { seesCollection = check },
 
     /** @throws ApiError NOT_FOUND unless the caller may see the object to which the file belongs. */
-    async checkVisible (db: Db, caller: Caller, { path }: Resource): Promise<void> {
+    async checkVisible (context: Context, { path }: Resource): Promise<void> {
+      const { caller } = context
       const collectionId = COLLECTION_PATH.exec(path)?.groups?.collection
       if (collectionId !== undefined) {
-        if (await seesCollection(db, caller, collectionId)) return
+        if (await seesCollection(context, collectionId)) return
         throw notFound('Resource not found')
       }
       if (caller.access.is_admin) return
       const romId = ROM_PATH.exec(path)?.groups?.rom
-      if (romId === undefined || !await seesRom(db, caller, romId)) throw notFound('Resource not found')
+      if (romId === undefined || !await seesRom(context, romId)) throw notFound('Resource not found')
     },
 
     /**

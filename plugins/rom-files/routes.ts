@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
-import { callerOf } from '../../core/access/auth.ts'
+import { contextOf } from '../../core/access/context.ts'
 import { ErrorSchema, IdParams, type Routes, idOf } from '../../core/typebox.ts'
 import { DetailedRomSchema } from '../roms/schemas.ts'
 import { romSerializer } from '../roms/views.ts'
@@ -48,7 +48,7 @@ const routes: Routes = async (app) => {
       description: 'It is deleted at once, without the trash.', params: IdParams, response: REMOVED
     },
     config: deletes
-  }, async (request) => { await app.romFiles.removeManual(request.db, callerOf(request), request.params.id) })
+  }, async (request) => { await app.romFiles.removeManual(contextOf(request), request.params.id) })
 
   app.post('/api/roms/:id/manuals/redownload', {
     schema: {
@@ -56,7 +56,7 @@ const routes: Routes = async (app) => {
       response: { 200: Type.Null(), 400: ErrorSchema, 404: ErrorSchema, 503: ErrorSchema }
     },
     config: writes
-  }, async (request) => { await app.romFiles.refetchManual(request.db, callerOf(request), request.params.id) })
+  }, async (request) => { await app.romFiles.refetchManual(contextOf(request), request.params.id) })
 
   app.get('/api/roms/:id/soundtracks/metadata', {
     schema: {
@@ -64,7 +64,7 @@ const routes: Routes = async (app) => {
       response: { 200: Type.Array(SoundtrackTrackMetaSchema), 404: ErrorSchema }
     },
     config: { scopes: ['roms.read'] }
-  }, async (request) => app.romFiles.listTracks(request.db, callerOf(request), request.params.id))
+  }, async (request) => app.romFiles.listTracks(contextOf(request), request.params.id))
 
   app.post('/api/roms/:id/convert-to-folder', {
     schema: {
@@ -77,7 +77,7 @@ const routes: Routes = async (app) => {
     },
     serializerCompiler: romSerializer,
     config: writes
-  }, async (request) => await app.romFiles.toFolder(request.db, callerOf(request), request.params.id))
+  }, async (request) => await app.romFiles.toFolder(contextOf(request), request.params.id))
 
   app.delete('/api/roms/:rom_id/files/:file_id', {
     schema: {
@@ -93,8 +93,8 @@ const routes: Routes = async (app) => {
     },
     config: deletes
   }, async (request) => {
-    const { db, params: { rom_id: id, file_id: fileId }, query } = request
-    await app.romFiles.removeAny(db, callerOf(request), id, fileId, query.permanently)
+    const { params: { rom_id: id, file_id: fileId }, query } = request
+    await app.romFiles.removeAny(contextOf(request), id, fileId, query.permanently)
   })
 
   for (const { path, kind, noun, words } of KINDS) {
@@ -117,7 +117,7 @@ const routes: Routes = async (app) => {
       },
       config: deletes
     }, async (request) => {
-      await app.romFiles.remove(request.db, callerOf(request), request.params.id, request.params.file_id, kind)
+      await app.romFiles.remove(contextOf(request), request.params.id, request.params.file_id, kind)
     })
   }
 }

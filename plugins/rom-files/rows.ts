@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Context } from '../../core/access/context.ts'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
@@ -21,7 +22,7 @@ export interface Target {
 }
 
 /** Loads a ROM; null if it does not exist or is not visible. */
-export async function selectTarget (db: Db, caller: AnyCaller, id: number): Promise<Target | null> {
+export async function selectTarget ({ db, caller }: Context<AnyCaller>, id: number): Promise<Target | null> {
   const { rows } = await sql<Target>`select r.id, r.library_id, r.platform_id, p.fs_slug as platform_fs_slug, r.fs_name,
       r.fs_name_no_ext, r.fs_path, r.is_folder, r.path_manual, r.url_manual
     from roms r join platforms p on p.id = r.platform_id where r.id = ${id} and ${isRomVisible(caller)}`.execute(db)

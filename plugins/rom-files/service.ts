@@ -2,6 +2,7 @@ import { lstat, mkdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Caller, callerOf, requireGrant } from '../../core/access/auth.ts'
+import { type Context, contextOf } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
 import type { Db } from '../../core/database/db.ts'
 import { badRequest, conflict, notFound } from '../../core/errors.ts'
@@ -33,8 +34,8 @@ const movedMeanwhile = () =>
 export function createRomFiles (app: FastifyInstance, config: Config, tagger: Tagger) {
   const resourcesDir = join(config.data_dir, 'resources')
 
-  async function find (db: Db, caller: Caller, id: number): Promise<Target> {
-    const rom = await selectTarget(db, caller, id)
+  async function find (context: Context, id: number): Promise<Target> {
+    const rom = await selectTarget(context, id)
     if (rom === null) throw notFound(`ROM with ID '${id}' not found`)
     return rom
   }
@@ -126,7 +127,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
      */
     async add (request: FastifyRequest, id: number, kind: FileKind): Promise<void> {
       const name = readFileName(request, kind, false)
-      const rom = await find(request.db, callerOf(request), id)
+      const rom = await find(contextOf(request), id)
       await inLibrary(async () => {
         const { dir } = await openLibrary(rom)
         const place = await resolveInside(dir, rom.fs_path)
@@ -142,8 +143,9 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
     },
 
     /** @throws ApiError NOT_FOUND unless the file is of that kind */
-    async remove (db: Db, caller: Caller, id: number, fileId: number, kind: FileKind): Promise<void> {
-      const rom = await find(db, caller, id)
+    async remove (context: Context, id: number, fileId: number, kind: FileKind): Promise<void> {
+      const { db, caller } = context
+      const rom = await find(context, id)
       await removeFile(rom, await findFile(db, rom, fileId, kind.category, kind.missing), false, caller)
     },
 
@@ -153,9 +155,10 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
      * @throws ApiError NOT_FOUND unless the file belongs to the ROM
      */
     async removeAny (
-      db: Db, caller: Caller, id: number, fileId: number, isPermanent: boolean
+      context: Context, id: number, fileId: number, isPermanent: boolean
     ): Promise<void> {
-      const rom = await find(db, caller, id)
+      const { db, caller } = context
+      const rom = await find(context, id)
       const file = await findFile(db, rom, fileId, null, 'File not found')
       await removeFile(rom, file, isPermanent, caller)
       if (file.is_top_level && rom.is_folder) await app.scans.scanEntries(placeOf(rom), [rom.fs_name], null)
@@ -166,18 +169,20 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
      *
      * @throws ApiError NOT_FOUND · CONFLICT if the folder's name is taken, or the library is read-only
      */
-    async toFolder (db: Db, caller: Caller, id: number): Promise<BuiltDetailedRom> {
-      const rom = await find(db, caller, id)
+    async toFolder (context: Context, id: number): Promise<BuiltDetailedRom> {
+      const { caller } = context
+      const rom = await find(context, id)
       if (!rom.is_folder) {
         const { dir } = await openLibrary(rom)
         await inLibrary(() => ensureFolder(app, dir, rom))
         await app.editing.announce(id)
       }
-      return await app.roms.getDetailed(app.db, caller, id)
+      return await app.roms.getDetailed({ db: app.db, caller }, id)
     },
 
-    async listTracks (db: Db, caller: Caller, id: number): Promise<SoundtrackTrack[]> {
-      await find(db, caller, id)
+    async listTracks (context: Context, id: number): Promise<SoundtrackTrack[]> {
+      const { db } = context
+      await find(context, id)
       return (await selectFilesOf(db, id, SOUNDTRACK.category)).map((row) => toTrackView(row, app.resources.marked))
     },
 
@@ -189,7 +194,7 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
     async addManual (request: FastifyRequest, id: number): Promise<void> {
       const name = readFileName(request, MANUAL, true)
       const caller = callerOf(request)
-      const rom = await find(request.db, caller, id)
+      const rom = await find({ db: request.db, caller }, id)
       if (rom.path_manual !== null && rom.path_manual !== '') requireGrant(caller, 'roms', 'delete')
       const path = `${artworkFolder(rom.platform_id, id)}/manual/${id}${extname(name).toLowerCase()}`
       const arrived = await receive(request, givenNameOf(request), dirname(join(resourcesDir, path)))
@@ -202,8 +207,8 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
     },
 
     /** @throws ApiError NOT_FOUND if the ROM has no manual */
-    async removeManual (db: Db, caller: Caller, id: number): Promise<void> {
-      const { path_manual: path } = await find(db, caller, id)
+    async removeManual (context: Context, id: number): Promise<void> {
+      const { path_manual: path } = await find(context, id)
       if (path === null || path === '') throw notFound('No manual found for this ROM')
       await writeManual(app.db, id, null)
       await rm(join(resourcesDir, path), { force: true })
@@ -211,8 +216,8 @@ export function createRomFiles (app: FastifyInstance, config: Config, tagger: Ta
     },
 
     /** @throws ApiError BAD_REQUEST without an address, or if the download fails */
-    async refetchManual (db: Db, caller: Caller, id: number): Promise<void> {
-      const { url_manual: url } = await find(db, caller, id)
+    async refetchManual (context: Context, id: number): Promise<void> {
+      const { url_manual: url } = await find(context, id)
       if (url === null || url === '') throw badRequest('No scraped manual URL available for this ROM')
       await app.editing.refetchManual(id, url)
     }

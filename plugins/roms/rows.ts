@@ -1,6 +1,7 @@
 import type { MediaKind } from '@svc/plugin-sdk'
 import type { ArchiveMember } from '../../core/archives/types.ts'
 import { type RawBuilder, sql } from 'kysely'
+import type { Context } from '../../core/access/context.ts'
 import { milliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import { isReadable } from '../notes/rows.ts'
@@ -218,14 +219,14 @@ const seenRoms = (
 
 /** Loads complete ROMs in one statement. */
 export async function selectRoms (
-  db: Db, caller: AnyCaller, condition: Condition, wanted: Wanted
+  { db, caller }: Context<AnyCaller>, condition: Condition, wanted: Wanted
 ): Promise<SeenRomRow[]> {
   return (await seenRoms(caller, condition, wanted).execute(db)).rows
 }
 
 /** Loads the first ROM that meets a condition, or none. */
 export async function selectFirstRom (
-  db: Db, caller: AnyCaller, condition: Condition, wanted: Wanted
+  { db, caller }: Context<AnyCaller>, condition: Condition, wanted: Wanted
 ): Promise<SeenRomRow[]> {
   return (await sql<SeenRomRow>`${seenRoms(caller, condition, wanted)} order by r.id limit 1`.execute(db)).rows
 }
@@ -253,7 +254,7 @@ export async function selectFiles (db: Db, romIds: readonly number[]): Promise<M
 }
 
 /** Loads the file with an id; null if it does not exist or its ROM is not visible. */
-export async function selectFile (db: Db, caller: AnyCaller, fileId: number): Promise<FileRow | null> {
+export async function selectFile ({ db, caller }: Context<AnyCaller>, fileId: number): Promise<FileRow | null> {
   const { rows } = await sql<FileRow>`
     select ${FILE_COLUMNS} from ${romTables(caller?.id ?? null)} join rom_files f on f.rom_id = r.id
     where f.id = ${fileId} and ${isRomVisible(caller)}`.execute(db)
@@ -261,7 +262,7 @@ export async function selectFile (db: Db, caller: AnyCaller, fileId: number): Pr
 }
 
 /** True if a ROM exists and the caller sees it. */
-export async function hasVisible (db: Db, caller: AnyCaller, id: number): Promise<boolean> {
+export async function hasVisible ({ db, caller }: Context<AnyCaller>, id: number): Promise<boolean> {
   const { rows } = await sql`select 1 from roms r join platforms p on p.id = r.platform_id
     where r.id = ${id} and ${isRomVisible(caller)}`.execute(db)
   return rows.length === 1

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Caller } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import { ADMIN_ACCESS } from '../../core/access/grants.ts'
 import type { Config } from '../../core/config/config.ts'
 import type { Db } from '../../core/database/db.ts'
@@ -76,7 +76,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
   const gamesOf = ({ matches }: RomRow): Game[] => matches.flatMap(({ provider, provider_id: id }) =>
     providers.telling.includes(provider) ? [{ provider, provider_id: id }] : [])
 
-  async function findProgress (db: Db, caller: AnyCaller, games: readonly Game[]): Promise<ProgressRow[]> {
+  async function findProgress ({ db, caller }: Context<AnyCaller>, games: readonly Game[]): Promise<ProgressRow[]> {
     return caller === null ? [] : await selectProgress(db, caller.id, providers.telling, games)
   }
 
@@ -92,8 +92,9 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
    * part first.
    */
   async function build (
-    db: Db, caller: AnyCaller, { ids, files, collections = false, select }: Asked
+    context: Context<AnyCaller>, { ids, files, collections = false, select }: Asked
   ): Promise<LoadedRom[]> {
+    const { caller } = context
     // The server's own views are not cached, because they contain other addresses.
     const known = caller === null ? new Map<number, CachedRom>() : kept.find(ids, files)
     const stamps = Object.fromEntries([...known].map(([id, { stamp }]) => [id, stamp]))
@@ -107,27 +108,28 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
       if (row.rom !== null && caller !== null) kept.store(row.id, files, shared)
       return [{ row, shared }]
     })
-    const progress = await findProgress(db, caller, found.flatMap(({ shared }) => shared.games))
+    const progress = await findProgress(context, found.flatMap(({ shared }) => shared.games))
     return found.map(({ row, shared }) =>
       ({ row, shared, rom: { shared: shared.json, more: toViewerView(row, shared.games, progress, providers) } }))
   }
 
   /** Builds the ROMs of these ids that the caller sees, in the order of the ids. */
   async function buildByIds (
-    db: Db, caller: AnyCaller, ids: readonly number[], files: boolean
+    context: Context<AnyCaller>, ids: readonly number[], files: boolean
   ): Promise<LoadedRom[]> {
+    const { caller } = context
     if (ids.length === 0) return []
     const condition = every([isOneOf(ids), isRomVisible(caller)])
-    const found = await build(db, caller, { ids, files, select: (wanted) => selectRoms(db, caller, condition, wanted) })
+    const found = await build(context, { ids, files, select: (wanted) => selectRoms(context, condition, wanted) })
     const byId = new Map(found.map((one) => [one.row.id, one]))
     return ids.flatMap((id) => byId.get(id) ?? [])
   }
 
   /** Returns the picture of each played ROM: that of the caller's newest save, else the game's own. */
   async function selectPictures (
-    db: Db, caller: AnyCaller, found: readonly LoadedRom[]
+    context: Context<AnyCaller>, found: readonly LoadedRom[]
   ): Promise<Map<number, string | null>> {
-    const thumbnails = await userFiles.selectPictures(db, caller, found.map(({ row }) => row.id))
+    const thumbnails = await userFiles.selectPictures(context, found.map(({ row }) => row.id))
     return new Map(found.map(({ row, shared: { still } }) => {
       const address = still === null ? null : app.resources.marked.locate(still, formatDate(row.updated_at))
       return [row.id, thumbnails.get(row.id) ?? address]
@@ -149,33 +151,35 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
    * @param id the ROM's id, if known
    */
   async function findOne (
-    db: Db, caller: AnyCaller, condition: Condition, id: number | undefined, collections: boolean
+    context: Context<AnyCaller>, condition: Condition, id: number | undefined, collections: boolean
   ): Promise<LoadedRom | null> {
+    const { caller } = context
     const visible = every([isRomVisible(caller), condition])
     const ids = id === undefined ? [] : [id]
-    const [found] = await build(db, caller, {
-      ids, files: true, collections, select: (wanted) => selectFirstRom(db, caller, visible, wanted)
+    const [found] = await build(context, {
+      ids, files: true, collections, select: (wanted) => selectFirstRom(context, visible, wanted)
     })
     return found ?? null
   }
 
-  async function get (db: Db, caller: AnyCaller, id: number): Promise<BuiltRom> {
-    const found = await findOne(db, caller, hasId(id), id, false)
+  async function get (context: Context<AnyCaller>, id: number): Promise<BuiltRom> {
+    const found = await findOne(context, hasId(id), id, false)
     if (found === null) throw unknownRom(id)
     return found.rom
   }
 
   /** Returns the first ROM that meets a condition, with its assets, collections and notes; null if there is none. */
   async function findDetailed (
-    db: Db, caller: AnyCaller, condition: Condition, id?: number
+    context: Context<AnyCaller>, condition: Condition, id?: number
   ): Promise<BuiltDetailedRom | null> {
-    const found = await findOne(db, caller, condition, id, true)
+    const { db } = context
+    const found = await findOne(context, condition, id, true)
     if (found === null) return null
     const { row, rom: { shared, more } } = found
     const [assets, collections, notes] = await Promise.all([
-      row.has_assets ? userFiles.select(db, caller, row.id) : userFiles.nothing,
+      row.has_assets ? userFiles.select(context, row.id) : userFiles.nothing,
       findCollections(db, row),
-      row.has_notes ? selectNotes(db, caller, row.id) : []
+      row.has_notes ? selectNotes(context, row.id) : []
     ])
     const own = { user_collections: collections, all_user_notes: notes.map(toNoteView) }
     return { shared, more: { ...more, ...assets, ...own } }
@@ -211,10 +215,11 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
 
   /** Returns the condition of the smart collection that a query names; null if it names none. */
   async function smartCondition (
-    db: Db, caller: AnyCaller, { smart_collection_id: id }: ScopeQuery
+    context: Context<AnyCaller>, { smart_collection_id: id }: ScopeQuery
   ): Promise<Condition | null> {
+    const { caller } = context
     if (id === undefined) return null
-    const criteria = await selectCriteria(db, caller, id)
+    const criteria = await selectCriteria(context, id)
     return criteria === null ? NOTHING : readFilter(caller, criteria).condition
   }
 
@@ -240,11 +245,12 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
    * @param moment null if the whole list is not needed
    */
   async function readPage (
-    db: Db, caller: AnyCaller, moment: Moment | null, query: ListRomsQuery, order: Order
+    context: Context<AnyCaller>, moment: Moment | null, query: ListRomsQuery, order: Order
   ): Promise<{ ids: readonly number[], index: PageIndex }> {
+    const { db, caller } = context
     const { limit, offset } = query
     const by = query.group_by_meta_id ? config.scan.priority.region : []
-    const smart = await smartCondition(db, caller, query)
+    const smart = await smartCondition(context, query)
     const condition = listCondition(caller, query, { order, regionPriority: by, smart })
     if (moment === null) {
       return { ids: await selectIds(db, userOf(caller), condition, { by: order.by, limit, offset }), index: NO_INDEX }
@@ -253,30 +259,33 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     return { ids: [...index.ids.subarray(offset, offset + limit)], index }
   }
 
-  async function inScope (db: Db, caller: AnyCaller, query: ScopeQuery, term: string): Promise<Condition> {
-    const smart = await smartCondition(db, caller, query)
+  async function inScope (context: Context<AnyCaller>, query: ScopeQuery, term: string): Promise<Condition> {
+    const { caller } = context
+    const smart = await smartCondition(context, query)
     const shown = smart === null ? [isNotHidden(caller, false)] : []
     return every([isRomVisible(caller), ...shown, ...scopeConditions(caller, query, term, smart)])
   }
 
   /** Returns all ROMs of a part of the library by name. */
-  async function indexScope (db: Db, caller: AnyCaller, query: ScopeQuery): Promise<PageIndex> {
+  async function indexScope (context: Context<AnyCaller>, query: ScopeQuery): Promise<PageIndex> {
+    const { db, caller } = context
     const moment = await selectMoment(db, userOf(caller))
-    const condition = await inScope(db, caller, query, '')
+    const condition = await inScope(context, query, '')
     return await lists.index({ caller, moment, query, condition }, readOrder('', '', providers))
   }
 
   /** Returns the part of the library whose filter values are listed. */
   async function scopeOf (
-    db: Db, caller: AnyCaller, moment: Moment, query: ScopeQuery, term: string
+    context: Context<AnyCaller>, moment: Moment, query: ScopeQuery, term: string
   ): Promise<CachedList> {
+    const { caller } = context
     const scope = { ...pickScope(query), search_term: term }
-    return { caller, moment, query: scope, condition: await inScope(db, caller, query, term) }
+    return { caller, moment, query: scope, condition: await inScope(context, query, term) }
   }
 
   const listSoonFilterValues = async (
-    db: Db, caller: AnyCaller, moment: Moment, query: ListRomsQuery
-  ): Promise<RomFilters> => await lists.filterValuesSoon(await scopeOf(db, caller, moment, query, query.search_term))
+    context: Context<AnyCaller>, moment: Moment, query: ListRomsQuery
+  ): Promise<RomFilters> => await lists.filterValuesSoon(await scopeOf(context, moment, query, query.search_term))
 
   return {
     providers,
@@ -284,20 +293,21 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     noteLastPlayed,
     notePlayed,
 
-    async list (db: Db, caller: AnyCaller, input: ListRomsQuery): Promise<RomPage> {
+    async list (context: Context<AnyCaller>, input: ListRomsQuery): Promise<RomPage> {
+      const { db, caller } = context
       const query = withOldNames(input)
       const { limit, offset } = query
       const order = readOrder(query.order_by, query.order_dir, providers)
       const needs = { index: needsIndex(query, order), values: query.with_filter_values }
       const moment = needs.index || needs.values ? await selectMoment(db, userOf(caller)) : null
       const [{ ids, index }, filterValues] = await Promise.all([
-        readPage(db, caller, needs.index ? moment : null, query, order),
+        readPage(context, needs.index ? moment : null, query, order),
         moment === null || !needs.values
           ? noFilterValues()
-          : listSoonFilterValues(db, caller, moment, query)
+          : listSoonFilterValues(context, moment, query)
       ])
-      const found = await buildByIds(db, caller, ids, query.with_files)
-      const pictures = query.last_played === true ? await selectPictures(db, caller, found) : null
+      const found = await buildByIds(context, ids, query.with_files)
+      const pictures = query.last_played === true ? await selectPictures(context, found) : null
       const items = found.map(({ row, rom: { shared, more } }) =>
         ({ shared, more: { ...more, screenshot_path: pictures?.get(row.id) ?? null } }))
       return {
@@ -312,73 +322,74 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     },
 
     /** Lists the visible ROMs that the caller has not hidden, by name. */
-    listIds: async (db: Db, caller: AnyCaller): Promise<CachedText> =>
-      (await indexScope(db, caller, NO_SCOPE)).text,
+    listIds: async (context: Context<AnyCaller>): Promise<CachedText> =>
+      (await indexScope(context, NO_SCOPE)).text,
 
     /** Lists the ids of the ROMs in a part of the library, by name. */
-    listScope: async (db: Db, caller: AnyCaller, query: ScopeQuery): Promise<number[]> =>
-      [...(await indexScope(db, caller, query)).ids],
+    listScope: async (context: Context<AnyCaller>, query: ScopeQuery): Promise<number[]> =>
+      [...(await indexScope(context, query)).ids],
 
     /** Lists the ids of all ROMs that a stored filter finds for a caller, in the order of the filter. */
-    async listFiltered (db: Db, caller: AnyCaller, criteria: Criteria): Promise<Int32Array> {
+    async listFiltered ({ db, caller }: Context<AnyCaller>, criteria: Criteria): Promise<Int32Array> {
       const moment = await selectMoment(db, userOf(caller))
       const { order, ...filter } = readFilter(caller, criteria)
       return (await lists.index({ caller, moment, ...filter }, order)).ids
     },
 
-    async pickRandom (db: Db, caller: AnyCaller, query: ScopeQuery): Promise<BuiltSimpleRom | null> {
-      const { ids } = await indexScope(db, caller, query)
+    async pickRandom (context: Context<AnyCaller>, query: ScopeQuery): Promise<BuiltSimpleRom | null> {
+      const { ids } = await indexScope(context, query)
       const id = ids[Math.floor(Math.random() * ids.length)]
-      const [found] = id === undefined ? [] : await buildByIds(db, caller, [id], false)
+      const [found] = id === undefined ? [] : await buildByIds(context, [id], false)
       return found === undefined ? null : toSimple(found.rom)
     },
 
-    listFilterValues: async (db: Db, caller: AnyCaller): Promise<RomFilters> =>
-      await lists.filterValues(await scopeOf(db, caller, await selectMoment(db, userOf(caller)), NO_SCOPE, '')),
+    listFilterValues: async (context: Context<AnyCaller>): Promise<RomFilters> =>
+      await lists.filterValues(await scopeOf(context, await selectMoment(context.db, userOf(context.caller)), NO_SCOPE, '')),
 
     /** @throws ApiError NOT_FOUND unless the caller sees the ROM */
-    async checkVisible (db: Db, caller: AnyCaller, id: number): Promise<void> {
-      if (!await hasVisible(db, caller, id)) throw unknownRom(id)
+    async checkVisible (context: Context<AnyCaller>, id: number): Promise<void> {
+      if (!await hasVisible(context, id)) throw unknownRom(id)
     },
 
-    getSimple: async (db: Db, caller: AnyCaller, id: number): Promise<BuiltSimpleRom> =>
-      toSimple(await get(db, caller, id)),
+    getSimple: async (context: Context<AnyCaller>, id: number): Promise<BuiltSimpleRom> =>
+      toSimple(await get(context, id)),
 
-    async getDetailed (db: Db, caller: AnyCaller, id: number): Promise<BuiltDetailedRom> {
-      const rom = await findDetailed(db, caller, hasId(id), id)
+    async getDetailed (context: Context<AnyCaller>, id: number): Promise<BuiltDetailedRom> {
+      const rom = await findDetailed(context, hasId(id), id)
       if (rom === null) throw unknownRom(id)
       return rom
     },
 
     /** @param ids by provider key */
     async findByProviderId (
-      db: Db, caller: AnyCaller, ids: Readonly<Record<string, number | string>>
+      context: Context<AnyCaller>, ids: Readonly<Record<string, number | string>>
     ): Promise<BuiltDetailedRom> {
       if (Object.keys(ids).length === 0) throw badRequest('Give at least one id, such as igdb_id')
-      const rom = await findDetailed(db, caller, hasProviderId(ids))
+      const rom = await findDetailed(context, hasProviderId(ids))
       if (rom === null) throw notFound('No ROM has any of these ids')
       return rom
     },
 
-    async findByHash (db: Db, caller: AnyCaller, hashes: HashQuery): Promise<BuiltDetailedRom> {
+    async findByHash (context: Context<AnyCaller>, hashes: HashQuery): Promise<BuiltDetailedRom> {
       if (Object.values(hashes).every((hash) => hash === '')) {
         throw badRequest('Give at least one of crc_hash, md5_hash, sha1_hash, ra_hash')
       }
-      const rom = await findDetailed(db, caller, hasHash(hashes))
+      const rom = await findDetailed(context, hasHash(hashes))
       if (rom === null) throw notFound('No ROM has any of these hashes')
       return rom
     },
 
-    async getFile (db: Db, caller: AnyCaller, fileId: number): Promise<RomFileView> {
-      const row = await selectFile(db, caller, fileId)
+    async getFile (context: Context<AnyCaller>, fileId: number): Promise<RomFileView> {
+      const row = await selectFile(context, fileId)
       if (row === null) throw notFound('File not found')
       return toFileView(row)
     },
 
-    async mark (db: Db, caller: Caller, id: number, change: MarksChange): Promise<RomUserView> {
-      const { more } = await get(db, caller, id)
+    async mark (context: Context, id: number, change: MarksChange): Promise<RomUserView> {
+      const { db, caller } = context
+      const { more } = await get(context, id)
       await writeMarks(db, caller.id, id, more.sibling_roms.map((sibling) => sibling.id), change)
-      return (await get(db, caller, id)).more.rom_user
+      return (await get(context, id)).more.rom_user
     },
 
     /**
@@ -391,8 +402,8 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
       const db = app.db
       const caller: AnyCaller = userId === null ? null : { id: userId, access: ADMIN_ACCESS }
       const condition = every([isOneOf(ids), isRomVisible(caller)])
-      const rows = await selectRoms(db, caller, condition, { files: false, siblings_by: null })
-      const progress = await findProgress(db, caller, rows.flatMap(({ rom }) => rom === null ? [] : gamesOf(rom)))
+      const rows = await selectRoms({ db, caller }, condition, { files: false, siblings_by: null })
+      const progress = await findProgress({ db, caller }, rows.flatMap(({ rom }) => rom === null ? [] : gamesOf(rom)))
       const views = new Map(rows.flatMap((row) =>
         row.rom === null ? [] : [[row.id, toView(row, row.rom, progress, caller)] as const]))
       return ids.flatMap((id) => views.get(id) ?? [])

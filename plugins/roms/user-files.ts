@@ -1,6 +1,6 @@
 import type { TProperties } from '@sinclair/typebox'
 import type { RawBuilder } from 'kysely'
-import type { Db } from '../../core/database/db.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 
 type Details = Readonly<Record<string, unknown>>
@@ -11,9 +11,9 @@ export interface UserFiles {
   fields: TProperties
   /** The detail fields of a ROM without such files. */
   nothing: Details
-  select (db: Db, caller: AnyCaller, romId: number): Promise<Details>
+  select (context: Context<AnyCaller>, romId: number): Promise<Details>
   /** Returns the addresses of the picture of the caller's newest save of each ROM. Skips ROMs without one. */
-  selectPictures (db: Db, caller: AnyCaller, romIds: readonly number[]): Promise<ReadonlyMap<number, string>>
+  selectPictures (context: Context<AnyCaller>, romIds: readonly number[]): Promise<ReadonlyMap<number, string>>
   /** The condition that a ROM `r` has such a file that the caller sees. */
   has (caller: AnyCaller, kind: 'save' | 'state'): RawBuilder<boolean>
 }

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
-import type { Db } from '../../core/database/db.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { LongReads } from '../library/long-reads.ts'
 import type { PlatformSize } from '../platforms/views.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from './visibility.ts'
 
 /** True if a ROM with this id from an address exists and the caller sees it. */
-export async function hasVisibleRom (db: Db, caller: AnyCaller, id: string): Promise<boolean> {
+export async function hasVisibleRom ({ db, caller }: Context<AnyCaller>, id: string): Promise<boolean> {
   const { rows } = await sql`select from roms r join platforms p on p.id = r.platform_id
     where r.id = ${id}::bigint and ${isRomVisible(caller)}`.execute(db)
   return rows.length > 0

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply } from 'fastify'
 import { callerOf, type RouteAccess } from '../../core/access/auth.ts'
+import { contextOf } from '../../core/access/context.ts'
 import { ErrorSchema, type Routes } from '../../core/typebox.ts'
 import { CoverGroupSchema, SearchCoversQuery, SearchRomsQuery, createSearchedGameSchema } from './schemas.ts'
 import type { Results } from './service.ts'
@@ -29,7 +30,7 @@ const routes: Routes = async (app) => {
     },
     config: reads
   }, async (request, reply) =>
-    answer(reply, await app.providerSearch.games(request.db, callerOf(request), request.query)))
+    answer(reply, await app.providerSearch.games(contextOf(request), request.query)))
 
   app.get('/api/search/cover', {
     schema: {

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
-import type { Db } from '../../core/database/db.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
 import { isRomVisible } from '../roms/visibility.ts'
 
 /** Loads the values of a ROM that a search needs; null if the ROM is unknown or hidden. */
 export async function findRom (
-  db: Db, caller: AnyCaller, id: number
+  { db, caller }: Context<AnyCaller>, id: number
 ): Promise<{ platform_id: number, fs_name_no_tags: string } | null> {
   const { rows: [rom] } = await sql<{ platform_id: number, fs_name_no_tags: string }>`
     select r.platform_id, r.fs_name_no_tags from roms r join platforms p on p.id = r.platform_id

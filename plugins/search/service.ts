@@ -1,8 +1,8 @@
 import type { CoverChoice } from '@svc/plugin-sdk'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
-import type { Db } from '../../core/database/db.ts'
 import { ApiError, badRequest } from '../../core/errors.ts'
 import { keyRefused, noProvider } from './errors.ts'
 import { mayBeShown } from '../roms/visibility.ts'
@@ -60,9 +60,10 @@ export function createSearch (app: FastifyInstance, config: Config) {
      *
      * @throws ApiError BAD_REQUEST for an id that is not a number · NO_PROVIDER · UNAVAILABLE if no provider answered
      */
-    async games (db: Db, caller: Caller, query: SearchRomsQuery): Promise<Results<SearchedGameView>> {
+    async games (context: Context, query: SearchRomsQuery): Promise<Results<SearchedGameView>> {
+      const { caller } = context
       const by = query.search_by.toLowerCase()
-      const rom = await findRom(db, caller, query.rom_id)
+      const rom = await findRom(context, query.rom_id)
       const term = query.search_term.trim() || (rom?.fs_name_no_tags ?? '')
       if (rom === null || term === '' || (by !== 'name' && by !== 'id')) return NOTHING
       if (by === 'id' && (!/^\d+$/.test(term) || !Number.isSafeInteger(Number(term)))) {

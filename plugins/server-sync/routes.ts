@@ -1,4 +1,4 @@
-import { callerOf } from '../../core/access/auth.ts'
+import { contextOf } from '../../core/access/context.ts'
 import type { FeatureRoutes } from '../../core/feature.ts'
 import { ErrorSchema } from '../../core/typebox.ts'
 import { DeviceParams } from '../devices/schemas.ts'
@@ -20,7 +20,7 @@ const routes: FeatureRoutes<ServerSync> = async (app, _options, serverSync) => {
     },
     config: { scopes: ['devices.write', 'assets.read', 'assets.write'] }
   }, async (request) =>
-    toSessionView(await serverSync.request(request.db, callerOf(request), request.params.device_id)))
+    toSessionView(await serverSync.request(contextOf(request), request.params.device_id)))
 }
 
 export default routes

@@ -56,7 +56,7 @@ export function createRunner (app: FastifyInstance) {
   async function give (
     db: Db, { caller, device, transport }: Run, asset: AssetRow, to: Candidate, replaces: FoundSave | null
   ): Promise<boolean> {
-    const { row, content: { handle } } = await app.assets.open(db, caller, 'save', asset.id)
+    const { row, content: { handle } } = await app.assets.open({ db, caller }, 'save', asset.id)
     const gift = {
       platforms: [to.fs_slug, to.slug], file_name: replaces?.file_name ?? untagged(asset.file_name), replaces
     }
@@ -66,7 +66,7 @@ export function createRunner (app: FastifyInstance) {
     } finally {
       stream.destroy()
     }
-    await app.assets.changes.confirm(db, caller, 'save', asset.id, { device_id: device.device_id, sha1: row.sha1 })
+    await app.assets.changes.confirm({ db, caller }, 'save', asset.id, { device_id: device.device_id, sha1: row.sha1 })
     return true
   }
 
@@ -85,7 +85,7 @@ export function createRunner (app: FastifyInstance) {
       : asset !== null && isReplaceable
         ? { expected_sha1: asset.sha1, overwrite: true, ...(asset.slot === null ? {} : { slot: asset.slot }) }
         : {}
-    await app.assets.upload(db, caller, 'save', { ...input, ...place }, staged, null)
+    await app.assets.upload({ db, caller }, 'save', { ...input, ...place }, staged, null)
   }
 
   async function resolve (
@@ -104,7 +104,7 @@ export function createRunner (app: FastifyInstance) {
       await upload(db, run, pair, save, staged)
     } else {
       if (resolution === 'keep_both') await upload(db, run, pair, save, staged, asset.id)
-      else await app.assets.changes.addVersion(db, run.caller, 'save', asset.id, staged, new Date(save.changed_at))
+      else await app.assets.changes.addVersion({ db, caller: run.caller }, 'save', asset.id, staged, new Date(save.changed_at))
       await give(db, run, asset, candidate, save)
     }
     await run.transport.settled?.(save)
@@ -184,7 +184,7 @@ export function createRunner (app: FastifyInstance) {
     }
 
     await runs.plan(session, saves.length)
-    const candidates = await selectCandidates(app.db, caller, platforms)
+    const candidates = await selectCandidates({ db: app.db, caller }, platforms)
     for (const save of saves) {
       const candidate = matchSave(save, candidates)
       if (candidate === null) continue

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Caller } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
 import type { Db } from '../../core/database/db.ts'
 import { badRequest } from '../../core/errors.ts'
@@ -41,7 +41,7 @@ export function createServerSync (app: FastifyInstance, config: Config, syncDevi
 
   return {
     /** Queues the sync of a device over SSH. @throws ApiError NOT_FOUND, BAD_REQUEST, UNAVAILABLE */
-    async request (db: Db, caller: Caller, reference: number | string): Promise<SyncSession> {
+    async request ({ db, caller }: Context, reference: number | string): Promise<SyncSession> {
       const device = await app.devices.find(db, caller.id, reference)
       if (device.sync_mode !== 'push_pull') {
         throw badRequest(`The sync mode of the device is '${device.sync_mode}'; set it to 'push_pull' to sync over SSH`)

@@ -46,7 +46,7 @@ const routes: Routes = async (app) => {
       response: { 200: ConfigViewSchema }
     },
     config: { public: true }
-  }, async (request) => await app.settings.read(request.db, request.caller))
+  }, async (request) => await app.settings.read({ db: request.db, caller: request.caller }))
 
   for (const { kind, noun, what } of BINDINGS) {
     app.post(`/api/config/system/${kind}`, {

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import { type Config, getAt } from '../../core/config/config.ts'
 import { createPathMask } from '../../core/config/path-mask.ts'
-import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { ApiError, conflict, invalid } from '../../core/errors.ts'
 import { configNotWritable } from './errors.ts'
@@ -113,11 +113,12 @@ export function createSettings (app: FastifyInstance, config: Config) {
     change,
 
     /** Without a credential that may read platforms, the result contains nothing that describes this library. */
-    async read (db: Db, caller: Caller | null): Promise<ConfigView> {
+    async read (context: Context<Caller | null>): Promise<ConfigView> {
+      const { caller } = context
       const state = await lookAtFile(file)
       const isGuest = caller === null || caller.credential === 'kiosk'
       if (isGuest || !caller.scopes.has('platforms.read')) return toConfigView(config, state, NOTHING_OWN)
-      const hidden = await app.platforms.listHiddenFolders(db, caller)
+      const hidden = await app.platforms.listHiddenFolders(context)
       return toConfigView(config, state, listOwnSettings(config, findProblem(), hidden))
     },
 

@@ -23,7 +23,7 @@ const routes: Routes = async (app) => {
     config: { public: true }
   }, async (request) => {
     await setup.checkAccess(request, 'platforms.read', request.query.setup_code)
-    return await setup.readLibrary(request.db, request.caller)
+    return await setup.readLibrary({ db: request.db, caller: request.caller })
   })
 
   app.post('/api/setup/platforms', {

@@ -2,7 +2,7 @@ import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
-import type { Db } from '../../core/database/db.ts'
+import type { Context } from '../../core/access/context.ts'
 import { badRequest, forbidden } from '../../core/errors.ts'
 import { LibraryUnreadableError } from '../library/directory.ts'
 import { PathRefusedError, safeName } from '../../core/files/safe-path.ts'
@@ -86,10 +86,11 @@ export function createSetup (app: FastifyInstance) {
       return await listing
     },
 
-    async readLibrary (db: Db, caller: Caller | null) {
+    async readLibrary (context: Context<Caller | null>) {
+      const { db } = context
       const found = await lookAtAll()
       const isScanned = await db.em.count(Rom) > 0
-      const hidden = await app.platforms.listHiddenFolders(db, caller)
+      const hidden = await app.platforms.listHiddenFolders(context)
       const counts = new Map<string, number>()
       for (const { root, structure, folders } of isScanned ? [] : found) {
         for (const name of folders.filter((folder) => !hidden.has(folder))) {
@@ -100,7 +101,7 @@ export function createSetup (app: FastifyInstance) {
       return {
         detected_structure: found[0] === undefined ? null : STRUCTURE_NAMES[found[0].structure.kind],
         existing_platforms: [...counts].map(([name, count]) => ({ fs_slug: name, rom_count: count })),
-        supported_platforms: await app.platforms.listSupported(db, caller)
+        supported_platforms: await app.platforms.listSupported(context)
       }
     },
 

@@ -20,8 +20,8 @@ const routes: Routes = async (app) => {
   }, async (request) => {
     const { db, query } = request
     const caller = callerOf(request)
-    const counts = await selectCounts(db, caller)
-    return toStatsView(counts, await selectAssetCounts(db, caller), query.include_platform_stats)
+    const counts = await selectCounts({ db, caller })
+    return toStatsView(counts, await selectAssetCounts({ db, caller }), query.include_platform_stats)
   })
 
   app.get('/api/stats/play', {
@@ -37,7 +37,8 @@ const routes: Routes = async (app) => {
   }, async (request) => {
     const { db, query: { weeks, limit } } = request
     const caller = callerOf(request)
-    return toPlayStatsView(await selectMostPlayed(db, caller, limit), await selectPlayedWeeks(db, caller, weeks))
+    const context = { db, caller }
+    return toPlayStatsView(await selectMostPlayed(context, limit), await selectPlayedWeeks(context, weeks))
   })
 }
 

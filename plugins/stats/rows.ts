@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Context } from '../../core/access/context.ts'
 import { milliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import type { AssetKind } from '../assets/entities.ts'
@@ -16,7 +17,7 @@ export interface CountRow {
 }
 
 /** Selects all counts without the ROMs that the caller may not see, in the order in which they were first counted. */
-export async function selectCounts (db: Db, caller: AnyCaller): Promise<CountRow[]> {
+export async function selectCounts ({ db, caller }: Context<AnyCaller>): Promise<CountRow[]> {
   const { rows } = await sql<CountRow>`
     with hidden as (
       select r.id, r.platform_id, r.min_age, r.fs_extension, r.fs_size_bytes, r.regions from roms r
@@ -35,7 +36,7 @@ export async function selectCounts (db: Db, caller: AnyCaller): Promise<CountRow
 }
 
 /** Counts the uploads of each kind that the caller may see: its own, and those that others share with everybody. */
-export async function selectAssetCounts (db: Db, caller: AnyCaller): Promise<Map<AssetKind, number>> {
+export async function selectAssetCounts ({ db, caller }: Context<AnyCaller>): Promise<Map<AssetKind, number>> {
   const { rows } = await sql<{ kind: AssetKind, count: number }>`
     select a.kind, count(*)::int as count from assets a left join roms r on r.id = a.rom_id
     where ${isLive} and ${isShared(caller)} and ${isReachable(caller)} group by a.kind`.execute(db)
@@ -63,7 +64,7 @@ export interface MostPlayedRow {
 
 /** Selects the visible ROMs that a user played longest. */
 export async function selectMostPlayed (
-  db: Db, caller: NonNullable<AnyCaller>, limit: number
+  { db, caller }: Context<NonNullable<AnyCaller>>, limit: number
 ): Promise<MostPlayedRow[]> {
   const { rows } = await sql<MostPlayedRow>`
     with played as (
@@ -87,7 +88,7 @@ export interface PlayedWeekRow {
 
 /** Selects a user's play time of visible ROMs for each week and platform, newest week first. */
 export async function selectPlayedWeeks (
-  db: Db, caller: NonNullable<AnyCaller>, weeks: number
+  { db, caller }: Context<NonNullable<AnyCaller>>, weeks: number
 ): Promise<PlayedWeekRow[]> {
   const { rows } = await sql<PlayedWeekRow>`
     select to_char(date_trunc('week', s.start_time at time zone 'UTC'), 'YYYY-MM-DD') as week, p.id as platform_id,

@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import type { Caller } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
-import type { Db } from '../../core/database/db.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { formatDate } from '../../core/typebox.ts'
 import { brokerFailed, decisionNeeded } from './errors.ts'
@@ -39,10 +38,10 @@ export function createClaims (
   { broker, endings, launch }: { broker: Broker, endings: Endings, launch: ReturnType<typeof createLauncher> }
 ) {
   /** @throws ApiError CONFLICT with details about the session that holds the machine */
-  async function refuseBusy (db: Db, caller: Caller, holder: SessionRow | null): Promise<never> {
+  async function refuseBusy (context: Context, holder: SessionRow | null): Promise<never> {
     const isDraining = holder?.state === 'draining'
     const romId = holder === null || isDraining ? null : holder.rom_id
-    const isSeen = romId !== null && (await selectVisible(db, caller, [romId])).has(romId)
+    const isSeen = romId !== null && (await selectVisible(context, [romId])).has(romId)
     throw new ApiError('CONFLICT', 'Session in use', {
       fields: {
         rom_name: isSeen ? holder?.rom_name ?? null : null,
@@ -54,8 +53,9 @@ export function createClaims (
 
   /** Reserves the first free machine. @throws ApiError CONFLICT */
   async function claimFree (
-    db: Db, caller: Caller, containers: readonly UsableContainer[], wish: Omit<NewClaim, 'user_id' | 'device_id' | 'seconds'>
+    context: Context, containers: readonly UsableContainer[], wish: Omit<NewClaim, 'user_id' | 'device_id' | 'seconds'>
   ): Promise<{ container: UsableContainer, reserved: Reserved }> {
+    const { caller } = context
     const ids = containers.map(({ id }) => id)
     const reserved = await reserve(app.db, ids, {
       ...wish,
@@ -64,7 +64,7 @@ export function createClaims (
       seconds: streamingConfig.of(config).launch_timeout_seconds + LAUNCH_SLACK_SECONDS
     })
     if ('taken_by' in reserved) {
-      return await refuseBusy(db, caller, reserved.taken_by ?? (await selectSessions(app.db, ids))[0] ?? null)
+      return await refuseBusy(context, reserved.taken_by ?? (await selectSessions(app.db, ids))[0] ?? null)
     }
     const container = containers.find(({ id }) => id === reserved.container)
     if (container === undefined) throw new Error('a machine was reserved that nobody asked for')
@@ -99,9 +99,9 @@ export function createClaims (
    *
    * @throws ApiError NOT_FOUND
    */
-  async function findFiles (db: Db, caller: Caller, claim: Claim): Promise<Files> {
+  async function findFiles (context: Context, claim: Claim): Promise<Files> {
     const { rom_id: romId, state_id: stateId, memory_card_id: cardId } = claim
-    const find = (kind: 'state' | 'save', id: number) => app.assets.findContentPath(db, caller, kind, id, romId)
+    const find = (kind: 'state' | 'save', id: number) => app.assets.findContentPath(context, kind, id, romId)
     return {
       ...(stateId === undefined || stateId === null ? {} : { state_path: await find('state', stateId) }),
       ...(cardId === undefined || cardId === null ? {} : { memory_card_path: await find('save', cardId) })
@@ -130,14 +130,15 @@ export function createClaims (
      *
      * @throws ApiError NOT_FOUND, CONFLICT, DECISION_NEEDED, BROKER_FAILED or UNAVAILABLE
      */
-    async claim (db: Db, caller: Caller, claim: Claim): Promise<LaunchingSession> {
-      const game = await selectGame(db, caller, claim.rom_id)
+    async claim (context: Context, claim: Claim): Promise<LaunchingSession> {
+      const { caller } = context
+      const game = await selectGame(context, claim.rom_id)
       if (game === null) throw notFound(`ROM with ID '${claim.rom_id}' not found`)
       const containers = listUsable(config).filter(({ platform }) => platform === game.platform)
       if (containers.length === 0) throw noContainer(game.platform)
-      const files = await findFiles(db, caller, claim)
+      const files = await findFiles(context, claim)
       const libraryOn = await locateLibrary(app.library, game.library_id)
-      const { container, reserved } = await claimFree(db, caller, containers, {
+      const { container, reserved } = await claimFree(context, containers, {
         platform: game.platform, rom_id: game.id, rom_name: game.name, multiplayer: claim.multiplayer === true
       })
       await orRelease(reserved, () => checkCard(container, claim))
@@ -158,7 +159,7 @@ export function createClaims (
      *
      * @throws ApiError NOT_FOUND, BAD_REQUEST, CONFLICT, BROKER_FAILED or UNAVAILABLE
      */
-    async openDesktop (db: Db, caller: Caller, id: string): Promise<DesktopSession> {
+    async openDesktop (context: Context, id: string): Promise<DesktopSession> {
       const entries = listUsable(config).filter((container) => container.id === id)
       if (entries.length === 0) throw notFound(`No streaming container '${id}' configured`)
       const withDesktop = entries.filter(({ desktop }) => desktop).slice(0, 1)
@@ -166,7 +167,7 @@ export function createClaims (
       if (entry === undefined) {
         throw new ApiError('BAD_REQUEST', `The streaming container '${id}' has no desktop; set desktop where it is configured`)
       }
-      const { container, reserved } = await claimFree(db, caller, withDesktop, {
+      const { container, reserved } = await claimFree(context, withDesktop, {
         platform: entry.platform, rom_id: null, rom_name: null, multiplayer: false
       })
       await orRelease(reserved, async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
+import type { Context } from '../../core/access/context.ts'
 import { milliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
@@ -189,7 +190,7 @@ export interface GameRow {
   fs_name: string
 }
 
-export async function selectGame (db: Db, caller: AnyCaller, id: number): Promise<GameRow | null> {
+export async function selectGame ({ db, caller }: Context<AnyCaller>, id: number): Promise<GameRow | null> {
   const { rows: [row] } = await sql<GameRow>`select r.id, r.library_id, coalesce(nullif(r.name, ''), r.fs_name) as name,
       lower(p.slug) as platform, r.fs_path, r.fs_name
     from roms r join platforms p on p.id = r.platform_id where r.id = ${id} and ${isRomVisible(caller)}`.execute(db)
@@ -198,7 +199,7 @@ export async function selectGame (db: Db, caller: AnyCaller, id: number): Promis
 
 /** Those of some ROMs that a viewer sees. */
 export async function selectVisible (
-  db: Db, caller: AnyCaller, ids: readonly number[]
+  { db, caller }: Context<AnyCaller>, ids: readonly number[]
 ): Promise<Set<number>> {
   const { rows } = await sql<{ id: number }>`select r.id from roms r join platforms p on p.id = r.platform_id
     where r.id = any(${ids}::int[]) and ${isRomVisible(caller)}`.execute(db)
@@ -207,7 +208,7 @@ export async function selectVisible (
 
 /** Selects the slugs of these platforms that are hidden from the caller. */
 export async function selectHiddenPlatforms (
-  db: Db, caller: AnyCaller, slugs: readonly string[]
+  { db, caller }: Context<AnyCaller>, slugs: readonly string[]
 ): Promise<Set<string>> {
   const { rows } = await sql<{ slug: string }>`select lower(p.slug) as slug from platforms p
     where lower(p.slug) = any(${slugs}::text[]) group by lower(p.slug) having not bool_or(${isPlatformVisible(caller)})`
@@ -243,7 +244,7 @@ export interface JoinableRow {
 
 /** Selects joinable sessions on these machines whose ROM is visible to the caller, oldest first. */
 export async function selectJoinable (
-  db: Db, caller: AnyCaller, containers: readonly string[], romId: number | null
+  { db, caller }: Context<AnyCaller>, containers: readonly string[], romId: number | null
 ): Promise<JoinableRow[]> {
   const { rows } = await sql<JoinableRow>`select s.container, s.platform, r.id as rom_id,
       coalesce(nullif(r.name, ''), r.fs_name) as rom_name, u.username, ${milliseconds('s.claimed_at')} as claimed_at,

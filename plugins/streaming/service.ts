@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { type Caller, isAdministrator } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
-import type { Db } from '../../core/database/db.ts'
 import { ApiError, badRequest, conflict, forbidden, notFound } from '../../core/errors.ts'
 import { brokerFailed } from './errors.ts'
 import { streamingConfig } from './config.ts'
@@ -109,20 +109,22 @@ export function createStreaming (app: FastifyInstance, config: Config) {
   }
 
   /** Shows the player's game to other users. */
-  async function tellActivity (db: Db, caller: Caller, { session }: Held): Promise<void> {
+  async function tellActivity (context: Context, { session }: Held): Promise<void> {
+    const { caller } = context
     if (caller.device_id === null || session.rom_id === null || session.state !== 'active') return
     try {
       const beat = { rom_id: session.rom_id, device_id: caller.device_id }
-      await app.activity.beat(db, caller, beat, { socket_id: null, starts: false })
+      await app.activity.beat(context, beat, { socket_id: null, starts: false })
     } catch (err) {
       // The device or the ROM is gone or hidden by now, so there is nothing to show.
       if (!(err instanceof ApiError)) throw err
     }
   }
 
-  async function stopActivity (db: Db, caller: Caller, session: SessionRow): Promise<void> {
+  async function stopActivity (context: Context, session: SessionRow): Promise<void> {
+    const { caller } = context
     const { user_id: userId, device_id: deviceId } = session
-    if (userId === caller.id && deviceId !== null) await app.activity.stop(db, caller, deviceId)
+    if (userId === caller.id && deviceId !== null) await app.activity.stop(context, deviceId)
   }
 
   /** Returns null if players end their own session. */
@@ -134,9 +136,9 @@ export function createStreaming (app: FastifyInstance, config: Config) {
     openDesktop: claims.openDesktop,
 
     /** Returns the settings with the platforms that are visible to the caller. */
-    async describeConfig (db: Db, caller: Caller): Promise<StreamingConfigView> {
+    async describeConfig (context: Context): Promise<StreamingConfigView> {
       const containers = listContainers(config)
-      const hidden = await selectHiddenPlatforms(db, caller, [...new Set(containers.map(({ platform }) => platform))])
+      const hidden = await selectHiddenPlatforms(context, [...new Set(containers.map(({ platform }) => platform))])
       const shown = containers.filter(({ platform }) => !hidden.has(platform))
       return toStreamingConfigView(streamingConfig.of(config).enabled, shown)
     },
@@ -148,8 +150,9 @@ export function createStreaming (app: FastifyInstance, config: Config) {
      * @returns true if the game was saved
      */
     async saveAndExit (
-      db: Db, caller: Caller, platform: string, slot: number, waits: boolean
+      context: Context, platform: string, slot: number, waits: boolean
     ): Promise<boolean> {
+      const { caller } = context
       const held = await findHeld(caller, platform)
       if (slot !== 0) checkSlot(held, slot, platform)
       const { session, container } = held
@@ -160,7 +163,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
       const ending = endingOf(caller, session)
       if (ending === null) await endings.keepTime(session)
       else await endings.settle(session, ending)
-      await stopActivity(db, caller, session)
+      await stopActivity(context, session)
       return saved
     },
 
@@ -185,7 +188,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
     /**
      * @throws ApiError BAD_REQUEST unless the file is a disc of the game, CONFLICT if the broker cannot change discs
      */
-    swapDisc: (db: Db, caller: Caller, platform: string, fileId: number): Promise<void> =>
+    swapDisc: ({ db, caller }: Context, platform: string, fileId: number): Promise<void> =>
       control(caller, platform, async ({ session, container }) => {
         if (session.rom_id === null) throw conflict('No game is played there; start one first')
         if (container.disc_swap !== 'broker') throw conflict('Discs are not changed from here; change them in the emulator')
@@ -200,10 +203,10 @@ export function createStreaming (app: FastifyInstance, config: Config) {
      *
      * @throws ApiError CONFLICT on a desktop, BAD_REQUEST unless the picture is a PNG
      */
-    keepFrame: (db: Db, caller: Caller, platform: string, picture: Readable): Promise<void> =>
-      control(caller, platform, async ({ session }) => {
+    keepFrame: (context: Context, platform: string, picture: Readable): Promise<void> =>
+      control(context.caller, platform, async ({ session }) => {
         if (session.rom_id === null) throw conflict('No game is played there; start one first')
-        await app.assets.addPicture(db, caller, session.rom_id, `${session.rom_name ?? 'Game'} ${Date.now()}.png`, picture)
+        await app.assets.addPicture(context, session.rom_id, `${session.rom_name ?? 'Game'} ${Date.now()}.png`, picture)
       }),
 
     /**
@@ -213,8 +216,9 @@ export function createStreaming (app: FastifyInstance, config: Config) {
      * @throws ApiError FORBIDDEN if another user has the session
      */
     async release (
-      db: Db, caller: Caller, platform: string, { reason, container, save }: Release
+      context: Context, platform: string, { reason, container, save }: Release
     ): Promise<boolean> {
+      const { caller } = context
       const held = (await listHeld(platform)).filter(({ session }) =>
         session.state !== 'draining' && (container === undefined || session.container === container))
       const found = held.find(isOwn(caller)) ?? held[0]
@@ -222,7 +226,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
       if (found.session.user_id !== caller.id && !isAdministrator(caller)) throw forbidden(CLAIMED)
       if (save) await broker.saveAndExit(found.container, 0, true)
       const isOver = await endings.end(found.session, endingOf(caller, found.session, reason))
-      await stopActivity(db, caller, found.session)
+      await stopActivity(context, found.session)
       return isOver
     },
 
@@ -239,11 +243,12 @@ export function createStreaming (app: FastifyInstance, config: Config) {
     },
 
     /** Stores a sign of life of the caller's session. */
-    async beat (db: Db, caller: Caller, platform: string): Promise<SessionStatus> {
+    async beat (context: Context, platform: string): Promise<SessionStatus> {
+      const { caller } = context
       const own = await findOwn(caller, platform)
       if (own !== undefined) {
         await renew(app.db, own.session, true)
-        await tellActivity(db, caller, own)
+        await tellActivity(context, own)
       }
       return await describe(caller, platform, own)
     },
@@ -266,9 +271,9 @@ export function createStreaming (app: FastifyInstance, config: Config) {
     },
 
     /** Lists the games of other users that the caller may join. */
-    async listJoinable (db: Db, caller: Caller, romId: number | undefined): Promise<JoinableSession[]> {
+    async listJoinable (context: Context, romId: number | undefined): Promise<JoinableSession[]> {
       const joinable = listUsable(config).filter((container) => container.joinable)
-      const rows = await selectJoinable(db, caller, joinable.map(({ id }) => id), romId ?? null)
+      const rows = await selectJoinable(context, joinable.map(({ id }) => id), romId ?? null)
       return rows.map((row) => {
         const container = joinable.find(({ id, platform }) => id === row.container && platform === row.platform)
         return toJoinableView(row, container?.label ?? null, app.resources.marked)
@@ -282,12 +287,13 @@ export function createStreaming (app: FastifyInstance, config: Config) {
      *   joining, or BROKER_FAILED
      */
     async join (
-      db: Db, caller: Caller, platform: string, containerId: string | undefined
+      context: Context, platform: string, containerId: string | undefined
     ): Promise<JoinedSession> {
+      const { caller } = context
       if (listOf(platform).length === 0) throw noContainer(platform)
       const active = (await listHeld(platform)).filter(({ session }) =>
         session.state === 'active' && (containerId === undefined || session.container === containerId))
-      const visible = await selectVisible(db, caller, active.flatMap(({ session }) => session.rom_id ?? []))
+      const visible = await selectVisible(context, active.flatMap(({ session }) => session.rom_id ?? []))
       const seen = active.filter(({ session }) => visible.has(session.rom_id ?? 0))
       const held = seen.find(({ session }) => session.multiplayer) ?? seen[0]
       if (held === undefined) throw notFound(`No active session for platform '${platform}'`)

@@ -21,7 +21,7 @@ export async function decidePairs (
     const romIds = [...new Set(open.map((pair) => pair.rom_id))]
     const hashes = [...new Set(open.flatMap(({ file }) => file?.hash ?? []))]
     const [former, visible] = await Promise.all([
-      selectFormer(db, scope, romIds, hashes), selectVisible(db, scope.caller, romIds)
+      selectFormer(db, scope, romIds, hashes), selectVisible({ db, caller: scope.caller }, romIds)
     ])
     pairs.look(open, former, visible)
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { Db } from '../../core/database/db.ts'
 import { badRequest, invalid, notFound } from '../../core/errors.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
@@ -105,7 +106,7 @@ export function createNegotiation (app: FastifyInstance, publish: PublishSync) {
   }
 
   /** Decides the operations for the saves and states of a device, and opens a session. */
-  return async function negotiate (db: Db, caller: Caller, body: NegotiateBody): Promise<NegotiateResponse> {
+  return async function negotiate ({ db, caller }: Context, body: NegotiateBody): Promise<NegotiateResponse> {
     const listing = readListing(body)
     const reference = body.device_id ?? caller.device_id
     if (reference === null) throw badRequest("Name the device as 'device_id', or call with a token that is bound to one")

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../core/access/auth.ts'
+import { contextOf } from '../../core/access/context.ts'
 import type { Routes } from '../../core/typebox.ts'
 import { createValidatorCompiler } from '../../core/web/validation.ts'
 import { CompleteSchema, ListSyncSessionsQuery, NegotiateResponseSchema, NegotiateSchema, SessionParams, SyncCompleteSchema, SyncSessionSchema } from './schemas.ts'
@@ -21,7 +22,7 @@ const routes: Routes = async (app) => {
     validatorCompiler: createValidatorCompiler(false) as never,
     config: { scopes: ['assets.read', 'devices.read'], orScopes: ['assets.read', 'devices.write'] }
   }, async (request, reply) => {
-    const answer = await app.sync.negotiate(request.db, callerOf(request), request.body)
+    const answer = await app.sync.negotiate(contextOf(request), request.body)
     // The serializer of a union checks thousands of operations against each of its members, which is slow.
     return reply.type('application/json; charset=utf-8').serializer(JSON.stringify).send(answer)
   })

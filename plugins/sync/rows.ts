@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { Context } from '../../core/access/context.ts'
 import { milliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import type { AssetKind } from '../assets/entities.ts'
@@ -104,7 +105,7 @@ export async function selectFormer (
 
 /** Selects the ids of these ROMs that are visible to the caller. */
 export async function selectVisible (
-  db: Db, caller: AnyCaller, romIds: readonly number[]
+  { db, caller }: Context<AnyCaller>, romIds: readonly number[]
 ): Promise<Set<number>> {
   const { rows } = await sql<{ id: number }>`
     select r.id from roms r

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Context } from '../../core/access/context.ts'
 import { milliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import type { AnyCaller } from '../platforms/visibility.ts'
@@ -66,7 +67,7 @@ export interface Candidate {
 
 /** Selects a user's saves in slots, for ROMs of platforms with one of these folder names or slugs; newest first. */
 export async function selectCandidates (
-  db: Db, caller: NonNullable<AnyCaller>, platforms: readonly string[]
+  { db, caller }: Context<NonNullable<AnyCaller>>, platforms: readonly string[]
 ): Promise<Candidate[]> {
   const { rows } = await sql<Candidate>`select a.rom_id, coalesce(r.name, r.fs_name_no_tags) as rom_name, a.file_name,
       p.fs_slug, p.slug, ${milliseconds('a.updated_at')} as updated_at

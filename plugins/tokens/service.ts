@@ -1,6 +1,7 @@
 import type { FilterQuery } from '@mikro-orm/postgresql'
 import type { FastifyInstance } from 'fastify'
-import { type Caller, isAdministrator } from '../../core/access/auth.ts'
+import { isAdministrator } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
 import type { Db } from '../../core/database/db.ts'
 import { badRequest, forbidden, notFound } from '../../core/errors.ts'
@@ -27,13 +28,14 @@ export function createTokens (app: FastifyInstance, config: Config) {
     return token
   }
 
-  const own = (db: Db, caller: Caller, id: number) => find(db, { id, user: caller.id }, id)
+  const own = ({ db, caller }: Context, id: number) => find(db, { id, user: caller.id }, id)
 
   /** Returns a token of the caller, and locks it until the transaction ends. */
-  async function hold (tx: Db, caller: Caller, id: number): Promise<ClientToken> {
+  async function hold (context: Context, id: number): Promise<ClientToken> {
+    const { db: tx, caller } = context
     await lockSignedIn(tx, caller)
     await lockToken(tx, id)
-    return await own(tx, caller, id)
+    return await own(context, id)
   }
 
   async function record (event: 'token.created' | 'token.revoked' | 'token.regenerated', by: Actor, token: ClientToken) {
@@ -60,7 +62,7 @@ export function createTokens (app: FastifyInstance, config: Config) {
     hold,
     renew,
 
-    list: (db: Db, caller: Caller) =>
+    list: ({ db, caller }: Context) =>
       db.em.find(ClientToken, { user: caller.id }, { orderBy: NEWEST_FIRST, populate: ['device'] }),
 
     /** Lists the tokens of all users. */
@@ -94,7 +96,8 @@ export function createTokens (app: FastifyInstance, config: Config) {
 
     /** Sets a new secret on the same row. The old secret stops working at once. */
     async regenerate (db: Db, by: Actor, id: number): Promise<FreshToken> {
-      const fresh = await inTransaction(db, async (tx) => await renew(tx, await hold(tx, by.caller, id)))
+      const fresh = await inTransaction(db, async (tx) =>
+        await renew(tx, await hold({ db: tx, caller: by.caller }, id)))
       app.sockets.end({ kind: 'token', id })
       await record('token.regenerated', by, fresh.token)
       return fresh
@@ -106,7 +109,7 @@ export function createTokens (app: FastifyInstance, config: Config) {
       if (!scopes.has('me.write') && itself !== id) {
         throw forbidden('Without the scope me.write a token may revoke itself only; use one with that scope')
       }
-      await revoke(db, by, await own(db, by.caller, id))
+      await revoke(db, by, await own({ db, caller: by.caller }, id))
     },
 
     /**

@@ -19,7 +19,7 @@ function describe (item: TrashItemView): string {
 export async function listTrash (features: Features, options: ListOptions): Promise<void> {
   await withApp(features, (await features.loadConfig()).config, async (app) => {
     for (let offset = 0, total = 1; offset < total; offset += LIMIT_MAX) {
-      const page = await app.trash.list(app.db, null, { limit: LIMIT_MAX, offset })
+      const page = await app.trash.list({ db: app.db, caller: null }, { limit: LIMIT_MAX, offset })
       total = page.total
       for (const item of page.items) write(options.json === true ? `${JSON.stringify(item)}\n` : describe(item))
       if (total === 0 && options.json !== true) write('The trash is empty.\n')
@@ -37,7 +37,7 @@ function tell ({ successful_items: count, errors }: BulkResult, words: string): 
 /** Runs `svc trash restore`. @returns the exit code */
 export async function restoreTrash (features: Features, ids: readonly number[]): Promise<number> {
   return await withApp(features, (await features.loadConfig()).config, async (app) => {
-    const result = await app.trash.restore(app.db, null, ids, null)
+    const result = await app.trash.restore({ db: app.db, caller: null }, ids, null)
     await app.audit.record({ event: 'trash.restored', address: '', details: { by: 'svc trash restore', items: ids.join(', ') } })
     return tell(result, 'restored')
   })
@@ -46,7 +46,7 @@ export async function restoreTrash (features: Features, ids: readonly number[]):
 /** Runs `svc trash empty`. @returns the exit code */
 export async function emptyTrash (features: Features, ids: readonly number[]): Promise<number> {
   return await withApp(features, (await features.loadConfig()).config, async (app) => {
-    const result = await app.trash.empty(app.db, null, ids.length === 0 ? null : ids)
+    const result = await app.trash.empty({ db: app.db, caller: null }, ids.length === 0 ? null : ids)
     await app.audit.record({ event: 'trash.emptied', address: '', details: { by: 'svc trash empty', items: ids.join(', ') || 'all' } })
     return tell(result, 'deleted for good')
   })

@@ -1,4 +1,5 @@
 import { callerOf } from '../../core/access/auth.ts'
+import { contextOf } from '../../core/access/context.ts'
 import type { Routes } from '../../core/typebox.ts'
 import { BulkResultSchema } from '../firmware/schemas.ts'
 import { EmptySchema, ListTrashQuery, RestoreSchema, TrashPageSchema } from './schemas.ts'
@@ -17,7 +18,7 @@ const routes: Routes = async (app) => {
       response: { 200: TrashPageSchema }
     },
     config
-  }, async (request) => await app.trash.list(request.db, callerOf(request), request.query))
+  }, async (request) => await app.trash.list(contextOf(request), request.query))
 
   app.post('/api/trash/restore', {
     schema: {
@@ -32,7 +33,7 @@ const routes: Routes = async (app) => {
     config: { ...config, audit: 'trash.restored', databaseMs: WORK_MAX_MS }
   }, async (request) => {
     const caller = callerOf(request)
-    return await app.trash.restore(request.db, caller, request.body.items, caller.id)
+    return await app.trash.restore({ db: request.db, caller }, request.body.items, caller.id)
   })
 
   app.post('/api/trash/empty', {
@@ -45,7 +46,7 @@ const routes: Routes = async (app) => {
       response: { 200: BulkResultSchema }
     },
     config: { ...config, audit: 'trash.emptied', databaseMs: WORK_MAX_MS }
-  }, async (request) => await app.trash.empty(request.db, callerOf(request), request.body.items ?? null))
+  }, async (request) => await app.trash.empty(contextOf(request), request.body.items ?? null))
 }
 
 export default routes

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import pg from 'pg'
+import type { Context } from '../../core/access/context.ts'
 import { milliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import { toDatabaseJson } from '../../core/database/json.ts'
@@ -72,7 +73,7 @@ const from = (caller: AnyCaller) => sql`from trash_items t left join users u on 
 
 /** Returns a page of items, the last deleted first, and their total number. */
 export async function selectPage (
-  db: Db, caller: AnyCaller, { limit, offset }: { limit: number, offset: number }
+  { db, caller }: Context<AnyCaller>, { limit, offset }: { limit: number, offset: number }
 ): Promise<{ items: Trashed[], total: number }> {
   const { rows: items } = await sql<Trashed>`select ${COLUMNS} ${from(caller)} order by t.deleted_at desc, t.id desc
     limit ${limit} offset ${offset}`.execute(db)
@@ -82,7 +83,7 @@ export async function selectPage (
 
 /** Returns the visible items among some ids, by id. */
 export async function selectItems (
-  db: Db, caller: AnyCaller, ids: readonly number[]
+  { db, caller }: Context<AnyCaller>, ids: readonly number[]
 ): Promise<Map<number, Trashed>> {
   const { rows } = await sql<Trashed>`select ${COLUMNS} ${from(caller)} and t.id = any(${ids}::int[])`.execute(db)
   return new Map(rows.map((row) => [row.id, row]))
@@ -90,7 +91,7 @@ export async function selectItems (
 
 /** Returns the next items after an id that a caller sees, by id. */
 export async function selectAfter (
-  db: Db, caller: AnyCaller, after: number, limit: number
+  { db, caller }: Context<AnyCaller>, after: number, limit: number
 ): Promise<Trashed[]> {
   const { rows } = await sql<Trashed>`select ${COLUMNS} ${from(caller)} and t.id > ${after} order by t.id limit ${limit}`
     .execute(db)

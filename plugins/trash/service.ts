@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
+import type { Context } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
-import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { ApiError, conflict, notFound } from '../../core/errors.ts'
 import { errorCode } from '../../core/files/fs-error.ts'
@@ -154,10 +154,10 @@ export function createTrash (app: FastifyInstance, config: Config) {
     return { done, result }
   }
 
-  async function removeAll (db: Db, caller: AnyCaller): Promise<BulkResult> {
+  async function removeAll (context: Context<AnyCaller>): Promise<BulkResult> {
     const all: BulkResult = { successful_items: 0, failed_ids: [], errors: [] }
     for (let after = 0; ;) {
-      const page = await selectAfter(db, caller, after, PAGE)
+      const page = await selectAfter(context, after, PAGE)
       const last = page.at(-1)
       if (last === undefined) return all
       after = last.id
@@ -177,8 +177,8 @@ export function createTrash (app: FastifyInstance, config: Config) {
     open: (isPermanent: boolean, userId: number | null) => openDisposal(app, !isPermanent && keepDays > 0, userId),
 
     /** Lists items, the last deleted first. */
-    async list (db: Db, caller: AnyCaller, page: { limit: number, offset: number }): Promise<TrashPage> {
-      const { items, total } = await selectPage(db, caller, page)
+    async list (context: Context<AnyCaller>, page: { limit: number, offset: number }): Promise<TrashPage> {
+      const { items, total } = await selectPage(context, page)
       const problems = await findProblems(items)
       return { items: items.map((item) => toTrashView(item, keepDays, problems.get(item.id) ?? null)), total, ...page }
     },
@@ -188,11 +188,11 @@ export function createTrash (app: FastifyInstance, config: Config) {
      * are not replaced.
      */
     async restore (
-      db: Db, caller: AnyCaller, ids: readonly number[], userId: number | null
+      context: Context<AnyCaller>, ids: readonly number[], userId: number | null
     ): Promise<BulkResult> {
       const wanted = [...new Set(ids)]
       // A file is restored after the ROM that it belongs to.
-      const items = await selectItems(db, caller, wanted)
+      const items = await selectItems(context, wanted)
       const isFile = (id: number) => items.get(id)?.kind === 'file'
       const inOrder = wanted.toSorted((a, b) => Number(isFile(a)) - Number(isFile(b)))
       const { done, result } = await each(inOrder, items, 'restore', restoreOne)
@@ -201,10 +201,10 @@ export function createTrash (app: FastifyInstance, config: Config) {
     },
 
     /** Permanently deletes items of the trash. @param ids null means all that the caller sees */
-    async empty (db: Db, caller: AnyCaller, ids: readonly number[] | null): Promise<BulkResult> {
-      if (ids === null) return await removeAll(db, caller)
+    async empty (context: Context<AnyCaller>, ids: readonly number[] | null): Promise<BulkResult> {
+      if (ids === null) return await removeAll(context)
       const wanted = [...new Set(ids)]
-      return (await each(wanted, await selectItems(db, caller, wanted), 'delete', removeOne)).result
+      return (await each(wanted, await selectItems(context, wanted), 'delete', removeOne)).result
     },
 
     /** Deletes the rows and artwork of items whose files are permanently gone. */

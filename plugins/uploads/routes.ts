@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
-import { callerOf } from '../../core/access/auth.ts'
+import { contextOf } from '../../core/access/context.ts'
 import { ErrorSchema, type Routes } from '../../core/typebox.ts'
 import { NamedFileForm } from '../rom-files/schemas.ts'
 import {
@@ -51,7 +51,7 @@ const routes: Routes = async (app) => {
       params: UploadParams, response: { 200: UploadSchema, ...FOREIGN }
     },
     config
-  }, async (request) => await app.uploads.get(request.db, callerOf(request), request.params.upload_id))
+  }, async (request) => await app.uploads.get(contextOf(request), request.params.upload_id))
 
   app.put('/api/roms/upload/:upload_id', {
     schema: {
@@ -78,7 +78,7 @@ const routes: Routes = async (app) => {
     },
     config
   }, async (request, reply) => {
-    await app.uploads.complete(request.db, callerOf(request), request.params.upload_id)
+    await app.uploads.complete(contextOf(request), request.params.upload_id)
     reply.code(201)
   })
 
@@ -89,7 +89,7 @@ const routes: Routes = async (app) => {
     },
     config
   }, async (request, reply) => {
-    await app.uploads.cancel(request.db, callerOf(request), request.params.upload_id)
+    await app.uploads.cancel(contextOf(request), request.params.upload_id)
     reply.code(204)
   })
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Context } from '../../core/access/context.ts'
 import { milliseconds } from '../../core/database/columns.ts'
 import type { Db } from '../../core/database/db.ts'
 import { type AnyCaller, isPlatformVisible } from '../platforms/visibility.ts'
@@ -8,7 +9,7 @@ export interface UploadPlatform { id: number, fs_slug: string }
 
 /** Null when it is not there or not visible. */
 export async function selectPlatform (
-  db: Db, caller: AnyCaller, id: number
+  { db, caller }: Context<AnyCaller>, id: number
 ): Promise<UploadPlatform | null> {
   const { rows } = await sql<UploadPlatform>`select p.id, p.fs_slug from platforms p
     where p.id = ${id} and ${isPlatformVisible(caller)}`.execute(db)

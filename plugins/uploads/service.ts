@@ -3,7 +3,8 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Caller, callerOf } from '../../core/access/auth.ts'
+import { callerOf } from '../../core/access/auth.ts'
+import { type Context, contextOf } from '../../core/access/context.ts'
 import type { Config } from '../../core/config/config.ts'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
@@ -58,9 +59,9 @@ export function createUploads (app: FastifyInstance, config: Config) {
 
   /** Checks the target of an upload before any bytes are accepted. */
   async function findTarget (
-    db: Db, caller: AnyCaller, { 'x-upload-platform': platformId, 'x-upload-library': libraryId }: Aim, name: string
+    context: Context<AnyCaller>, { 'x-upload-platform': platformId, 'x-upload-library': libraryId }: Aim, name: string
   ) {
-    const platform: UploadPlatform | null = await selectPlatform(db, caller, platformId)
+    const platform: UploadPlatform | null = await selectPlatform(context, platformId)
     if (platform === null) throw badRequest('Platform not found')
     checkFileName(name, app.library.rules)
     const place = await places.find(platform, libraryId ?? null)
@@ -69,7 +70,7 @@ export function createUploads (app: FastifyInstance, config: Config) {
   }
 
   /** Finds an upload of the caller. @throws ApiError BAD_REQUEST, NOT_FOUND or FORBIDDEN */
-  async function find (db: Db, caller: Caller, given: string): Promise<Upload & { created_at: number }> {
+  async function find ({ db, caller }: Context, given: string): Promise<Upload & { created_at: number }> {
     const id = readUuid(given)
     if (id === null) throw badRequest('Invalid upload ID')
     const upload = await selectUpload(db, id)
@@ -169,7 +170,7 @@ export function createUploads (app: FastifyInstance, config: Config) {
       if (maxBytes > 0 && size > maxBytes) throw romTooLarge(size)
       if (Math.ceil(size / count) > CHUNK_MAX_BYTES) throw badRequest(`A chunk has at most ${CHUNK_MAX_BYTES} bytes; cut the file into more`)
       if (count > size) throw badRequest('A chunk has at least one byte; cut the file into fewer')
-      const { platform, place } = await findTarget(db, caller, headers, name)
+      const { platform, place } = await findTarget({ db, caller }, headers, name)
       await checkRoom(db, caller.id, place.folder, size)
       const id = randomUUID()
       await begin(db, {
@@ -194,7 +195,7 @@ export function createUploads (app: FastifyInstance, config: Config) {
       request: FastifyRequest, given: string, number: number, digest: string | undefined
     ): Promise<{ received: number, total: number }> {
       const { db } = request
-      const upload = await find(db, callerOf(request), given)
+      const upload = await find(contextOf(request), given)
       const { id, total_chunks: total } = upload
       if (number >= total) throw badRequest(`There is no chunk ${number}; they are counted from 0 to ${total - 1}`)
       const announced = announcedBytes(request) ?? 0
@@ -223,8 +224,9 @@ export function createUploads (app: FastifyInstance, config: Config) {
       return { received: await upsertChunk(db, id, { number, size, is_apart: isApart }), total }
     },
 
-    async get (db: Db, caller: Caller, given: string): Promise<UploadView> {
-      const upload = await find(db, caller, given)
+    async get (context: Context, given: string): Promise<UploadView> {
+      const { db } = context
+      const upload = await find(context, given)
       return toUploadView(upload, await selectChunks(db, upload.id))
     },
 
@@ -234,8 +236,9 @@ export function createUploads (app: FastifyInstance, config: Config) {
      * @throws ApiError BAD_REQUEST while chunks are missing, and for good if they differ from what was announced ·
      * CONFLICT if the name was taken meanwhile, or another process completes the upload · NOT_FOUND · FORBIDDEN
      */
-    async complete (db: Db, caller: Caller, given: string): Promise<void> {
-      const upload = await find(db, caller, given)
+    async complete (context: Context, given: string): Promise<void> {
+      const { db } = context
+      const upload = await find(context, given)
       if (!await claimUpload(db, upload.id, app.workers.id, await app.workers.listAlive())) {
         throw conflict('This upload is being put together already')
       }
@@ -257,9 +260,10 @@ export function createUploads (app: FastifyInstance, config: Config) {
      * Deletes an upload and its chunks, if it exists. A process that is just completing the upload deletes the file
      * itself.
      */
-    async cancel (db: Db, caller: Caller, given: string): Promise<void> {
+    async cancel (context: Context, given: string): Promise<void> {
+      const { db } = context
       try {
-        const upload = await find(db, caller, given)
+        const upload = await find(context, given)
         if (await claimUpload(db, upload.id, app.workers.id, await app.workers.listAlive())) await discard(db, upload)
         else await deleteUpload(db, upload.id)
       } catch (err) {
@@ -278,7 +282,7 @@ export function createUploads (app: FastifyInstance, config: Config) {
       const name = givenNameOf(request)
       const announced = Number(request.headers['content-length'] ?? 0)
       if (maxBytes > 0 && announced > maxBytes) throw romTooLarge(announced)
-      const { platform, place } = await findTarget(db, caller, aim, name)
+      const { platform, place } = await findTarget({ db, caller }, aim, name)
       // Without a length the file has one byte at least.
       const open = await checkRoom(db, caller.id, place.folder, Math.max(announced, 1))
       const folder = await places.open(place)

@@ -30,7 +30,7 @@ function addFirstAdmin (app: FastifyInstance, { auth }: Config): void {
       app.log.warn('the first administrator was not created: set both SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD, or neither')
       return
     }
-    await app.users.add(app.db, null, { username, password, email: '', role: 'admin' }, '')
+    await app.users.add({ db: app.db, caller: null }, { username, password, email: '', role: 'admin' }, '')
       .then(() => { app.log.info({ username }, 'first administrator created') })
       .catch((err: unknown) => {
         app.log.warn(err instanceof ApiError ? { reason: err.message } : { err },

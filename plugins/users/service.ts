@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { type Caller, isAdministrator, requireSignIn } from '../../core/access/auth.ts'
+import type { Context } from '../../core/access/context.ts'
 import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { ApiError, forbidden, notFound } from '../../core/errors.ts'
@@ -31,7 +32,7 @@ export async function insertUser (db: Db, fields: NewUser): Promise<User> {
 /**
  * Checks if the caller may create a user with this role. Anyone may while there is no administrator. @throws ApiError
  */
-export async function checkMayAdd (db: Db, caller: Caller | null, role: User['role']): Promise<void> {
+export async function checkMayAdd ({ db, caller }: Context<Caller | null>, role: User['role']): Promise<void> {
   if (!await hasAdminIn(db)) return
   if (caller === null) throw new ApiError('NOT_AUTHENTICATED')
   if (!caller.scopes.has('users.write')) throw forbidden()
@@ -73,14 +74,15 @@ export function createUsers (app: FastifyInstance, accounts: Accounts) {
     },
 
     /** Creates a user on behalf of `caller`. While there is no administrator, anyone may create the first. */
-    async add (db: Db, caller: Caller | null, input: CreateUser, address: string): Promise<User> {
+    async add (context: Context<Caller | null>, input: CreateUser, address: string): Promise<User> {
+      const { db, caller } = context
       const role = readRole(input.role)
-      await checkMayAdd(db, caller, role)
+      await checkMayAdd(context, role)
       // A request without a caller comes from the person who sets up the server.
       const fields = { ...await readNewUser(input), email_confirmed: caller === null || isAdministrator(caller) }
       const user = await inTransaction(db, async (tx) => {
         await lockFirstAdmin(tx)
-        await checkMayAdd(tx, caller, role)
+        await checkMayAdd({ db: tx, caller }, role)
         return await insertUser(tx, fields)
       })
       await app.audit.record({
@@ -95,7 +97,7 @@ export function createUsers (app: FastifyInstance, accounts: Accounts) {
     get,
 
     /** Returns the wire form of the caller, with its current device. */
-    async viewOwn (db: Db, caller: Caller): Promise<UserView> {
+    async viewOwn ({ db, caller }: Context): Promise<UserView> {
       if (caller.credential === 'kiosk') return toGuestView(caller, accounts.noView())
       const [user, deviceId] = [await get(db, caller.id), await app.devices.findUuid(db, caller.device_id)]
       return { ...await view(user), current_device_id: deviceId }

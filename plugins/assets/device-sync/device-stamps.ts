@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Caller } from '../../../core/access/auth.ts'
+import type { Context } from '../../../core/access/context.ts'
 import type { Db } from '../../../core/database/db.ts'
 import { badRequest, conflict, forbidden } from '../../../core/errors.ts'
 import type { Scope } from '../../../core/access/scopes.ts'
@@ -66,7 +66,7 @@ export function createDeviceStamps (app: FastifyInstance) {
      *   caller's
      */
     async find (
-      db: Db, caller: Caller, reference: number | string | undefined, scope: Scope
+      { db, caller }: Context, reference: number | string | undefined, scope: Scope
     ): Promise<ActingDevice | null> {
       const isNamed = reference !== undefined && reference !== ''
       if (isNamed && !caller.scopes.has(scope)) {
@@ -79,16 +79,16 @@ export function createDeviceStamps (app: FastifyInstance) {
 
     /** Finds the device that sends content. @throws ApiError as `find`, and BAD_REQUEST if its sync is off */
     async findSender (
-      db: Db, caller: Caller, reference: number | string | undefined
+      context: Context, reference: number | string | undefined
     ): Promise<ActingDevice | null> {
-      const acting = await this.find(db, caller, reference, 'devices.write')
+      const acting = await this.find(context, reference, 'devices.write')
       if (acting !== null) app.devices.requireSync(acting.device)
       return acting
     },
 
     /** Finds the device. @throws ApiError BAD_REQUEST if neither the request nor its token names one, NOT_FOUND */
-    async require (db: Db, caller: Caller, reference: number | string | undefined): Promise<Device> {
-      const acting = await this.find(db, caller, reference, 'devices.write')
+    async require (context: Context, reference: number | string | undefined): Promise<Device> {
+      const acting = await this.find(context, reference, 'devices.write')
       if (acting === null) throw badRequest('device_id is missing; name one of your devices, or use the token of one')
       return acting.device
     },
@@ -122,7 +122,7 @@ export function createDeviceStamps (app: FastifyInstance) {
 
     /** Updates the time when the device was last seen, and counts a transfer in its sync session. */
     async count (
-      db: Db, caller: Caller, acting: ActingDevice | null, session: string | undefined, fileName: string
+      { db, caller }: Context, acting: ActingDevice | null, session: string | undefined, fileName: string
     ): Promise<void> {
       if (acting !== null) await app.devices.touch(db, acting.device.id)
       if (session === undefined || session === '') return

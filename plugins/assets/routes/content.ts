@@ -1,4 +1,4 @@
-import { callerOf } from '../../../core/access/auth.ts'
+import { contextOf } from '../../../core/access/context.ts'
 import { Bytes, ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
 import { ContentQuery } from '../schemas.ts'
 
@@ -26,10 +26,10 @@ const routes: Routes = async (app) => {
         },
         config: { scopes: ['assets.read'] },
         handler: async (request, reply) => {
-          const { db, query, params: { id } } = request
+          const { query, params: { id } } = request
           const content = method === 'GET'
-            ? await app.assets.download(db, callerOf(request), kind, id, query)
-            : (await app.assets.open(db, callerOf(request), kind, id)).content
+            ? await app.assets.download(contextOf(request), kind, id, query)
+            : (await app.assets.open(contextOf(request), kind, id)).content
           return await app.files.send(request, reply, content)
         }
       })
@@ -47,7 +47,7 @@ const routes: Routes = async (app) => {
         },
         config: { scopes: ['assets.read'] },
         handler: async (request, reply) => await app.files.send(request, reply,
-          await app.assets.openDeleted(request.db, callerOf(request), kind, request.params.id))
+          await app.assets.openDeleted(contextOf(request), kind, request.params.id))
       })
     }
   }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../../core/access/auth.ts'
+import { contextOf } from '../../../core/access/context.ts'
 import { ApiError, notFound } from '../../../core/errors.ts'
 import type { Routes } from '../../../core/typebox.ts'
 
@@ -9,7 +9,7 @@ const AVATAR = /^users\/[^/]+\/profile\/[^/]+$/
 
 /** A path only selects a row or an avatar; it is never opened as a file path. */
 function open (app: FastifyInstance, request: FastifyRequest, path: string) {
-  return AVATAR.test(path) ? app.users.openAvatar(path) : app.assets.openAt(request.db, callerOf(request), path)
+  return AVATAR.test(path) ? app.users.openAvatar(path) : app.assets.openAt(contextOf(request), path)
 }
 
 /** Older apps request uploads at the first URL; RomM's pages request avatars at the second. */

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../../core/access/auth.ts'
+import { contextOf } from '../../../core/access/context.ts'
 import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
 import { type Forms, formOf, requireFile } from '../upload-form.ts'
 import {
@@ -33,37 +33,37 @@ const createSaveRoutes = ({ read }: Forms): Routes => async (app) => {
     preValidation: read,
     config: writes
   }, async (request) => {
-    const { db, query } = request
+    const { query } = request
     const form = formOf(request)
     const main = requireFile(form.main('saveFile'), 'saveFile')
-    const id = await assets.upload(db, callerOf(request), 'save', query, main, form.file('screenshotFile'))
-    return await assets.viewUploadedSave(db, callerOf(request), id, query.device_id)
+    const id = await assets.upload(contextOf(request), 'save', query, main, form.file('screenshotFile'))
+    return await assets.viewUploadedSave(contextOf(request), id, query.device_id)
   })
 
   app.get('/api/saves', {
     schema: { operationId: 'listSaves', tags, summary: 'Your saves, newest first', querystring: ListSavesQuery, response: { 200: Type.Array(SaveSchema) } },
     config: reads
-  }, async (request) => await assets.listSaves(request.db, callerOf(request), request.query))
+  }, async (request) => await assets.listSaves(contextOf(request), request.query))
 
   app.get('/api/saves/identifiers', {
     schema: { operationId: 'listSaveIds', tags, summary: 'The ids of your saves', response: { 200: Type.Array(Type.Integer()) } },
     config: reads
-  }, async (request) => await assets.listIds(request.db, callerOf(request), 'save'))
+  }, async (request) => await assets.listIds(contextOf(request), 'save'))
 
   app.get('/api/saves/summary', {
     schema: { operationId: 'getSaveSummary', tags, summary: 'Your saves of a ROM by slot', querystring: SummaryQuery, response: { 200: SaveSummarySchema } },
     config: reads
-  }, async (request) => await assets.summarize(request.db, callerOf(request), request.query.rom_id))
+  }, async (request) => await assets.summarize(contextOf(request), request.query.rom_id))
 
   app.get('/api/saves/deleted', {
     schema: { operationId: 'listDeletedSaves', tags, summary: 'Saves that can be restored', response: { 200: Type.Array(SaveSchema) } },
     config: reads
-  }, async (request) => await assets.listDeletedSaves(request.db, callerOf(request)))
+  }, async (request) => await assets.listDeletedSaves(contextOf(request)))
 
   app.get('/api/saves/:id', {
     schema: { operationId: 'getSave', tags, summary: 'One of your saves', params: IdParams, querystring: SaveQuery, response: { 200: SaveSchema } },
     config: reads
-  }, async (request) => await assets.viewSave(request.db, callerOf(request), request.params.id,
+  }, async (request) => await assets.viewSave(contextOf(request), request.params.id,
     { reference: request.query.device_id, scope: 'devices.read' }))
 
   app.put('/api/saves/:id', {
@@ -81,11 +81,11 @@ const createSaveRoutes = ({ read }: Forms): Routes => async (app) => {
     preValidation: read,
     config: writes
   }, async (request) => {
-    const { db, query, params: { id } } = request
+    const { query, params: { id } } = request
     const form = formOf(request)
     const files = { main: form.main('saveFile'), screenshot: form.file('screenshotFile') }
-    await assets.changes.replace(db, callerOf(request), 'save', id, query, files)
-    return await assets.viewSave(db, callerOf(request), id, { reference: query.device_id, scope: 'devices.write' })
+    await assets.changes.replace(contextOf(request), 'save', id, query, files)
+    return await assets.viewSave(contextOf(request), id, { reference: query.device_id, scope: 'devices.write' })
   })
 
   app.put('/api/saves/:id/visibility', {
@@ -95,8 +95,8 @@ const createSaveRoutes = ({ read }: Forms): Routes => async (app) => {
     },
     config: writes
   }, async (request) => {
-    await assets.changes.show(request.db, callerOf(request), 'save', request.params.id, request.body.is_public)
-    return await assets.viewSave(request.db, callerOf(request), request.params.id, { reference: undefined, scope: 'devices.read' })
+    await assets.changes.show(contextOf(request), 'save', request.params.id, request.body.is_public)
+    return await assets.viewSave(contextOf(request), request.params.id, { reference: undefined, scope: 'devices.read' })
   })
 
   app.post('/api/saves/delete', {
@@ -106,7 +106,7 @@ const createSaveRoutes = ({ read }: Forms): Routes => async (app) => {
     },
     config: { ...writes, audit: 'save.deleted' }
   }, async (request) => {
-    await assets.changes.delete(request.db, callerOf(request), 'save', request.body.saves)
+    await assets.changes.delete(contextOf(request), 'save', request.body.saves)
     return request.body.saves
   })
 
@@ -117,9 +117,9 @@ const createSaveRoutes = ({ read }: Forms): Routes => async (app) => {
     },
     config: syncs
   }, async (request) => {
-    const { db, body, params: { id } } = request
-    const device = await assets.changes.confirm(db, callerOf(request), 'save', id, body)
-    return await assets.viewSave(db, callerOf(request), id, { reference: device.id, scope: 'devices.write' })
+    const { body, params: { id } } = request
+    const device = await assets.changes.confirm(contextOf(request), 'save', id, body)
+    return await assets.viewSave(contextOf(request), id, { reference: device.id, scope: 'devices.write' })
   })
 
   for (const [name, isTracked, summary] of [
@@ -132,9 +132,9 @@ const createSaveRoutes = ({ read }: Forms): Routes => async (app) => {
       },
       config: syncs
     }, async (request) => {
-      const { db, body, params: { id } } = request
-      const device = await assets.track(db, callerOf(request), id, body.device_id, isTracked)
-      return await assets.viewSave(db, callerOf(request), id, { reference: device.id, scope: 'devices.write' })
+      const { body, params: { id } } = request
+      const device = await assets.track(contextOf(request), id, body.device_id, isTracked)
+      return await assets.viewSave(contextOf(request), id, { reference: device.id, scope: 'devices.write' })
     })
   }
 }

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../../core/access/auth.ts'
+import { contextOf } from '../../../core/access/context.ts'
 import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
 import { type Forms, formOf, requireFile } from '../upload-form.ts'
 import { ScreenshotForm, ScreenshotSchema, ScreenshotUploadQuery, VisibilityBody } from '../schemas.ts'
@@ -27,7 +27,7 @@ const createScreenshotRoutes = ({ read }: Forms): Routes => async (app) => {
   }, async (request) => {
     const form = formOf(request)
     const file = requireFile(form.main('screenshotFile'), 'screenshotFile')
-    return await assets.uploadScreenshot(request.db, callerOf(request), request.query.rom_id, file)
+    return await assets.uploadScreenshot(contextOf(request), request.query.rom_id, file)
   })
 
   app.put('/api/screenshots/:id', {
@@ -37,15 +37,15 @@ const createScreenshotRoutes = ({ read }: Forms): Routes => async (app) => {
     },
     config: writes
   }, async (request) => {
-    await assets.changes.show(request.db, callerOf(request), 'screenshot', request.params.id, request.body.is_public)
-    return await assets.viewScreenshot(request.db, callerOf(request), request.params.id)
+    await assets.changes.show(contextOf(request), 'screenshot', request.params.id, request.body.is_public)
+    return await assets.viewScreenshot(contextOf(request), request.params.id)
   })
 
   app.delete('/api/screenshots/:id', {
     schema: { operationId: 'deleteScreenshot', tags, summary: 'Delete a screenshot', params: IdParams, response: { 200: Type.Null(), 404: ErrorSchema } },
     config: { ...writes, audit: 'screenshot.deleted' }
   }, async (request) => {
-    await assets.changes.delete(request.db, callerOf(request), 'screenshot', [request.params.id])
+    await assets.changes.delete(contextOf(request), 'screenshot', [request.params.id])
   })
 }
 

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../../core/access/auth.ts'
+import { contextOf } from '../../../core/access/context.ts'
 import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
 import { type Forms, formOf, requireFile } from '../upload-form.ts'
 import {
@@ -34,29 +34,29 @@ const createStateRoutes = ({ read }: Forms): Routes => async (app) => {
   }, async (request) => {
     const form = formOf(request)
     const main = requireFile(form.main('stateFile'), 'stateFile')
-    const id = await assets.upload(request.db, callerOf(request), 'state', request.query, main, form.file('screenshotFile'))
-    return await assets.viewState(request.db, callerOf(request), id)
+    const id = await assets.upload(contextOf(request), 'state', request.query, main, form.file('screenshotFile'))
+    return await assets.viewState(contextOf(request), id)
   })
 
   app.get('/api/states', {
     schema: { operationId: 'listStates', tags, summary: 'Your states, newest first', querystring: ListStatesQuery, response: { 200: Type.Array(StateSchema) } },
     config: reads
-  }, async (request) => await assets.listStates(request.db, callerOf(request), request.query))
+  }, async (request) => await assets.listStates(contextOf(request), request.query))
 
   app.get('/api/states/identifiers', {
     schema: { operationId: 'listStateIds', tags, summary: 'The ids of your states', response: { 200: Type.Array(Type.Integer()) } },
     config: reads
-  }, async (request) => await assets.listIds(request.db, callerOf(request), 'state'))
+  }, async (request) => await assets.listIds(contextOf(request), 'state'))
 
   app.get('/api/states/deleted', {
     schema: { operationId: 'listDeletedStates', tags, summary: 'States that can be restored', response: { 200: Type.Array(StateSchema) } },
     config: reads
-  }, async (request) => await assets.listDeletedStates(request.db, callerOf(request)))
+  }, async (request) => await assets.listDeletedStates(contextOf(request)))
 
   app.get('/api/states/:id', {
     schema: { operationId: 'getState', tags, summary: 'One of your states', params: IdParams, response: { 200: StateSchema } },
     config: reads
-  }, async (request) => await assets.viewState(request.db, callerOf(request), request.params.id))
+  }, async (request) => await assets.viewState(contextOf(request), request.params.id))
 
   app.put('/api/states/:id', {
     schema: {
@@ -75,8 +75,8 @@ const createStateRoutes = ({ read }: Forms): Routes => async (app) => {
   }, async (request) => {
     const form = formOf(request)
     const files = { main: form.main('stateFile'), screenshot: form.file('screenshotFile') }
-    await assets.changes.replace(request.db, callerOf(request), 'state', request.params.id, request.query, files)
-    return await assets.viewState(request.db, callerOf(request), request.params.id)
+    await assets.changes.replace(contextOf(request), 'state', request.params.id, request.query, files)
+    return await assets.viewState(contextOf(request), request.params.id)
   })
 
   app.put('/api/states/:id/visibility', {
@@ -86,8 +86,8 @@ const createStateRoutes = ({ read }: Forms): Routes => async (app) => {
     },
     config: writes
   }, async (request) => {
-    await assets.changes.show(request.db, callerOf(request), 'state', request.params.id, request.body.is_public)
-    return await assets.viewState(request.db, callerOf(request), request.params.id)
+    await assets.changes.show(contextOf(request), 'state', request.params.id, request.body.is_public)
+    return await assets.viewState(contextOf(request), request.params.id)
   })
 
   app.post('/api/states/delete', {
@@ -97,7 +97,7 @@ const createStateRoutes = ({ read }: Forms): Routes => async (app) => {
     },
     config: { ...writes, audit: 'state.deleted' }
   }, async (request) => {
-    await assets.changes.delete(request.db, callerOf(request), 'state', request.body.states)
+    await assets.changes.delete(contextOf(request), 'state', request.body.states)
     return request.body.states
   })
 
@@ -108,8 +108,8 @@ const createStateRoutes = ({ read }: Forms): Routes => async (app) => {
     },
     config: { scopes: ['devices.write'] }
   }, async (request) => {
-    await assets.changes.confirm(request.db, callerOf(request), 'state', request.params.id, request.body)
-    return await assets.viewState(request.db, callerOf(request), request.params.id)
+    await assets.changes.confirm(contextOf(request), 'state', request.params.id, request.body)
+    return await assets.viewState(contextOf(request), request.params.id)
   })
 }
 

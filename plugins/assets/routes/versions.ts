@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../../core/access/auth.ts'
+import { contextOf } from '../../../core/access/context.ts'
 import { Bytes, ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
 import { type Forms, formOf } from '../upload-form.ts'
 import {
@@ -20,8 +20,8 @@ const createVersionRoutes = ({ read }: Forms): Routes => async (app) => {
   for (const { kind, Name, prefix, part, sent, schema } of KINDS) {
     const tags = [`${kind}s`]
     const view = kind === 'save'
-      ? (...[db, caller, id]: Parameters<typeof assets.viewState>) =>
-          assets.viewSave(db, caller, id, { reference: undefined, scope: 'devices.read' })
+      ? (...[context, id]: Parameters<typeof assets.viewState>) =>
+          assets.viewSave(context, id, { reference: undefined, scope: 'devices.read' })
       : assets.viewState
 
     app.get(`${prefix}/:id/versions`, {
@@ -30,7 +30,7 @@ const createVersionRoutes = ({ read }: Forms): Routes => async (app) => {
         params: IdParams, response: { 200: Type.Array(VersionSchema) }
       },
       config: reads
-    }, async (request) => await assets.listVersions(request.db, callerOf(request), kind, request.params.id))
+    }, async (request) => await assets.listVersions(contextOf(request), kind, request.params.id))
 
     app.post(`${prefix}/:id/versions`, {
       schema: {
@@ -47,9 +47,9 @@ const createVersionRoutes = ({ read }: Forms): Routes => async (app) => {
       preValidation: read,
       config: writes
     }, async (request) => {
-      const { db, query, params: { id } } = request
+      const { query, params: { id } } = request
       const form = formOf(request)
-      return await assets.keepVersion(db, callerOf(request), kind, id, query, form.main(part))
+      return await assets.keepVersion(contextOf(request), kind, id, query, form.main(part))
     })
 
     for (const method of ['HEAD', 'GET'] as const) {
@@ -64,7 +64,7 @@ const createVersionRoutes = ({ read }: Forms): Routes => async (app) => {
         config: reads,
         handler: async (request, reply) => {
           const { id, version_id: version } = request.params
-          const content = await assets.openVersion(request.db, callerOf(request), kind, id, version)
+          const content = await assets.openVersion(contextOf(request), kind, id, version)
           return await app.files.send(request, reply, content)
         }
       })
@@ -77,9 +77,10 @@ const createVersionRoutes = ({ read }: Forms): Routes => async (app) => {
       },
       config: writes
     }, async (request) => {
-      const { db, params: { id, version_id: version } } = request
-      await assets.changes.restoreVersion(db, callerOf(request), kind, id, version)
-      return await view(db, callerOf(request), id)
+      const { id, version_id: version } = request.params
+      const context = contextOf(request)
+      await assets.changes.restoreVersion(context, kind, id, version)
+      return await view(context, id)
     })
 
     app.post(`${prefix}/:id/restore`, {
@@ -89,8 +90,8 @@ const createVersionRoutes = ({ read }: Forms): Routes => async (app) => {
       },
       config: writes
     }, async (request) => {
-      await assets.changes.restore(request.db, callerOf(request), kind, request.params.id)
-      return await view(request.db, callerOf(request), request.params.id)
+      await assets.changes.restore(contextOf(request), kind, request.params.id)
+      return await view(contextOf(request), request.params.id)
     })
   }
 }

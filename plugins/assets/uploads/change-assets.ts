@@ -1,6 +1,6 @@
 import { LockMode } from '@mikro-orm/postgresql'
-import { type Caller, requireGrant } from '../../../core/access/auth.ts'
-import type { Db } from '../../../core/database/db.ts'
+import { requireGrant } from '../../../core/access/auth.ts'
+import type { Context } from '../../../core/access/context.ts'
 import { badRequest, conflict, notFound } from '../../../core/errors.ts'
 import type { Device } from '../../devices/entities.ts'
 import type { DeviceStamps } from '../device-sync/device-stamps.ts'
@@ -37,9 +37,10 @@ export function createChanges ({ writes, stamps, thumbnails }: {
 }) {
   /** Runs `work` on an asset of the caller, after all other writes to its lineage. @throws ApiError NOT_FOUND */
   async function change<T> (
-    db: Db, caller: Caller, kind: AssetKind, id: number, work: (writing: Writing, asset: Asset) => Promise<T>
+    context: Context, kind: AssetKind, id: number, work: (writing: Writing, asset: Asset) => Promise<T>
   ): Promise<T> {
-    const row = await getOwn(db, caller, kind, id)
+    const { db } = context
+    const row = await getOwn(context, kind, id)
     return await writes.run(db, [lineageOf(row)], async (writing) => await work(writing, await load(writing, kind, id)))
   }
 
@@ -53,14 +54,14 @@ export function createChanges ({ writes, stamps, thumbnails }: {
   return {
     /** Replaces the content under the same name. */
     async replace (
-      db: Db, caller: Caller, kind: 'save' | 'state', id: number, input: ReplaceInput,
+      context: Context, kind: 'save' | 'state', id: number, input: ReplaceInput,
       files: { main: StagedFile | null, screenshot: StagedFile | null }
     ): Promise<void> {
       const { main, screenshot } = files
-      const acting = await stamps.findSender(db, caller, input.device_id)
-      await getOwn(db, caller, kind, id)
+      const acting = await stamps.findSender(context, input.device_id)
+      await getOwn(context, kind, id)
       const picture = await readThumbnail(screenshot)
-      const fileName = await change(db, caller, kind, id, async (writing, asset) => {
+      const fileName = await change(context, kind, id, async (writing, asset) => {
         await stamps.hold(writing.tx, acting)
         if (main !== null) {
           const isSame = asset.sha1 === main.sha1
@@ -74,12 +75,12 @@ export function createChanges ({ writes, stamps, thumbnails }: {
         }
         return asset.file_name
       })
-      await stamps.count(db, caller, acting, input.session_id, fileName)
+      await stamps.count(context, acting, input.session_id, fileName)
     },
 
     /** Makes an asset and its picture public for all who see the ROM, or private. */
-    show: (db: Db, caller: Caller, kind: AssetKind, id: number, isPublic: boolean): Promise<void> =>
-      change(db, caller, kind, id, async (writing, asset) => {
+    show: (context: Context, kind: AssetKind, id: number, isPublic: boolean): Promise<void> =>
+      change(context, kind, id, async (writing, asset) => {
         asset.is_public = isPublic
         if (kind !== 'screenshot') await thumbnails.show(writing, asset)
       }),
@@ -89,11 +90,12 @@ export function createChanges ({ writes, stamps, thumbnails }: {
      *
      * @throws ApiError BAD_REQUEST, NOT_FOUND, INSUFFICIENT_PERMISSIONS
      */
-    async delete (db: Db, caller: Caller, kind: AssetKind, ids: readonly number[]): Promise<void> {
+    async delete (context: Context, kind: AssetKind, ids: readonly number[]): Promise<void> {
+      const { db, caller } = context
       requireGrant(caller, 'assets', 'delete', true)
       const wanted = [...new Set(ids)]
       if (wanted.length === 0) throw badRequest('There is nothing to delete; name at least one id')
-      const rows = await getAllOwn(db, caller, kind, wanted)
+      const rows = await getAllOwn(context, kind, wanted)
       await writes.run(db, rows.map(lineageOf), async (writing) => {
         const assets = await writing.tx.em.find(Asset, { id: wanted, deleted_at: null })
         for (const asset of assets) writing.tx.em.assign(asset, { deleted_at: writing.now, deleted_by: 'owner' })
@@ -103,8 +105,9 @@ export function createChanges ({ writes, stamps, thumbnails }: {
     },
 
     /** Restores a deleted asset. @throws ApiError NOT_FOUND, CONFLICT if another asset has its name by now */
-    async restore (db: Db, caller: Caller, kind: AssetKind, id: number): Promise<void> {
-      const row = await getOwnOrDeleted(db, caller, kind, id)
+    async restore (context: Context, kind: AssetKind, id: number): Promise<void> {
+      const { db } = context
+      const row = await getOwnOrDeleted(context, kind, id)
       await writes.run(db, [lineageOf(row)], async (writing) => {
         const asset = await load(writing, kind, id, true)
         const { file_name: name, slot, user, deleted_at: deletedAt } = asset
@@ -119,8 +122,8 @@ export function createChanges ({ writes, stamps, thumbnails }: {
 
     /** Makes a former content the current one again. */
     restoreVersion: (
-      db: Db, caller: Caller, kind: AssetKind, id: number, versionId: number
-    ): Promise<void> => change(db, caller, kind, id, async (writing, asset) => {
+      context: Context, kind: AssetKind, id: number, versionId: number
+    ): Promise<void> => change(context, kind, id, async (writing, asset) => {
       await writes.restoreVersion(writing, asset, await findVersion(writing, asset, versionId))
     }),
 
@@ -129,24 +132,24 @@ export function createChanges ({ writes, stamps, thumbnails }: {
      * twice.
      */
     addVersion: (
-      db: Db, caller: Caller, kind: AssetKind, id: number, file: StagedFile, clientMtime: Date | null
-    ): Promise<AssetVersion> => change(db, caller, kind, id, async (writing, asset) => {
+      context: Context, kind: AssetKind, id: number, file: StagedFile, clientMtime: Date | null
+    ): Promise<AssetVersion> => change(context, kind, id, async (writing, asset) => {
       const known = await writing.tx.em.findOne(AssetVersion, { asset, sha1: file.sha1 })
       return known ?? await writes.addVersion(writing, asset, file, ownFolder(asset), clientMtime)
     }),
 
     /** Confirms that a device holds the content that it downloaded. */
     async confirm (
-      db: Db, caller: Caller, kind: AssetKind, id: number, input: DownloadedInput
+      context: Context, kind: AssetKind, id: number, input: DownloadedInput
     ): Promise<Device> {
-      await getOwn(db, caller, kind, id)
-      const device = await stamps.require(db, caller, input.device_id)
+      await getOwn(context, kind, id)
+      const device = await stamps.require(context, input.device_id)
       const acting = { device, is_named: true }
-      await change(db, caller, kind, id, async (writing, asset) => {
+      await change(context, kind, id, async (writing, asset) => {
         await stamps.hold(writing.tx, acting)
         await stamps.downloaded(writing.tx, device, asset, input)
       })
-      await stamps.count(db, caller, acting, undefined, '')
+      await stamps.count(context, acting, undefined, '')
       return device
     }
   }

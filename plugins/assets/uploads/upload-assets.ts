@@ -1,8 +1,7 @@
 import { extname } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import type { Caller } from '../../../core/access/auth.ts'
+import type { Context } from '../../../core/access/context.ts'
 import type { Config } from '../../../core/config/config.ts'
-import type { Db } from '../../../core/database/db.ts'
 import { ApiError, badRequest, notFound } from '../../../core/errors.ts'
 import { escapeLike } from '../../../core/database/columns.ts'
 import { requireTime } from '../../../core/database/times.ts'
@@ -44,8 +43,8 @@ export const readMtime = (text: string | undefined): Date | null =>
   text === undefined ? null : requireTime(text, ['query', 'mtime'])
 
 /** Finds a ROM that is visible to the caller. @throws ApiError NOT_FOUND */
-export async function findRom (db: Db, caller: Caller, id: number): Promise<RomPlace> {
-  const rom = await selectRomPlace(db, caller, id)
+export async function findRom (context: Context, id: number): Promise<RomPlace> {
+  const rom = await selectRomPlace(context, id)
   if (rom === undefined) throw notFound(`ROM with ID '${id}' not found`)
   return rom
 }
@@ -76,10 +75,11 @@ export function createUploads (
   }
 ) {
   async function read (
-    db: Db, caller: Caller, kind: AssetKind, input: UploadInput, file: StagedFile
+    context: Context, kind: AssetKind, input: UploadInput, file: StagedFile
   ): Promise<Upload> {
-    const acting = await stamps.findSender(db, caller, input.device_id)
-    const rom = await findRom(db, caller, input.rom_id)
+    const { caller } = context
+    const acting = await stamps.findSender(context, input.device_id)
+    const rom = await findRom(context, input.rom_id)
     const emulator = orNull(input.emulator)
     return {
       input,
@@ -232,10 +232,11 @@ export function createUploads (
      * @returns the id of the asset that stores the upload
      */
     async upload (
-      db: Db, caller: Caller, kind: 'save' | 'state', input: UploadInput,
+      context: Context, kind: 'save' | 'state', input: UploadInput,
       main: StagedFile, screenshot: StagedFile | null
     ): Promise<number> {
-      const upload = await read(db, caller, kind, input, main)
+      const { db, caller } = context
+      const upload = await read(context, kind, input, main)
       const picture = await readThumbnail(screenshot)
       const { acting, lineage, rom } = upload
       const asset = await writes.run(db, [lineage], async (writing) => {
@@ -247,7 +248,7 @@ export function createUploads (
         return asset
       })
       await app.roms.noteLastPlayed(db, caller.id, rom.id, new Date())
-      await stamps.count(db, caller, acting, input.session_id, asset.file_name)
+      await stamps.count(context, acting, input.session_id, asset.file_name)
       return asset.id
     }
   }

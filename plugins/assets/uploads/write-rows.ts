@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Context } from '../../../core/access/context.ts'
 import type { Db } from '../../../core/database/db.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
 import { isRomVisible } from '../../roms/visibility.ts'
@@ -8,7 +9,7 @@ export interface RomPlace { id: number, fs_name: string, platform_fs_slug: strin
 
 /** Undefined for a ROM that the viewer does not see. */
 export async function selectRomPlace (
-  db: Db, caller: AnyCaller, romId: number
+  { db, caller }: Context<AnyCaller>, romId: number
 ): Promise<RomPlace | undefined> {
   const { rows: [rom] } = await sql<RomPlace>`select r.id, r.fs_name, p.fs_slug as platform_fs_slug
     from roms r join platforms p on p.id = r.platform_id where r.id = ${romId} and ${isRomVisible(caller)}`

@@ -1,6 +1,6 @@
 import formbody from '@fastify/formbody'
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../../core/access/auth.ts'
+import { contextOf } from '../../../core/access/context.ts'
 import { ErrorSchema, IdParams, type Routes, withFile } from '../../../core/typebox.ts'
 import type { Forms } from '../form.ts'
 import {
@@ -35,7 +35,7 @@ const createPlainRoutes = (collections: Collections, forms: Forms): Routes => as
     },
     preValidation: forms.read,
     config: writes
-  }, async (request) => collections.create(request.db, callerOf(request), request.body, request.query, request.cover))
+  }, async (request) => collections.create(contextOf(request), request.body, request.query, request.cover))
 
   app.get('/api/collections', {
     schema: {
@@ -44,7 +44,7 @@ const createPlainRoutes = (collections: Collections, forms: Forms): Routes => as
     },
     config: reads,
     serializerCompiler: asBuilt
-  }, async (request) => collections.list(request.db, callerOf(request), request.query.updated_after))
+  }, async (request) => collections.list(contextOf(request), request.query.updated_after))
 
   app.get('/api/collections/identifiers', {
     schema: {
@@ -52,7 +52,7 @@ const createPlainRoutes = (collections: Collections, forms: Forms): Routes => as
       response: { 200: Type.Array(Type.Integer()) }
     },
     config: reads
-  }, async (request) => collections.listIds(request.db, callerOf(request)))
+  }, async (request) => collections.listIds(contextOf(request)))
 
   app.get('/api/collections/:id', {
     schema: {
@@ -60,7 +60,7 @@ const createPlainRoutes = (collections: Collections, forms: Forms): Routes => as
     },
     config: reads,
     serializerCompiler: asBuilt
-  }, async (request) => collections.get(request.db, callerOf(request), request.params.id))
+  }, async (request) => collections.get(contextOf(request), request.params.id))
 
   app.put('/api/collections/:id', {
     schema: {
@@ -79,7 +79,7 @@ const createPlainRoutes = (collections: Collections, forms: Forms): Routes => as
     preValidation: forms.read,
     config: writes
   }, async (request) =>
-    collections.update(request.db, callerOf(request), request.params.id, request.body, request.query, request.cover))
+    collections.update(contextOf(request), request.params.id, request.body, request.query, request.cover))
 
   app.delete('/api/collections/:id', {
     schema: {
@@ -88,7 +88,7 @@ const createPlainRoutes = (collections: Collections, forms: Forms): Routes => as
     },
     config: { ...writes, audit: 'collection.deleted' }
   }, async (request) => {
-    await collections.delete(request.db, callerOf(request), request.params.id)
+    await collections.delete(contextOf(request), request.params.id)
     return null
   })
 
@@ -98,7 +98,7 @@ const createPlainRoutes = (collections: Collections, forms: Forms): Routes => as
       body: RomIdsSchema, response: { 200: CollectionSchema, ...errors }
     },
     config: writes
-  }, async (request) => collections.addRoms(request.db, callerOf(request), request.params.id, request.body.rom_ids))
+  }, async (request) => collections.addRoms(contextOf(request), request.params.id, request.body.rom_ids))
 
   app.delete('/api/collections/:id/roms', {
     schema: {
@@ -106,7 +106,7 @@ const createPlainRoutes = (collections: Collections, forms: Forms): Routes => as
       body: RomIdsSchema, response: { 200: CollectionSchema, ...errors }
     },
     config: writes
-  }, async (request) => collections.removeRoms(request.db, callerOf(request), request.params.id, request.body.rom_ids))
+  }, async (request) => collections.removeRoms(contextOf(request), request.params.id, request.body.rom_ids))
 }
 
 export default createPlainRoutes

@@ -1,6 +1,6 @@
 import formbody from '@fastify/formbody'
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../../core/access/auth.ts'
+import { contextOf } from '../../../core/access/context.ts'
 import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
 import type { Forms } from '../form.ts'
 import { ListCollectionsQuery, SmartCollectionForm, SmartCollectionQuery, SmartCollectionSchema } from '../schemas.ts'
@@ -32,7 +32,7 @@ const createSmartRoutes = (collections: SmartCollections, forms: Forms): Routes 
     preValidation: forms.read,
     config: writes
   }, async (request) =>
-    collections.create(request.db, callerOf(request), request.body, request.query.is_public ?? false))
+    collections.create(contextOf(request), request.body, request.query.is_public ?? false))
 
   app.get('/api/collections/smart', {
     schema: {
@@ -41,7 +41,7 @@ const createSmartRoutes = (collections: SmartCollections, forms: Forms): Routes 
     },
     config: { ...reads, databaseMs: LIST_MAX_MS },
     serializerCompiler: asBuilt
-  }, async (request) => collections.list(request.db, callerOf(request), request.query.updated_after))
+  }, async (request) => collections.list(contextOf(request), request.query.updated_after))
 
   app.get('/api/collections/smart/identifiers', {
     schema: {
@@ -49,7 +49,7 @@ const createSmartRoutes = (collections: SmartCollections, forms: Forms): Routes 
       response: { 200: Type.Array(Type.Integer()) }
     },
     config: reads
-  }, async (request) => collections.listIds(request.db, callerOf(request)))
+  }, async (request) => collections.listIds(contextOf(request)))
 
   app.get('/api/collections/smart/:id', {
     schema: {
@@ -58,7 +58,7 @@ const createSmartRoutes = (collections: SmartCollections, forms: Forms): Routes 
     },
     config: reads,
     serializerCompiler: asBuilt
-  }, async (request) => collections.get(request.db, callerOf(request), request.params.id))
+  }, async (request) => collections.get(contextOf(request), request.params.id))
 
   app.put('/api/collections/smart/:id', {
     schema: {
@@ -74,7 +74,7 @@ const createSmartRoutes = (collections: SmartCollections, forms: Forms): Routes 
     preValidation: forms.read,
     config: writes
   }, async (request) =>
-    collections.update(request.db, callerOf(request), request.params.id, request.body, request.query.is_public))
+    collections.update(contextOf(request), request.params.id, request.body, request.query.is_public))
 
   app.delete('/api/collections/smart/:id', {
     schema: {
@@ -83,7 +83,7 @@ const createSmartRoutes = (collections: SmartCollections, forms: Forms): Routes 
     },
     config: { ...writes, audit: 'collection.deleted' }
   }, async (request) => {
-    await collections.delete(request.db, callerOf(request), request.params.id)
+    await collections.delete(contextOf(request), request.params.id)
     return null
   })
 }

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../../core/access/auth.ts'
+import { contextOf } from '../../../core/access/context.ts'
 import { ErrorSchema, type Routes } from '../../../core/typebox.ts'
 import { sendPieces } from '../../roms/cached-text.ts'
 import { VirtualCollectionSchema, VirtualCollectionsQuery } from '../schemas.ts'
@@ -18,7 +18,7 @@ const createVirtualRoutes = (collections: VirtualCollections): Routes => async (
     config: reads
   }, async (request, reply) => {
     const { type, limit } = request.query
-    return await sendPieces(request, reply, [await collections.list(request.db, callerOf(request), type, limit)])
+    return await sendPieces(request, reply, [await collections.list(contextOf(request), type, limit)])
   })
 
   app.get('/api/collections/virtual/identifiers', {
@@ -27,7 +27,7 @@ const createVirtualRoutes = (collections: VirtualCollections): Routes => async (
       response: { 200: Type.Array(Type.String()) }
     },
     config: reads
-  }, async (request) => collections.listIds(request.db, callerOf(request)))
+  }, async (request) => collections.listIds(contextOf(request)))
 
   app.get('/api/collections/virtual/:id', {
     schema: {
@@ -36,7 +36,7 @@ const createVirtualRoutes = (collections: VirtualCollections): Routes => async (
     },
     config: reads
   }, async (request, reply) =>
-    sendPieces(request, reply, [await collections.get(request.db, callerOf(request), request.params.id)]))
+    sendPieces(request, reply, [await collections.get(contextOf(request), request.params.id)]))
 }
 
 export default createVirtualRoutes

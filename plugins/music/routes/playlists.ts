@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../../core/access/auth.ts'
+import { contextOf } from '../../../core/access/context.ts'
 import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
 import {
   AddedSchema, ListPlaylistTracksQuery, MusicPlaylistSchema, NewPlaylistSchema, PlaylistChangeSchema, RemovedSchema,
@@ -20,7 +20,7 @@ const createPlaylistRoutes = ({ playlists, listPlaylist }: Music): Routes => asy
       response: { 200: Type.Array(MusicPlaylistSchema) }
     },
     config: reads
-  }, async (request) => playlists.list(request.db, callerOf(request)))
+  }, async (request) => playlists.list(contextOf(request)))
 
   app.post('/api/music/playlists', {
     schema: {
@@ -28,7 +28,7 @@ const createPlaylistRoutes = ({ playlists, listPlaylist }: Music): Routes => asy
       response: { 200: MusicPlaylistSchema, 400: ErrorSchema }
     },
     config: writes
-  }, async (request) => playlists.create(request.db, callerOf(request), request.body))
+  }, async (request) => playlists.create(contextOf(request), request.body))
 
   app.get('/api/music/playlists/:id', {
     schema: {
@@ -36,7 +36,7 @@ const createPlaylistRoutes = ({ playlists, listPlaylist }: Music): Routes => asy
       response: { 200: MusicPlaylistSchema, ...missing }
     },
     config: reads
-  }, async (request) => playlists.get(request.db, callerOf(request), request.params.id))
+  }, async (request) => playlists.get(contextOf(request), request.params.id))
 
   app.put('/api/music/playlists/:id', {
     schema: {
@@ -44,7 +44,7 @@ const createPlaylistRoutes = ({ playlists, listPlaylist }: Music): Routes => asy
       body: PlaylistChangeSchema, response: { 200: MusicPlaylistSchema, ...refused }
     },
     config: writes
-  }, async (request) => playlists.update(request.db, callerOf(request), request.params.id, request.body))
+  }, async (request) => playlists.update(contextOf(request), request.params.id, request.body))
 
   app.delete('/api/music/playlists/:id', {
     schema: {
@@ -53,7 +53,7 @@ const createPlaylistRoutes = ({ playlists, listPlaylist }: Music): Routes => asy
     },
     config: { ...writes, audit: 'playlist.deleted' }
   }, async (request, reply) => {
-    await playlists.delete(request.db, callerOf(request), request.params.id)
+    await playlists.delete(contextOf(request), request.params.id)
     reply.code(204)
   })
 
@@ -63,7 +63,7 @@ const createPlaylistRoutes = ({ playlists, listPlaylist }: Music): Routes => asy
       querystring: ListPlaylistTracksQuery, response: { 200: TrackPageSchema, ...missing }
     },
     config: reads
-  }, async (request) => listPlaylist(request.db, callerOf(request), request.params.id, request.query))
+  }, async (request) => listPlaylist(contextOf(request), request.params.id, request.query))
 
   app.post('/api/music/playlists/:id/tracks', {
     schema: {
@@ -72,7 +72,7 @@ const createPlaylistRoutes = ({ playlists, listPlaylist }: Music): Routes => asy
     },
     config: writes
   }, async (request) =>
-    ({ added: await playlists.add(request.db, callerOf(request), request.params.id, request.body.rom_file_ids) }))
+    ({ added: await playlists.add(contextOf(request), request.params.id, request.body.rom_file_ids) }))
 
   app.delete('/api/music/playlists/:id/tracks', {
     schema: {
@@ -81,7 +81,7 @@ const createPlaylistRoutes = ({ playlists, listPlaylist }: Music): Routes => asy
     },
     config: writes
   }, async (request) =>
-    ({ removed: await playlists.remove(request.db, callerOf(request), request.params.id, request.body.rom_file_ids) }))
+    ({ removed: await playlists.remove(contextOf(request), request.params.id, request.body.rom_file_ids) }))
 
   app.put('/api/music/playlists/:id/tracks/order', {
     schema: {
@@ -91,7 +91,7 @@ const createPlaylistRoutes = ({ playlists, listPlaylist }: Music): Routes => asy
     },
     config: writes
   }, async (request, reply) => {
-    await playlists.order(request.db, callerOf(request), request.params.id, request.body.rom_file_ids)
+    await playlists.order(contextOf(request), request.params.id, request.body.rom_file_ids)
     reply.code(204)
   })
 }

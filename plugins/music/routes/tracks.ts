@@ -1,4 +1,4 @@
-import { callerOf } from '../../../core/access/auth.ts'
+import { contextOf } from '../../../core/access/context.ts'
 import { ErrorSchema, type Routes } from '../../../core/typebox.ts'
 import {
   AddedSchema, type Facet, FacetPageSchema, ListFavoritesQuery, ListTracksQuery, RemovedSchema, TrackIdsSchema,
@@ -26,7 +26,7 @@ const createTrackRoutes = (music: Music): Routes => async (app) => {
       response: { 200: TrackPageSchema }
     },
     config: reads
-  }, async (request) => music.list(request.db, callerOf(request), request.query))
+  }, async (request) => music.list(contextOf(request), request.query))
 
   for (const { facet, path, noun } of FACET_ROUTES) {
     app.get(`/api/music/${path}`, {
@@ -38,7 +38,7 @@ const createTrackRoutes = (music: Music): Routes => async (app) => {
         response: { 200: FacetPageSchema }
       },
       config: reads
-    }, async (request) => music.listValues(request.db, callerOf(request), facet, request.query))
+    }, async (request) => music.listValues(contextOf(request), facet, request.query))
   }
 
   app.get('/api/music/favorites', {
@@ -47,7 +47,7 @@ const createTrackRoutes = (music: Music): Routes => async (app) => {
       response: { 200: TrackPageSchema }
     },
     config: { scopes: ['playlists.read'] }
-  }, async (request) => music.listFavorites(request.db, callerOf(request), request.query))
+  }, async (request) => music.listFavorites(contextOf(request), request.query))
 
   app.post('/api/music/favorites', {
     schema: {
@@ -56,7 +56,7 @@ const createTrackRoutes = (music: Music): Routes => async (app) => {
     },
     config: { scopes: ['playlists.write'] }
   }, async (request) =>
-    ({ added: await music.favorites.add(request.db, callerOf(request), request.body.rom_file_ids) }))
+    ({ added: await music.favorites.add(contextOf(request), request.body.rom_file_ids) }))
 
   app.delete('/api/music/favorites', {
     schema: {
@@ -65,7 +65,7 @@ const createTrackRoutes = (music: Music): Routes => async (app) => {
     },
     config: { scopes: ['playlists.write'] }
   }, async (request) =>
-    ({ removed: await music.favorites.remove(request.db, callerOf(request), request.body.rom_file_ids) }))
+    ({ removed: await music.favorites.remove(contextOf(request), request.body.rom_file_ids) }))
 }
 
 export default createTrackRoutes

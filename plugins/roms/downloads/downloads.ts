@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import type { Stats } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
-import type { Db } from '../../../core/database/db.ts'
+import type { Context } from '../../../core/access/context.ts'
 import { badRequest, notFound } from '../../../core/errors.ts'
 import { formatOf } from '../../../core/archives/formats.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
@@ -127,10 +127,11 @@ export function createDownloads (app: FastifyInstance) {
      * @param name names the zip, never a file
      */
     async openRom (
-      db: Db, caller: AnyCaller, romId: number, name: string,
+      context: Context<AnyCaller>, romId: number, name: string,
       options: { fileIds: readonly number[], isHidden: boolean }
     ): Promise<Download> {
-      const [rom] = await selectPlaces(db, caller, hasId(romId))
+      const { db } = context
+      const [rom] = await selectPlaces(context, hasId(romId))
       if (rom === undefined) throw notFound(`ROM with ID '${romId}' not found`)
       const all = (await selectFiles(db, [romId])).get(romId) ?? []
       const { fileIds, isHidden } = options
@@ -142,9 +143,9 @@ export function createDownloads (app: FastifyInstance) {
     },
 
     /** Opens one file by its own id. A file that browsers can show is sent inline. */
-    async openFile (db: Db, caller: AnyCaller, fileId: number): Promise<Download> {
-      const file = await selectFile(db, caller, fileId)
-      const [rom] = file === null ? [] : await selectPlaces(db, caller, hasId(file.rom_id))
+    async openFile (context: Context<AnyCaller>, fileId: number): Promise<Download> {
+      const file = await selectFile(context, fileId)
+      const [rom] = file === null ? [] : await selectPlaces(context, hasId(file.rom_id))
       if (file === null || rom === undefined) throw notFound('File not found')
       const download = await toAttachment(rom, file)
       const type = app.files.mediaTypeOf(file.file_name)
@@ -159,11 +160,12 @@ export function createDownloads (app: FastifyInstance) {
      * @param selector a platform's id, or ROM ids
      */
     async openMany (
-      db: Db, caller: AnyCaller, selector: { platformId: number } | { romIds: readonly number[] },
+      context: Context<AnyCaller>, selector: { platformId: number } | { romIds: readonly number[] },
       fileName: string
     ): Promise<Download> {
+      const { db } = context
       const condition = 'platformId' in selector ? isOfPlatform(selector.platformId) : isOneOf(selector.romIds)
-      const roms = await selectPlaces(db, caller, every([condition, isThere]))
+      const roms = await selectPlaces(context, every([condition, isThere]))
       if (roms.length === 0) throw notFound('None of these ROMs can be downloaded')
       const files = await selectFiles(db, roms.map((rom) => rom.id))
       const all = roms.flatMap((rom) => (files.get(rom.id) ?? []).map((file) => ({ rom, file })))

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../../../core/database/db.ts'
+import type { Context } from '../../../core/access/context.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
 import { type Condition, every } from '../list-conditions.ts'
 import { romTables } from '../rows.ts'
@@ -16,7 +16,7 @@ export interface RomPlace {
 }
 
 /** Loads the ROMs that meet a condition and that the caller sees, by name. */
-export async function selectPlaces (db: Db, caller: AnyCaller, condition: Condition): Promise<RomPlace[]> {
+export async function selectPlaces ({ db, caller }: Context<AnyCaller>, condition: Condition): Promise<RomPlace[]> {
   const { rows } = await sql<RomPlace>`
     select r.id, r.library_id, r.fs_name, r.fs_path, r.is_folder, p.fs_slug as platform_fs_slug
     from ${romTables(caller?.id ?? null)} where ${every([isRomVisible(caller), condition])}

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Context } from '../../../core/access/context.ts'
 import type { Db } from '../../../core/database/db.ts'
 import type { AnyCaller } from '../../platforms/visibility.ts'
 import type { Condition } from '../list-conditions.ts'
@@ -7,7 +8,7 @@ import { markedRoms } from '../rows.ts'
 import { isCollectionVisible } from '../visibility.ts'
 
 /** Loads the filter of a smart collection; null if the caller does not see the collection. */
-export async function selectCriteria (db: Db, caller: AnyCaller, id: number): Promise<Criteria | null> {
+export async function selectCriteria ({ db, caller }: Context<AnyCaller>, id: number): Promise<Criteria | null> {
   const { rows } = await sql<{ filter_criteria: Criteria }>`select c.filter_criteria from smart_collections c
     where c.id = ${id} and ${isCollectionVisible(caller)}`.execute(db)
   return rows[0]?.filter_criteria ?? null

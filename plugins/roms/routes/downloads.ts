@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RouteAccess } from '../../../core/access/auth.ts'
-import { callerOf } from '../../../core/access/auth.ts'
+import { contextOf } from '../../../core/access/context.ts'
 import { badRequest } from '../../../core/errors.ts'
 import { Bytes, ErrorSchema, type Routes, idOf } from '../../../core/typebox.ts'
 import { ScopeQuery } from '../filters/list-query.ts'
@@ -37,7 +37,7 @@ const routes: Routes = async (app) => {
     if (platformId !== undefined) return { platformId }
     if (Object.keys(collections).length > 0) {
       const query = { platform_ids: [], library_ids: [], ...collections }
-      return { romIds: await app.roms.listScope(request.db, callerOf(request), query) }
+      return { romIds: await app.roms.listScope(contextOf(request), query) }
     }
     if (romIds === '') throw badRequest('Say what to download: rom_ids, platform_id, or the id of a collection')
     return { romIds: readIdList('rom_ids', romIds) }
@@ -76,7 +76,7 @@ const routes: Routes = async (app) => {
       config: { scopes: ['roms.read'] },
       handler: async (request, reply) => {
         const download = await app.downloads.openMany(
-          request.db, callerOf(request), await readSelector(request, request.query), request.query.filename)
+          contextOf(request), await readSelector(request, request.query), request.query.filename)
         return await sendDownload(request, reply, download)
       }
     })
@@ -96,7 +96,7 @@ const routes: Routes = async (app) => {
       config: open,
       handler: async (request, reply) => {
         const { id, file_name: name } = request.params
-        const download = await app.downloads.openRom(request.db, await app.permissions.viewerOf(request), id, name, {
+        const download = await app.downloads.openRom(await app.permissions.publicContextOf(request), id, name, {
           fileIds: readIdList('file_ids', request.query.file_ids),
           isHidden: TRUE_WORDS.has(request.query.hidden_folder.toLowerCase())
         })
@@ -117,8 +117,8 @@ const routes: Routes = async (app) => {
       },
       config: open,
       handler: async (request, reply) => {
-        const caller = await app.permissions.viewerOf(request)
-        const download = await app.downloads.openFile(request.db, caller, request.params.file_id)
+        const context = await app.permissions.publicContextOf(request)
+        const download = await app.downloads.openFile(context, request.params.file_id)
         return await sendDownload(request, reply, download)
       }
     })

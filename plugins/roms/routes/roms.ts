@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RouteAccess } from '../../../core/access/auth.ts'
-import { callerOf } from '../../../core/access/auth.ts'
+import { contextOf } from '../../../core/access/context.ts'
 import { ErrorSchema, Nullable, type Routes, StoredText, idOf } from '../../../core/typebox.ts'
 import { sendPieces } from '../cached-text.ts'
 import { ListRomsQuery, ScopeQuery } from '../filters/list-query.ts'
@@ -46,14 +46,14 @@ const routes: Routes = async (app) => {
     },
     config: reads
   }, async (request, reply) => {
-    const page = await app.roms.list(request.db, callerOf(request), request.query)
+    const page = await app.roms.list(contextOf(request), request.query)
     return await sendPage(request, reply, page)
   })
 
   app.get('/api/roms/identifiers', {
     schema: { operationId: 'listRomIds', tags, summary: 'The ids of all ROMs by name', response: { 200: IdListSchema } },
     config: reads
-  }, async (request, reply) => sendPieces(request, reply, [await app.roms.listIds(request.db, callerOf(request))]))
+  }, async (request, reply) => sendPieces(request, reply, [await app.roms.listIds(contextOf(request))]))
 
   app.get('/api/roms/random', {
     schema: {
@@ -64,7 +64,7 @@ const routes: Routes = async (app) => {
     serializerCompiler: romSerializer
   }, async (request, reply) => {
     // A bare null would send a response without a body.
-    const rom = await app.roms.pickRandom(request.db, callerOf(request), request.query)
+    const rom = await app.roms.pickRandom(contextOf(request), request.query)
     return rom ?? reply.type('application/json').serializer(JSON.stringify).send(null)
   })
 
@@ -81,7 +81,7 @@ const routes: Routes = async (app) => {
       const id = query[`${key}_id`]
       return id === undefined || id === '' ? [] : [[key, id] as const]
     })
-    return await app.roms.findByProviderId(request.db, await app.permissions.viewerOf(request), Object.fromEntries(ids))
+    return await app.roms.findByProviderId(await app.permissions.publicContextOf(request), Object.fromEntries(ids))
   })
 
   app.get('/api/roms/by-hash', {
@@ -92,24 +92,24 @@ const routes: Routes = async (app) => {
     },
     config: readsOpen,
     serializerCompiler: romSerializer
-  }, async (request) => app.roms.findByHash(request.db, await app.permissions.viewerOf(request), request.query))
+  }, async (request) => app.roms.findByHash(await app.permissions.publicContextOf(request), request.query))
 
   app.get('/api/roms/filters', {
     schema: { operationId: 'getRomFilters', tags, summary: 'Every filter value of ROMs', response: { 200: RomFiltersSchema } },
     config: reads
-  }, async (request) => app.roms.listFilterValues(request.db, callerOf(request)))
+  }, async (request) => app.roms.listFilterValues(contextOf(request)))
 
   app.get('/api/roms/:id', {
     schema: { operationId: 'getRom', tags, summary: 'One ROM', params: RomParams, response: { 200: DetailedRomSchema } },
     config: readsOpen,
     serializerCompiler: romSerializer
-  }, async (request) => app.roms.getDetailed(request.db, await app.permissions.viewerOf(request), request.params.id))
+  }, async (request) => app.roms.getDetailed(await app.permissions.publicContextOf(request), request.params.id))
 
   app.get('/api/roms/:id/simple', {
     schema: { operationId: 'getSimpleRom', tags, summary: 'One ROM in the form of lists', params: RomParams, response: { 200: SimpleRomSchema } },
     config: readsOpen,
     serializerCompiler: romSerializer
-  }, async (request) => app.roms.getSimple(request.db, await app.permissions.viewerOf(request), request.params.id))
+  }, async (request) => app.roms.getSimple(await app.permissions.publicContextOf(request), request.params.id))
 
   app.put('/api/roms/:id/props', {
     schema: {
@@ -119,7 +119,7 @@ const routes: Routes = async (app) => {
     config: { scopes: ['roms.user.write'] }
   }, async (request) => {
     const { data, update_last_played: update, remove_last_played: remove, ...marks } = request.body
-    return await app.roms.mark(request.db, callerOf(request), request.params.id, {
+    return await app.roms.mark(contextOf(request), request.params.id, {
       marks: { ...marks, ...data },
       updateLastPlayed: request.query.update_last_played || update === true,
       removeLastPlayed: request.query.remove_last_played || remove === true
@@ -129,7 +129,7 @@ const routes: Routes = async (app) => {
   app.get('/api/roms/:file_id/files', {
     schema: { operationId: 'getRomFile', tags, summary: 'One file by its id', params: FileParams, response: { 200: RomFileSchema } },
     config: reads
-  }, async (request) => app.roms.getFile(request.db, callerOf(request), request.params.file_id))
+  }, async (request) => app.roms.getFile(contextOf(request), request.params.file_id))
 }
 
 export default routes

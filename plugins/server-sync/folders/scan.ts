@@ -27,7 +27,7 @@ export function createFolderSync (app: FastifyInstance, config: Config, run: Run
   /** Returns the files that match a save of the owner. Other files stay in place and need no session. */
   async function listKnown (saves: readonly FoundSave[], caller: Parameters<Runner>[0]['caller']): Promise<FoundSave[]> {
     const platforms = [...new Set(saves.map((save) => save.platform))]
-    const candidates = await selectCandidates(app.db, caller, platforms)
+    const candidates = await selectCandidates({ db: app.db, caller }, platforms)
     return saves.filter((save) => matchSave(save, candidates) !== null)
   }
 

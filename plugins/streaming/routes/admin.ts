@@ -1,4 +1,5 @@
 import { type RouteAccess, callerOf } from '../../../core/access/auth.ts'
+import { contextOf } from '../../../core/access/context.ts'
 import { ErrorSchema, type Routes } from '../../../core/typebox.ts'
 import {
   AdminContainersSchema, AdminSessionsSchema, AllReleasedSchema, BusySchema, DesktopSchema, DesktopSessionSchema,
@@ -49,7 +50,7 @@ const createAdminRoutes = (isEnabled: () => boolean): Routes => async (app) => {
       }
     },
     config: writes
-  }, async (request) => streaming.openDesktop(request.db, callerOf(request), request.body.container))
+  }, async (request) => streaming.openDesktop(contextOf(request), request.body.container))
 }
 
 export default createAdminRoutes

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { type RouteAccess, callerOf } from '../../../core/access/auth.ts'
+import { contextOf } from '../../../core/access/context.ts'
 import { ErrorSchema, type Routes } from '../../../core/typebox.ts'
 import {
   BusySchema, ClaimSchema, DiscSwappedSchema, FrameKeptSchema, JoinQuery, JoinableQuery, JoinableSessionsSchema,
@@ -24,7 +25,7 @@ const routes: Routes = async (app) => {
       response: { 200: StreamingConfigSchema }
     },
     config: reads
-  }, async (request) => streaming.describeConfig(request.db, callerOf(request)))
+  }, async (request) => streaming.describeConfig(contextOf(request)))
 
   app.post('/api/streaming/sessions', {
     schema: {
@@ -45,7 +46,7 @@ const routes: Routes = async (app) => {
     },
     config: plays
   }, async (request, reply) => {
-    const session = await streaming.claim(request.db, callerOf(request), request.body)
+    const session = await streaming.claim(contextOf(request), request.body)
     return reply.code(202).send(session)
   })
 
@@ -56,7 +57,7 @@ const routes: Routes = async (app) => {
     },
     config: reads
   }, async (request) => ({
-    sessions: await streaming.listJoinable(request.db, callerOf(request), request.query.rom_id)
+    sessions: await streaming.listJoinable(contextOf(request), request.query.rom_id)
   }))
 
   app.post('/api/streaming/sessions/:platform/save-and-exit', {
@@ -70,8 +71,8 @@ const routes: Routes = async (app) => {
     },
     config: plays
   }, async (request) => {
-    const { db, params: { platform }, body: { slot, wait } } = request
-    const saved = await streaming.saveAndExit(db, callerOf(request), platform, slot, wait)
+    const { params: { platform }, body: { slot, wait } } = request
+    const saved = await streaming.saveAndExit(contextOf(request), platform, slot, wait)
     return { status: 'ok' as const, saved, platform, released: wait }
   })
 
@@ -130,8 +131,8 @@ const routes: Routes = async (app) => {
     },
     config: plays
   }, async (request) => {
-    const { db, params: { platform }, query } = request
-    const isReleased = await streaming.release(db, callerOf(request), platform, query)
+    const { params: { platform }, query } = request
+    const isReleased = await streaming.release(contextOf(request), platform, query)
     return { status: isReleased ? 'released' as const : 'not_found' as const, platform }
   })
 
@@ -145,7 +146,7 @@ const routes: Routes = async (app) => {
       response: { 200: SessionStatusSchema, 404: ErrorSchema }
     },
     config: plays
-  }, async (request) => streaming.beat(request.db, callerOf(request), request.params.platform))
+  }, async (request) => streaming.beat(contextOf(request), request.params.platform))
 
   app.get('/api/streaming/sessions/:platform/status', {
     schema: {
@@ -162,7 +163,7 @@ const routes: Routes = async (app) => {
     },
     config: reads
   }, async (request) =>
-    streaming.join(request.db, callerOf(request), request.params.platform, request.query.container))
+    streaming.join(contextOf(request), request.params.platform, request.query.container))
 
   app.post('/api/streaming/sessions/:platform/swap-disc', {
     schema: {
@@ -171,8 +172,8 @@ const routes: Routes = async (app) => {
     },
     config: plays
   }, async (request) => {
-    const { db, params: { platform }, body: { file_id: fileId } } = request
-    await streaming.swapDisc(db, callerOf(request), platform, fileId)
+    const { params: { platform }, body: { file_id: fileId } } = request
+    await streaming.swapDisc(contextOf(request), platform, fileId)
     return { status: 'ok' as const, file_id: fileId, platform }
   })
 
@@ -194,8 +195,9 @@ const frames: Routes = async (app) => {
     },
     config: plays
   }, async (request) => {
-    const { db, params: { platform } } = request
-    await app.streaming.keepFrame(db, callerOf(request), platform, (request.body ?? Readable.from([])) as Readable)
+    const { params: { platform } } = request
+    const frame = (request.body ?? Readable.from([])) as Readable
+    await app.streaming.keepFrame(contextOf(request), platform, frame)
     return { status: 'ok' as const, platform }
   })
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { LockMode } from '@mikro-orm/core'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../../core/access/auth.ts'
+import type { Context } from '../../../core/access/context.ts'
 import type { Config } from '../../../core/config/config.ts'
 import type { Db } from '../../../core/database/db.ts'
 import { ApiError, forbidden, notFound } from '../../../core/errors.ts'
@@ -61,7 +62,7 @@ export function createAuthorizations (app: FastifyInstance, config: Config) {
     return row
   }
 
-  async function approve (tx: Db, caller: Caller, input: DeviceAuthApprove): Promise<AppDevice> {
+  async function approve ({ db: tx, caller }: Context, input: DeviceAuthApprove): Promise<AppDevice> {
     const row = await lockPending(tx, input.user_code)
     const scopes = checkScopes(caller, input.approved_scopes, row.request)
     await lockSignedIn(tx, caller)
@@ -109,7 +110,7 @@ export function createAuthorizations (app: FastifyInstance, config: Config) {
     },
 
     /** @throws ApiError NOT_FOUND for a code that is wrong, answered or expired. */
-    async getPending (db: Db, caller: Caller, userCode: string): Promise<DeviceAuthorization> {
+    async getPending ({ db, caller }: Context, userCode: string): Promise<DeviceAuthorization> {
       await throttle.spend(quotas.userCode(caller.id))
       return await find(db, userCode)
     },
@@ -117,7 +118,7 @@ export function createAuthorizations (app: FastifyInstance, config: Config) {
     /** @throws ApiError NOT_FOUND, GONE, or FORBIDDEN for scopes that cannot be approved. */
     async approve (db: Db, by: Actor, input: DeviceAuthApprove): Promise<AppDevice> {
       await throttle.spend(quotas.userCode(by.caller.id))
-      const device = await inTransaction(db, (tx) => approve(tx, by.caller, input))
+      const device = await inTransaction(db, (tx) => approve({ db: tx, caller: by.caller }, input))
       await record('device.approved', by, { device_id: device.device_id, device_name: device.name })
       return device
     },

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Caller } from '../../../core/access/auth.ts'
+import type { Context } from '../../../core/access/context.ts'
 import type { Db } from '../../../core/database/db.ts'
 import { badRequest, forbidden, notFound } from '../../../core/errors.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
@@ -37,8 +37,9 @@ export function createPairing (app: FastifyInstance, tokens: Tokens) {
     return await tokens.renew(tx, token)
   }
 
-  async function replaceCode (tx: Db, caller: Caller, id: number, code: string): Promise<void> {
-    const { name, expires_at: expiry } = await tokens.hold(tx, caller, id)
+  async function replaceCode (context: Context, id: number, code: string): Promise<void> {
+    const { db: tx } = context
+    const { name, expires_at: expiry } = await tokens.hold(context, id)
     if (expiry && expiry < new Date()) throw badRequest(`Client token '${name}' has run out; create a new one`)
     await tx.em.nativeDelete(PairingCode, { token: id })
     await tx.em.insert(PairingCode, {
@@ -48,9 +49,9 @@ export function createPairing (app: FastifyInstance, tokens: Tokens) {
 
   return {
     /** Creates a code for one of the caller's tokens, and replaces earlier ones. */
-    async start (db: Db, caller: Caller, id: number): Promise<{ code: string, expires_in: number }> {
+    async start ({ db, caller }: Context, id: number): Promise<{ code: string, expires_in: number }> {
       const code = makeCode()
-      await inTransaction(db, (tx) => replaceCode(tx, caller, id, code))
+      await inTransaction(db, (tx) => replaceCode({ db: tx, caller }, id, code))
       return { code, expires_in: CODE_SECONDS }
     },
 

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { callerOf } from '../../../core/access/auth.ts'
+import { contextOf } from '../../../core/access/context.ts'
 import { type Config, basePath, shareableBaseUrl } from '../../../core/config/config.ts'
 import { ErrorSchema, type Routes } from '../../../core/typebox.ts'
 import { actorOf } from '../actor.ts'
@@ -48,7 +49,8 @@ const createRoutes = (config: Config): Routes => async (app) => {
     config: { scopes: ['me.read'] }
   }, async (request) => {
     const caller = callerOf(request)
-    return toPendingView(await authorizations.getPending(request.db, caller, request.params.user_code), caller.scopes)
+    const pending = await authorizations.getPending(contextOf(request), request.params.user_code)
+    return toPendingView(pending, caller.scopes)
   })
 
   app.post('/api/auth/device/approve', {

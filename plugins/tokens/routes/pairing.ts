@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../../core/access/auth.ts'
+import { contextOf } from '../../../core/access/context.ts'
 import { ErrorSchema, type Routes, idOf } from '../../../core/typebox.ts'
 import { ClientTokenCreateSchema, ClientTokenPairSchema, ExchangeSchema } from '../schemas.ts'
 import { toTokenView } from '../views.ts'
@@ -18,7 +18,7 @@ const routes: Routes = async (app) => {
       response: { 200: ClientTokenPairSchema }
     },
     config: { scopes: ['me.write'], signedIn: true }
-  }, async (request) => await pairing.start(request.db, callerOf(request), request.params.token_id))
+  }, async (request) => await pairing.start(contextOf(request), request.params.token_id))
 
   app.get('/api/client-tokens/pair/:code/status', {
     schema: {

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../../core/access/auth.ts'
+import { contextOf } from '../../../core/access/context.ts'
 import { type Routes, idOf } from '../../../core/typebox.ts'
 import { actorOf } from '../actor.ts'
 import { ClientTokenAdminSchema, ClientTokenCreateSchema, ClientTokenSchema, CreateTokenSchema } from '../schemas.ts'
@@ -30,7 +30,7 @@ const routes: Routes = async (app) => {
       response: { 200: Type.Array(ClientTokenSchema) }
     },
     config: { scopes: ['me.read'] }
-  }, async (request) => (await app.tokens.list(request.db, callerOf(request))).map(toTokenView))
+  }, async (request) => (await app.tokens.list(contextOf(request))).map(toTokenView))
 
   app.delete('/api/client-tokens/:token_id', {
     schema: {

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { type Caller, isAdministrator, requireSignIn } from '../../../core/access/auth.ts'
+import type { Context } from '../../../core/access/context.ts'
 import type { Db } from '../../../core/database/db.ts'
 import { badRequest, forbidden, invalid, notFound } from '../../../core/errors.ts'
 import { inTransaction } from '../../../core/database/transaction.ts'
@@ -114,7 +115,7 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
     if (leaves) throw badRequest(`'${user.username}' is the last administrator; make another one first`)
   }
 
-  async function write (tx: Db, caller: Caller, id: number, update: Update): Promise<UserChange> {
+  async function write ({ db: tx, caller }: Context, id: number, update: Update): Promise<UserChange> {
     const isLast = await isLastAdmin(tx, id)
     if (update.decidesAccess) await lockSignedIn(tx, caller)
     const user = await find(tx, id)
@@ -159,13 +160,14 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
      * @returns the user, and if the update ended the caller's own session
      * @throws ApiError FORBIDDEN, NOT_FOUND, BAD_REQUEST, INVALID
      */
-    async update (db: Db, caller: Caller, id: number, input: UpdateUser, address: string) {
+    async update ({ db, caller }: Context, id: number, input: UpdateUser, address: string) {
       checkOwnOrAdmin(caller, id)
       const isOwn = caller.id === id
       const update = await read(input, await find(db, id), caller, address)
       const { columns, passwordHash, avatar } = update
       try {
-        const outcome = await refuseTaken(columns, () => inTransaction(db, (tx) => write(tx, caller, id, update)))
+        const outcome = await refuseTaken(columns, () =>
+          inTransaction(db, (tx) => write({ db: tx, caller }, id, update)))
         const { user, before } = outcome
         const isRenamed = before.username !== user.username
         if (!user.enabled) app.sockets.end({ kind: 'user', id })
@@ -181,7 +183,7 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
     onDelete (listener: DeletionListener): void { deletions.push(listener) },
 
     /** Deletes the account with all its rows and its picture. The listeners handle its uploads. */
-    async delete (db: Db, caller: Caller, id: number, address: string): Promise<void> {
+    async delete ({ db, caller }: Context, id: number, address: string): Promise<void> {
       if (caller.id === id) throw badRequest('You cannot delete your own account; ask another administrator')
       const gone = await inTransaction(db, async (tx) => {
         const isLast = await isLastAdmin(tx, id)

@@ -3,6 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../../../core/access/auth.ts'
+import type { Context } from '../../../core/access/context.ts'
 import { type Config, shareableBaseUrl } from '../../../core/config/config.ts'
 import type { Db } from '../../../core/database/db.ts'
 import { badRequest } from '../../../core/errors.ts'
@@ -59,9 +60,10 @@ export function createInvites (app: FastifyInstance, config: Config) {
 
   return {
     /** @throws ApiError BAD_REQUEST, or FORBIDDEN if the caller may not invite with this role. */
-    async create (db: Db, caller: Caller | null, query: InviteQuery, address: string): Promise<InviteLink> {
+    async create (context: Context<Caller | null>, query: InviteQuery, address: string): Promise<InviteLink> {
+      const { db, caller } = context
       const { role, seconds } = readQuery(query)
-      await checkMayAdd(db, caller, role)
+      await checkMayAdd(context, role)
       const jti = randomBytes(32).toString('base64url')
       await inTransaction(db, async (tx) => {
         if (caller !== null) await lockSignedIn(tx, caller)

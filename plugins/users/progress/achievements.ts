@@ -2,9 +2,8 @@ import { InvalidSettingsError, PLAY_STATUSES, type ProviderDefinition } from '@s
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { FastifyInstance } from 'fastify'
-import type { Caller } from '../../../core/access/auth.ts'
+import type { Context } from '../../../core/access/context.ts'
 import type { Config } from '../../../core/config/config.ts'
-import type { Db } from '../../../core/database/db.ts'
 import { toStorable } from '../../../core/database/json.ts'
 import { ApiError, notFound } from '../../../core/errors.ts'
 import { PluginAnswerError } from '../../../core/loader/answer-error.ts'
@@ -119,7 +118,7 @@ export function createAchievements (app: FastifyInstance, config: Config) {
      * @throws ApiError FORBIDDEN · NOT_FOUND without an account there, or with one the provider does not know ·
      * UNAVAILABLE while no provider can be asked
      */
-    async refresh (db: Db, caller: Caller, id: number, key: string, incremental: boolean): Promise<null> {
+    async refresh ({ db, caller }: Context, id: number, key: string, incremental: boolean): Promise<null> {
       checkOwnOrAdmin(caller, id)
       const user = await db.em.findOne(User, { id })
       if (user === null) throw notFound(`User with ID '${id}' not found`)

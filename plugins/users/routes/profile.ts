@@ -1,6 +1,6 @@
 import formbody from '@fastify/formbody'
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../../core/access/auth.ts'
+import { contextOf } from '../../../core/access/context.ts'
 import type { Config } from '../../../core/config/config.ts'
 import { Bytes, ErrorSchema, IdParams, type Routes, withFile } from '../../../core/typebox.ts'
 import { clearSessionCookie } from '../../auth/cookie.ts'
@@ -50,7 +50,7 @@ const createProfileRoutes = ({ config, avatars, changes, accounts, achievements 
     config: { scopes: ['me.write'] }
   }, async (request, reply) => {
     const { params: { id }, body, ip } = request
-    const { user, endsOwnSession } = await changes.update(request.db, callerOf(request), id, body, ip)
+    const { user, endsOwnSession } = await changes.update(contextOf(request), id, body, ip)
     if (endsOwnSession) {
       // The response belongs to no caller, so it neither extends the session nor carries its CSRF token.
       request.caller = null
@@ -71,8 +71,8 @@ const createProfileRoutes = ({ config, avatars, changes, accounts, achievements 
     preValidation: async (request) => { request.body ??= null },
     config: { scopes: ['me.write'] }
   }, async (request) => {
-    const { db, params: { id }, body } = request
-    return await achievements.refresh(db, callerOf(request), id, 'ra', body?.incremental ?? false)
+    const { params: { id }, body } = request
+    return await achievements.refresh(contextOf(request), id, 'ra', body?.incremental ?? false)
   })
 }
 

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { callerOf } from '../../../core/access/auth.ts'
+import { contextOf } from '../../../core/access/context.ts'
 import { ErrorSchema, IdParams, type Routes } from '../../../core/typebox.ts'
 import type { Accounts } from '../progress/accounts.ts'
 import type { Changes } from '../accounts/change-account.ts'
@@ -26,7 +26,7 @@ const createRoutes = ({ invites, changes, accounts }: Services): Routes => async
   }, async (request, reply) => {
     const { setup_code: code, ...input } = request.body
     await app.users.checkSetup(request, code)
-    const user = await app.users.add(request.db, request.caller, input, request.ip)
+    const user = await app.users.add({ db: request.db, caller: request.caller }, input, request.ip)
     return reply.code(201).send(await app.users.view(user))
   })
 
@@ -42,7 +42,7 @@ const createRoutes = ({ invites, changes, accounts }: Services): Routes => async
   }, async (request, reply) => {
     const { setup_code: code, ...query } = request.query
     await app.users.checkSetup(request, code)
-    return reply.code(201).send(await invites.create(request.db, request.caller, query, request.ip))
+    return reply.code(201).send(await invites.create({ db: request.db, caller: request.caller }, query, request.ip))
   })
 
   app.post('/api/users/register', {
@@ -74,7 +74,7 @@ const createRoutes = ({ invites, changes, accounts }: Services): Routes => async
   app.get('/api/users/me', {
     schema: { operationId: 'getOwnUser', tags, summary: 'The caller', response: { 200: UserSchema } },
     config: { scopes: ['me.read'] }
-  }, async (request) => app.users.viewOwn(request.db, callerOf(request)))
+  }, async (request) => app.users.viewOwn(contextOf(request)))
 
   app.get('/api/users/:id', {
     schema: { operationId: 'getUser', tags, summary: 'One user', params: IdParams, response: { 200: UserSchema } },
@@ -88,7 +88,7 @@ const createRoutes = ({ invites, changes, accounts }: Services): Routes => async
     },
     config: { scopes: ['users.write'], signedIn: true }
   }, async (request) => {
-    await changes.delete(request.db, callerOf(request), request.params.id, request.ip)
+    await changes.delete(contextOf(request), request.params.id, request.ip)
     return null
   })
 }

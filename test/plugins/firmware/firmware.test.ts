@@ -173,7 +173,7 @@ t.test('firmware is listed by name with a constant number of statements', async 
   t.same((await get(test, '/api/firmware/identifiers')).json<number[]>().length, 3)
   const db = test.app.db
   const caller = { id: 0, access: ADMIN_ACCESS }
-  t.equal(await countQueries(test, async () => await test.app.firmware.list(db, caller, undefined)), 1)
+  t.equal(await countQueries(test, async () => await test.app.firmware.list({ db, caller }, undefined)), 1)
   const [first] = (await get(test, '/api/firmware')).json<View[]>()
   t.same((await get(test, `/api/firmware/${first?.id}`)).json(), first)
   for (const id of [4711, 0, -1]) {

@@ -133,13 +133,13 @@ t.test('the counts follow every change, in any order of writes', async (t) => {
   await fc.assert(fc.asyncProperty(fc.array(somewhere, { maxLength: 25 }), async (history) => {
     for (const { step, place, ...at } of history) await steps[step]?.({ ...at, platform: platforms[place] ?? 0 })
     const expected = (await run(counted)).rows.map(key).sort()
-    const found = (await selectCounts(app.db, null))
+    const found = (await selectCounts({ db: app.db, caller: null }))
       .map(({ platform_id: id, kind, key: name, roms, bytes }) =>
         key({ platform_id: id, kind, key: name, roms, bytes }))
       .sort()
     t.same(found, expected)
     await run('delete from roms')
-    t.same(await selectCounts(app.db, null), [])
+    t.same(await selectCounts({ db: app.db, caller: null }), [])
   }), { numRuns: 25 })
 })
 
