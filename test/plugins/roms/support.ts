@@ -1,4 +1,6 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { RequiredEntityData } from '@mikro-orm/core'
+import type { FastifyInstance } from 'fastify'
 import { Platform } from '../../../plugins/platforms/entities.ts'
 import { Rom, RomFile, RomMatch } from '../../../plugins/roms/entities.ts'
 import { nameSortKey, parseName } from '../../../plugins/library/names.ts'
@@ -60,13 +62,25 @@ export async function addRom ({ app }: TestApp, seed: RomSeed): Promise<number> 
   return rom.id
 }
 
-/** Counts the statements while some work runs. */
+const counted = new AsyncLocalStorage<{ queries: number }>()
+const watched = new WeakSet<FastifyInstance['pg']>()
+
+/** Makes a pool count the connections that counted work takes. */
+function watch (pool: FastifyInstance['pg']): void {
+  if (watched.has(pool)) return
+  watched.add(pool)
+  const connect = pool.connect.bind(pool) as (...args: unknown[]) => unknown
+  Reflect.set(pool, 'connect', (...args: unknown[]) => {
+    const count = counted.getStore()
+    if (count !== undefined) count.queries++
+    return connect(...args)
+  })
+}
+
+/** Counts the statements and transactions of some work, without those of other work at the same time. */
 export async function countQueries ({ app }: TestApp, work: () => Promise<unknown>): Promise<number> {
-  const { pg: pool } = app
-  let queries = 0
-  const count = () => { queries++ }
-  pool.on('acquire', count)
-  await work()
-  pool.off('acquire', count)
-  return queries
+  watch(app.pg)
+  const count = { queries: 0 }
+  await counted.run(count, work)
+  return count.queries
 }
