@@ -240,7 +240,7 @@ const basic = (username: string, password: string) =>
 export async function buildTestApp (t: Test, options: TestAppOptions = {}): Promise<TestApp> {
   const databaseUrl = options.databaseUrl ?? await createTestDatabase(t)
   const folder = t.testdir({ data: {}, library: options.library ?? {} })
-  const libraryDir = join(folder, 'library')
+  const libraryDir = options.env?.SVC_LIBRARY_DIR ?? join(folder, 'library')
   const { config } = loadConfig({
     SVC_DATA_DIR: join(folder, 'data'), SVC_LIBRARY_DIR: libraryDir, SVC_LOG_LEVEL: process.env.SVC_LOG_LEVEL ?? 'silent',
     SVC_AUTH_SECRET_KEY: 'a key for tests only', ...options.env

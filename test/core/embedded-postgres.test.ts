@@ -237,8 +237,8 @@ t.test('a lock file with the id of an ended process does not prevent a start', {
 
 t.test('a server that svc did not start keeps its folder', { skip: NEEDS_ROOT }, async (t) => {
   await (await start(t, shared)).stop()
-  const { postgres } = await locateBinaries()
   const { uid, gid } = await stat(shared)
+  const { postgres } = await locateBinaries({ uid, gid })
   const foreign = spawn(postgres, ['-D', '/proc/self/cwd', '-c', 'listen_addresses=127.0.0.1',
     '-c', `port=${await freePort()}`, '-c', 'unix_socket_directories='], { cwd: shared, uid, gid, stdio: 'ignore' })
   t.teardown(() => foreign.kill('SIGQUIT'))

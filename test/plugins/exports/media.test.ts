@@ -1,9 +1,10 @@
 import { chmod, lstat, mkdir, readFile, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import sharp from 'sharp'
 import t, { type Test } from 'tap'
 import type { PluginPackage } from '../../../core/loader/packages.ts'
 import { describeWriteError } from '../../../plugins/exports/files/fs-reason.ts'
-import { asOtherUser } from '../library/other-user.ts'
+import { asOtherUser, makeReachableFolder } from '../library/other-user.ts'
 import { buildExportApp, createPicture, shareExportApp } from './library.ts'
 
 const fresh = shareExportApp(t)
@@ -159,7 +160,10 @@ t.test('a link to a file of the same platform is followed', async (t) => {
 })
 
 t.test('a folder that is not writable is reported with the remedy', async (t) => {
-  const { addPlatform, addRom, addResource, worker, snes } = await fresh(t)
+  const folder = await makeReachableFolder(t, { data: {}, library: { roms: { snes: {} } } })
+  const { addPlatform, addRom, addResource, worker, snes } = await buildExportApp(t, {
+    env: { SVC_DATA_DIR: join(folder, 'data'), SVC_LIBRARY_DIR: join(folder, 'library') }
+  })
   const id = await addPlatform('snes')
   await addRom(id, { fs_name: 'Alpha.sfc', path_cover_large: await addResource('roms/1/cover.png', png) })
   await mkdir(snes('covers'))

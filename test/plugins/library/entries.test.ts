@@ -7,7 +7,7 @@ import t from 'tap'
 import { type Entry, type EntryProblem, type ListOptions, listEntries } from '../../../plugins/library/entries.ts'
 import { PathRefusedError } from '../../../core/files/safe-path.ts'
 import { collect, exclusionRules, generatePlatform } from './generate-library.ts'
-import { asOtherUser } from './other-user.ts'
+import { asOtherUser, makeReachableFolder } from './other-user.ts'
 
 const FOLDER = 'roms/snes'
 
@@ -225,7 +225,9 @@ t.test('folders are read up to 32 levels deep', async (t) => {
 })
 
 t.test('an unreadable folder is a problem and does not stop the others', async (t) => {
-  const library = t.testdir({ roms: { snes: { 'a.sfc': '', Closed: { 'x.bin': '' }, Game: { 'y.bin': '', shut: { z: '' } } } } })
+  const library = await makeReachableFolder(t, {
+    roms: { snes: { 'a.sfc': '', Closed: { 'x.bin': '' }, Game: { 'y.bin': '', shut: { z: '' } } } }
+  })
   await asOtherUser(t, join(library, FOLDER, 'Closed'), async () => {
     const { entries, problems } = await list(library)
     t.same(names(entries), ['Game', 'a.sfc'])
@@ -238,7 +240,7 @@ t.test('an unreadable folder is a problem and does not stop the others', async (
 })
 
 t.test('a missing or unreadable platform folder is an error with a remedy', async (t) => {
-  const library = t.testdir({ roms: { file: '', closed: {} } })
+  const library = await makeReachableFolder(t, { roms: { file: '', closed: {} } })
   await t.rejects(list(library), { name: 'LibraryUnreadableError', path: join(library, FOLDER), message: /does not exist/ })
   await t.rejects(list(library, { folder: 'roms/file' }), { name: 'LibraryUnreadableError', message: /not a folder/ })
   await t.rejects(list(library, { folder: 'roms/../..' }), PathRefusedError)

@@ -7,7 +7,7 @@ import {
   type FilesystemSettings, type Structure, detectStructure, firmwarePath, listPlatformFolders, platformRoot, romsPath
 } from '../../../plugins/library/structure.ts'
 import { exclusionRules } from './generate-library.ts'
-import { asOtherUser } from './other-user.ts'
+import { asOtherUser, makeReachableFolder } from './other-user.ts'
 
 const rules = exclusionRules({ platforms: ['old-*'] })
 const SETTINGS: FilesystemSettings = { roms_folder: 'roms', firmware_folder: 'bios', structure: {} }
@@ -88,7 +88,7 @@ t.test('a missing library is an error with a remedy', async (t) => {
 })
 
 t.test('one unreadable folder does not hide the other platforms', async (t) => {
-  const library = t.testdir({ snes: { roms: {} }, 'lost+found': { roms: {} } })
+  const library = await makeReachableFolder(t, { snes: { roms: {} }, 'lost+found': { roms: {} } })
   await asOtherUser(t, join(library, 'lost+found'), async () => {
     t.same(await detectStructure(library, SETTINGS, rules), B)
     t.same(await listPlatformFolders(library, B, rules), {

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { type OpenWatch, openWatch } from '../../../plugins/watcher/open-watch.ts'
 import { type LibraryWatchOptions, watchLibrary } from '../../../plugins/watcher/library-watch.ts'
 import { exclusionRules } from '../library/generate-library.ts'
-import { asOtherUser } from '../library/other-user.ts'
+import { asOtherUser, makeReachableFolder } from '../library/other-user.ts'
 import { until } from '../../until.ts'
 
 const SETTINGS = { roms_folder: 'roms', firmware_folder: 'bios', structure: {} }
@@ -326,7 +326,7 @@ t.test('after any sequence of changes exactly the folders on disk are watched', 
 })
 
 t.test('an unreadable folder does not affect the others', async (t) => {
-  const dir = t.testdir(LIBRARY)
+  const dir = await makeReachableFolder(t, LIBRARY)
   await asOtherUser(t, join(dir, 'roms/psx/Game'), async () => {
     const { logged, library } = await watch(t, dir)
     t.match(logged.find((line) => /not watched/.test(line)), /permission to read and enter/)
