@@ -63,6 +63,8 @@ export interface DownloadOptions extends
   toFile: string
   /** True if a media type, in lower case and without parameters, is accepted; by default every type is. */
   acceptType?: (contentType: string) => boolean
+  /** Rules for this request and its redirects, which replace those of the client. */
+  rules?: AddressRules
   signal?: AbortSignal
 }
 
@@ -194,7 +196,8 @@ function createSender (
   }
 
   function send<Result> (
-    request: PreparedRequest, read: Reader<Result>, given: RequestOptions, caller: Caller, ending: AbortController
+    request: PreparedRequest, read: Reader<Result>, given: RequestOptions & Pick<DownloadOptions, 'rules'>, caller: Caller,
+    ending: AbortController
   ): Promise<Result> {
     const { host } = request.url
     const isRepeatable = given.retry ?? (request.method === 'GET' || request.method === 'HEAD')
@@ -253,9 +256,9 @@ function createSender (
   }
 }
 
-function toLimits (given: RequestOptions): Limits {
-  const { timeoutMs = DEFAULT_TIMEOUT_MS, redirects = DEFAULT_REDIRECTS, accept = [] } = given
-  return { timeoutMs, redirects, accept }
+function toLimits (given: RequestOptions & Pick<DownloadOptions, 'rules'>): Limits {
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, redirects = DEFAULT_REDIRECTS, accept = [], rules = {} } = given
+  return { timeoutMs, redirects, accept, rules }
 }
 
 /**

@@ -24,6 +24,8 @@ export interface Limits {
   readonly redirects: number
   /** Statuses outside 2xx that are accepted as responses. */
   readonly accept: readonly number[]
+  /** Rules for the addresses, which replace those of the client. */
+  readonly rules: AddressRules
 }
 
 /** A response whose body is still arriving. */
@@ -81,7 +83,7 @@ async function follow<Result> (
 ): Promise<Outcome<Result>> {
   let current = request
   for (let hops = 0; ; hops++) {
-    checkUrl(current.url, wire.rules)
+    checkUrl(current.url, { ...wire.rules, ...limits.rules })
     const hop = await sendOnce(current, signal, wire)
     try {
       const next = limits.accept.includes(hop.answer.status) || hops >= limits.redirects

@@ -10,6 +10,7 @@ import {
   type Exported, importApart, importPlugin, messageOf, readDescriptor, readManifest
 } from './import.ts'
 import { LoadError, limitLoading } from './load-error.ts'
+import { type MediaRules, createMediaCheck } from './media-hosts.ts'
 import { checkPluginKeys } from './plugin-keys.ts'
 import { type PluginPackage, linkSdk, listPluginPackages } from './packages.ts'
 import { describePlugin } from './process/descriptor.ts'
@@ -253,9 +254,13 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     })
   }
 
-  function toLoaded ({ plugin, services, trust, limits, folders, failure }: Candidate): Loaded<Definition> | null {
+  function toLoaded (candidate: Candidate): Loaded<Definition> | null {
+    const { pack, manifest, plugin, services, trust, limits, folders, failure } = candidate
     if (plugin === null || services === null || failure !== null) return null
     const { definition } = plugin
+    const mediaRules: MediaRules = pack.origin === 'community'
+      ? { hosts: manifest?.hosts, trustedOrigins: trust.origins }
+      : {}
     const scanOptions = 'scanOptions' in definition ? definition.scanOptions : undefined
     return {
       key: definition.key,
@@ -264,6 +269,8 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
       limits,
       folders,
       http: services.http,
+      mediaRules,
+      allowsMedia: createMediaCheck(pack.name, mediaRules, app.log),
       learnt: services.learnt,
       context: (scope) => createContext(services, { ...scope, options: readScanOptions(scanOptions, scope.options) }),
       rebuildIndex: 'index' in definition ? services.index.rebuild : null

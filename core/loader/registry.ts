@@ -3,6 +3,7 @@ import type {
 } from '@svc/plugin-sdk'
 import type { OutgoingClient } from '../http/client.ts'
 import type { CallScope } from './call-scope.ts'
+import type { MediaRules } from './media-hosts.ts'
 import type { LearntLimits } from './plugin-limits.ts'
 import type { Descriptor } from './process/descriptor.ts'
 
@@ -56,6 +57,10 @@ export interface Loaded<Definition> {
   folders: Readonly<Record<string, string>>
   /** Its own HTTP client, for requests of the host on its behalf. */
   http: Pick<OutgoingClient, 'withSignal'>
+  /** The addresses from which the server downloads its media; empty for built-in plugins, which may name any. */
+  mediaRules: MediaRules
+  /** True if its media may come from this URL. */
+  allowsMedia (url: string): boolean
   /** The rate limits and allowances that its service reported. */
   learnt: LearntLimits
   context (scope: CallScope): ProviderContext

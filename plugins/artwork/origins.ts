@@ -129,7 +129,7 @@ export function createOrigins ({ http, dirOf, providers, breakerOf, scope }: Ser
   ): Promise<Download> {
     try {
       return provider?.definition.media === undefined
-        ? await http.download(piece.url, { toFile, acceptType, signal })
+        ? await http.download(piece.url, { toFile, acceptType, signal, rules: provider?.mediaRules ?? {} })
         : await downloadAs(provider, piece, toFile, acceptType)
     } catch (err) {
       if (err instanceof ProviderSkippedError) throw new ArtworkError(`${piece.provider} is not asked: ${err.describe()}`, { cause: err })

@@ -46,7 +46,8 @@ export function checkMatch (answer: unknown, provider: Provider): ProviderMatch 
       `which is not the ${definition.id} it declares`)
   }
   checkAddresses((match.media ?? []).map(({ url }) => url), provider)
-  return { ...match, ...cutNames(match) } as ProviderMatch
+  const media = match.media?.filter(({ url }) => provider.allowsMedia(url))
+  return { ...match, ...cutNames(match), ...media === undefined ? {} : { media } } as ProviderMatch
 }
 
 function cutNames ({ name, sort_name: sortName }: Static<typeof MatchSchema>) {

@@ -41,5 +41,6 @@ export function checkCovers (given: unknown, provider: Loaded<ProviderDefinition
       (problem?.message ?? 'it is no list'))
   }
   checkAddresses(given.flatMap(({ covers }) => covers.flatMap(({ url, thumb }) => [url, thumb])), provider)
-  return toStorable(given)
+  return toStorable(given.map(({ name, covers }) =>
+    ({ name, covers: covers.filter(({ url, thumb }) => provider.allowsMedia(url) && provider.allowsMedia(thumb)) })))
 }
