@@ -107,7 +107,8 @@ export interface OutgoingClient extends DownloadingClient {
 type CallerOptions = Partial<Pick<RetryOptions, 'tellsLimits'>> & Pick<Waiter, 'onWait'>
 
 const DEFAULT_TIMEOUT_MS = 30_000
-const DEFAULT_MAX_BYTES = 16 * 1024 * 1024
+/** The most bytes of a response that does not say otherwise. */
+export const DEFAULT_MAX_BYTES = 16 * 1024 * 1024
 const DEFAULT_REDIRECTS = 3
 const DOWNLOAD_TIMEOUT_MS = 120_000
 const DOWNLOAD_MAX_BYTES = 64 * 1024 * 1024

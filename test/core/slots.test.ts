@@ -31,6 +31,31 @@ t.test('a semaphore bounds concurrent work, first come, first served', async (t)
   t.same(await Promise.all(all), ['a', 'b', 'c', 'd'])
 })
 
+t.test('heavy work waits for as many slots, and work behind it waits too', async (t) => {
+  const slots = createSemaphore(10)
+  const begun: string[] = []
+  const ends = new Map<string, () => void>()
+  const start = (name: string, weight: number, signal?: AbortSignal) => slots.run(async () => {
+    begun.push(name)
+    await new Promise<void>((resolve) => { ends.set(name, resolve) })
+  }, signal, weight)
+  const leaving = new AbortController()
+  const all = [start('six', 6), start('five', 5), start('four', 4)]
+  const gone = start('gone', 10, leaving.signal)
+  all.push(start('heavier than all', 11), start('one', 1))
+  t.same(begun, ['six'], 'four would fit, but came later than five')
+  ends.get('six')?.()
+  await until(async () => begun.length === 3, 'the next two')
+  leaving.abort(new Error('no longer wanted'))
+  await t.rejects(gone, { message: 'no longer wanted' })
+  t.same(begun, ['six', 'five', 'four'])
+  for (const name of ['five', 'four', 'heavier than all', 'one']) {
+    await until(async () => begun.includes(name), name)
+    ends.get(name)?.()
+  }
+  await Promise.all(all)
+})
+
 t.test('failed work frees its slot and rejects its own promise', async (t) => {
   const slots = createSemaphore(1)
   const { signal } = new AbortController()

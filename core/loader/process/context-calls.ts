@@ -1,5 +1,6 @@
 import type { Files, Logger, ProviderContext, RequestOptions } from '@svc/plugin-sdk'
 import { findLimitsProblem } from '../check-definition.ts'
+import type { RequestLimits } from './request-limits.ts'
 
 type ContextCall = (ctx: ProviderContext, ...args: never[]) => unknown
 
@@ -10,9 +11,9 @@ const STREAM_MAX_BYTES = 4 * 1024 ** 3
 const REQUEST_MAX_MS = 60 * 60_000
 const REDIRECTS_MAX = 20
 
-/** Returns a number that a plugin chose, at most `most`; undefined stays, for the default. */
+/** Returns a number that a plugin chose, from 0 to `most`; undefined stays, for the default. */
 const limitNumber = (value: unknown, most: number) =>
-  value === undefined ? undefined : typeof value === 'number' && value <= most ? value : most
+  value === undefined ? undefined : typeof value === 'number' && value >= 0 && value <= most ? value : most
 
 /** Limits the numbers of a request: a value that is no number would be no limit at all. */
 const limitRequest = (options: RequestOptions = {}, mostBytes = MEMORY_MAX_BYTES): RequestOptions =>
@@ -73,8 +74,11 @@ export const isTold = (method: string) => TOLD.has(method)
 /** Whether something of a context may only be asked while its call is under way. */
 export const isOfOneCall = (method: string) => method.startsWith('http.') || method === 'report' || method === 'explain'
 
-export function askContext (ctx: ProviderContext, method: string, args: readonly unknown[]): unknown {
+export function askContext (
+  ctx: ProviderContext, method: string, args: readonly unknown[], limitRequests: RequestLimits
+): unknown {
   const call = Object.hasOwn(CALLS, method) ? CALLS[method] : undefined
   if (call === undefined) throw new Error(`A context has no '${method}'`)
-  return call(ctx, ...args as never[])
+  const given = method.startsWith('http.') ? { ...ctx, http: limitRequests(ctx.http, ctx.signal) } : ctx
+  return call(given, ...args as never[])
 }

@@ -23,6 +23,7 @@ import { createMessageLimits } from './message-limits.ts'
 import { MessageSchema } from './messages.ts'
 import { NODE_LEVEL, canConfine } from './node-level.ts'
 import { type Incoming, type Peer, createPeer } from './peer.ts'
+import { createRequestLimits } from './request-limits.ts'
 
 const ENTRY = join(SERVER_DIR, 'core', 'loader', 'process', 'entry.ts')
 /** The limit of the heap, and of all memory together. */
@@ -109,6 +110,7 @@ export function createPluginProcess (options: PluginProcessOptions) {
   const allows = createMessageLimits((dropped, method) => {
     log.warn({ plugin: pack.name, method, dropped }, 'plugin sent more log lines or reports than are passed on')
   })
+  const limitRequests = createRequestLimits()
   const memos = new WeakMap<ProviderContext['memo'], number>()
   let lastMemo = 0
   let running: Running | null = null
@@ -133,9 +135,9 @@ export function createPluginProcess (options: PluginProcessOptions) {
     if (!isAnswered && !isTold(method)) throw new Error(`'${method}' has an answer; call it, and wait for that`)
     if (!allows(method)) return undefined
     const call = scopes.get(scope)
-    if (call !== undefined) return call.run(() => askContext(call.ctx, method, args))
+    if (call !== undefined) return call.run(() => askContext(call.ctx, method, args, limitRequests))
     if (lasting === null || isOfOneCall(method)) throw new Error('This context was given for one call, which is over')
-    return askContext(lasting, method, args)
+    return askContext(lasting, method, args, limitRequests)
   }
 
   async function boot (): Promise<Running> {
