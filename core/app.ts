@@ -136,6 +136,7 @@ export async function buildApp (options: AppOptions): Promise<App> {
   await app.register(jobs, { url, works })
   await app.register(await openRegistry(app, {
     config, works, createServices: await createPluginServices(app, config),
+    serverFields: await features.loadFieldNames(),
     ...options.loading,
     ...(options.packages === undefined ? {} : { packages: options.packages })
   }))

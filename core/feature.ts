@@ -73,6 +73,8 @@ export interface Feature<Parts = unknown> {
   tags?: Readonly<Record<string, string>>
   /** The events that it sends to browsers, for the document of events. */
   events?: () => Promise<EventDescriptions<ServerEvents>>
+  /** Loads the names of its fields beside which providers add fields of their own, such as `<key>_id`. */
+  fieldNames?: () => Promise<readonly string[]>
   commands?: AddCommands
   plugin?: () => Promise<PluginModule<Parts>>
   /** Loaded and registered in web workers only. */
@@ -94,6 +96,8 @@ export interface Features {
   /** Loads the configuration with the sections of all features. @throws StartError naming each wrong key */
   loadConfig (environment?: Environment): Promise<LoadedConfig>
   loadTables (): Promise<{ entities: Entities, migrations: Migrations }>
+  /** Loads the names of all fields that no provider may replace. */
+  loadFieldNames (): Promise<ReadonlySet<string>>
   /** Loads the features for a process of this role, in the order in which they are set up. */
   loadPlugins (role: Role): Promise<FastifyPluginAsync<FeatureOptions>[]>
   /** Loads the Markdown text with which the API document begins. */

@@ -102,6 +102,10 @@ export function composeFeatures ({ features, loadMigrations, loadIntroduction }:
       const [entities, migrations] = await Promise.all([loadEntities(features), loadMigrations()])
       return { entities, migrations }
     },
+    async loadFieldNames () {
+      const names = await Promise.all(features.map(async ({ fieldNames }) => await fieldNames?.() ?? []))
+      return new Set(names.flat())
+    },
     async loadPlugins (role) {
       const plugins: FastifyPluginAsync<FeatureOptions>[] = []
       // One after the other. Node takes longer to load modules at once whose imports overlap.

@@ -1,3 +1,4 @@
+import { extname } from 'node:path'
 import { type Limits, MEDIA_KINDS, type PluginKind } from '@svc/plugin-sdk'
 import { type TSchema, Type, TypeGuard } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -71,6 +72,8 @@ const DATA: Readonly<Record<PluginKind, Readonly<Record<string, TSchema>>>> = {
     media: Type.Partial(Type.Record(Type.Union(MEDIA_KINDS.map((kind) => Type.Literal(kind))), Type.String()))
   }
 }
+/** Extensions of text files that are no ROM; scans skip a file that has the name of an exporter's. */
+const EXPORT_EXTENSIONS = ['.cfg', '.csv', '.dat', '.html', '.ini', '.json', '.lpl', '.md', '.tsv', '.txt', '.xml', '.yaml', '.yml']
 const COMMON = { name: Type.String({ minLength: 1, maxLength: NAME_MAX, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' }) }
 const SCHEMAS = ['config', 'metadata', 'scanOptions', 'settings']
 const SCHEMAS_OF_PROGRESS = ['account', 'schema']
@@ -177,13 +180,21 @@ export function findContractProblem (kind: PluginKind, definition: Definition): 
   return kind === 'provider' ? findProviderProblem(parts) : undefined
 }
 
+/** Refuses an exporter's file that could have the name of a ROM, because scans would skip that ROM. */
+function findFileNameProblem ({ fileName }: Parts): string | undefined {
+  if (EXPORT_EXTENSIONS.includes(extname(String(fileName)).toLowerCase())) return undefined
+  return `its fileName ${JSON.stringify(fileName).slice(0, SHOWN_MAX)} may be that of a ROM, which scans would then skip: ` +
+    `end it with ${EXPORT_EXTENSIONS.slice(0, -1).join(', ')} or ${EXPORT_EXTENSIONS.at(-1)}`
+}
+
 /**
  * Returns the problem of a definition's data and schemas, or undefined. A wrong value would fail in the server where it
  * is used, such as while the API is built.
  */
 export function findDefinitionProblem (kind: PluginKind, definition: Definition): string | undefined {
   const parts: Parts = { ...definition }
-  return findDataProblem(kind, parts) ?? findSchemasProblem(parts)
+  const problem = findDataProblem(kind, parts) ?? findSchemasProblem(parts)
+  return problem ?? (kind === 'exporter' ? findFileNameProblem(parts) : undefined)
 }
 
 /** @throws LoadError if the limits that a plugin calculated cannot be used */

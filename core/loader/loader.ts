@@ -15,6 +15,7 @@ import { checkPluginKeys } from './plugin-keys.ts'
 import { type PluginPackage, linkSdk, listPluginPackages } from './packages.ts'
 import { describePlugin } from './process/descriptor.ts'
 import { type PluginProcess, type PluginProcessOptions, createPluginProcess } from './process/plugin-process.ts'
+import { checkProviderFields } from './provider-fields.ts'
 import { findCircle } from './provider-order.ts'
 import { checkLimits } from './check-definition.ts'
 import { readScanOptions } from './scan-options.ts'
@@ -32,6 +33,8 @@ export interface LoaderOptions {
   startTimeoutMs?: number
   /** Timeouts for plugins in their own processes. */
   patience?: Pick<PluginProcessOptions, 'pingMs' | 'restartMs'>
+  /** The server's own fields of ROMs and users, which no provider may replace. */
+  serverFields?: ReadonlySet<string>
   /** Creates the services of a plugin. */
   createServices (kind: PluginKind, key: string, wanted: WantedServices): PluginServices
 }
@@ -126,7 +129,7 @@ function register (app: FastifyInstance, name: string, closers: (() => Promise<v
 const refuseCall = () => () => { throw new Error('Plugins are called in the scan worker only; ask it by a job') }
 
 export async function loadPlugins (app: FastifyInstance, options: LoaderOptions): Promise<Registry> {
-  const { config, works, descriptions, startTimeoutMs = START_TIMEOUT_MS } = options
+  const { config, works, descriptions, startTimeoutMs = START_TIMEOUT_MS, serverFields = new Set() } = options
   const { registry, define, describe, add, setDown } = createRegistry()
   /** Keys in use; the first of two plugins with one key wins. */
   const taken = new Map<string, string>()
@@ -172,6 +175,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     const { pack, plugin } = candidate
     if (plugin === null) return
     const { kind, definition } = plugin
+    if (kind === 'provider') checkProviderFields(definition, serverFields)
     const id = `${kind} '${definition.key}'`
     const twin = taken.get(id)
     if (twin !== undefined) throw new LoadError('failed', `the ${id} is already there, from ${twin}`)

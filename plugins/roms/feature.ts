@@ -7,6 +7,7 @@ export default (loadUserFiles: () => Promise<UserFiles>): Feature => defineFeatu
   needs: ['database', 'auth-core', 'permissions', 'loader', 'library', 'platforms', 'resources'],
   entities: () => import('./entities.ts'),
   tags: { roms: 'Games: lists, details, editing, files, downloads, notes and patches' },
+  fieldNames: async () => (await import('./schemas.ts')).ROM_FIELD_NAMES,
   plugin: async () => {
     const [{ default: createPlugin }, userFiles] = await Promise.all([import('./plugin.ts'), loadUserFiles()])
     return { default: createPlugin(userFiles) }

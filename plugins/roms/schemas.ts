@@ -148,6 +148,11 @@ const DetailedFields = Type.Object({
   all_user_notes: Type.Array(UserNoteSchema)
 })
 
+/** The names of all fields of a ROM and of the objects in it, beside which providers add theirs. */
+export const ROM_FIELD_NAMES = [
+  RomFields, SimpleFields, DetailedFields, MetadatumSchema, RomUserSchema, RomFileSchema, SiblingSchema
+].flatMap(({ properties }) => Object.keys(properties))
+
 /** `<key>_id` and `<key>_metadata` of every provider are added, as the OpenAPI document shows. */
 type WithProviders<Fields> = Fields & Readonly<Record<string, unknown>>
 export type RomView = WithProviders<Static<typeof RomFields>>

@@ -10,6 +10,7 @@ export default defineFeature({
   entities: () => import('./entities.ts'),
   tags: { users: 'Accounts, invites, profiles and avatars' },
   commands: addUserCommands,
+  fieldNames: async () => (await import('./schemas.ts')).USER_FIELD_NAMES,
   plugin: () => import('./plugin.ts'),
   routes: () => import('./routes/index.ts')
 })

@@ -88,6 +88,9 @@ export const UpdateUserSchema = Type.Object({
 }, { title: 'UpdateUser' })
 export type UpdateUser = Static<typeof UpdateUserSchema> & Readonly<Record<string, unknown>>
 
+/** The names of all fields of a user and of its update, beside which providers add theirs. */
+export const USER_FIELD_NAMES = [UserSchema, UpdateUserSchema].flatMap(({ properties }) => Object.keys(properties))
+
 /** @param fields of the users' accounts at providers */
 export const createUserSchema = (fields: Record<string, TSchema>) =>
   Type.Unsafe<UserView>(Type.Object({ ...UserSchema.properties, ...fields }, { title: 'User' }))

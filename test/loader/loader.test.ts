@@ -2,10 +2,13 @@ import { cpSync, existsSync, mkdirSync, readdirSync, realpathSync, rmSync, write
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type PluginKind, RateLimitedError, Type } from '@svc/plugin-sdk'
-import type { TSchema } from '@sinclair/typebox'
+import type { TObject, TSchema } from '@sinclair/typebox'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { findDefinitionProblem } from '../../core/loader/check-definition.ts'
+import { checkProviderFields } from '../../core/loader/provider-fields.ts'
+import { features } from '../../plugins/index.ts'
+import { KNOWN_PROVIDERS } from '../../plugins/plugins/known-providers.ts'
 import { loadPlugins } from '../../core/loader/loader.ts'
 import { type PluginPackage, linkSdk, listPluginPackages } from '../../core/loader/packages.ts'
 import { SERVER_DIR } from '../../core/server-dir.ts'
@@ -14,6 +17,8 @@ import { loadConfig } from '../load-config.ts'
 import { buildPackage } from './build.ts'
 import { createMemoryServices } from './memory-services.ts'
 import { installFixtures } from './install.ts'
+
+const serverFields = await features.loadFieldNames()
 
 /** Long enough for correct plugins, even on a busy machine. */
 const START_TIMEOUT_MS = 4_000
@@ -30,6 +35,7 @@ async function load (t: Pick<Test, 'teardown'>, dataDir: string, packages: Plugi
     packages,
     works,
     startTimeoutMs: START_TIMEOUT_MS,
+    serverFields,
     createServices: (_kind, _key, { config: values }) => createMemoryServices(values, dataDir)
   })
   await app.ready()
@@ -51,6 +57,7 @@ const BROKEN: { fixture: string, status: string, reason: RegExp }[] = [
   { fixture: 'former-member', status: 'failed', reason: /has 'links', which is 'order\.links' since SDK 2\.0\.0; move it there/ },
   { fixture: 'incomplete-group', status: 'failed', reason: /lacks the function 'media\.fetch', which 'media' needs/ },
   { fixture: 'foreign-setting', status: 'failed', reason: /account has the setting 'password', .* begins with 'foreign_setting_'/ },
+  { fixture: 'taken-field', status: 'failed', reason: /its key 'platform' gives it the field 'platform_id', .* choose another key$/ },
   { fixture: 'wrong-kind', status: 'failed', reason: /package\.json says channel, its code is a provider/ },
   { fixture: 'key-differs', status: 'failed', reason: /says key 'key-differs', its code 'another-key'/ },
   { fixture: 'no-identify', status: 'failed', reason: /lacks the function 'identify', and 'getById' as well/ },
@@ -128,6 +135,12 @@ t.test('a definition with a part that the server cannot use names the part', (t)
   for (const [parts, problem] of WRONG) t.match(problemOf(parts), problem)
   t.match(problemOf({ settings: Type.Object({ a: Type.Unsafe({ $ref: 'x' }) }) }, 'channel'), /^its settings\.a has a '\$ref'/)
   t.match(problemOf({ fileName: 5, media: {} }, 'exporter'), /the fileName 5/)
+  for (const fileName of ['Doom.wad', 'Game (Disc 1).m3u', 'game.cue', 'games', '.xml']) {
+    t.match(problemOf({ fileName, media: {} }, 'exporter'), /^its fileName ".+" may be that of a ROM.*end it with \.cfg, /, fileName)
+  }
+  for (const fileName of ['games.csv', 'MAME.XML', 'metadata.pegasus.txt']) {
+    t.equal(problemOf({ fileName, media: {} }, 'exporter'), undefined, fileName)
+  }
   t.equal(problemOf({
     limits: () => ({}),
     order: { links: undefined, after: ['igdb'], when: 'identified' },
@@ -137,6 +150,19 @@ t.test('a definition with a part that the server cannot use names the part', (t)
       kind: Type.Union([Type.Literal('a'), Type.Null()]), names: Type.Optional(Type.Record(Type.String(), Type.Array(Type.Number())))
     })
   }), undefined)
+  t.end()
+})
+
+t.test('a provider with a field of the server is refused', (t) => {
+  const check = (key: string, account?: TObject) => {
+    const progress = account === undefined ? {} : { progress: { account, schema: Type.Object({}), read: async () => [] } }
+    checkProviderFields({ key, ...progress }, serverFields)
+  }
+  for (const key of ['platform', 'library', 'user', 'rom', 'manual']) t.throws(() => { check(key) }, { status: 'failed', message: key })
+  for (const name of ['current_password', 'keep_tokens', 'ui_settings', 'avatar_path']) {
+    t.throws(() => { check(name.split('_')[0] ?? '', Type.Object({ [name]: Type.String() })) }, { message: `the field '${name}'` })
+  }
+  for (const { key } of KNOWN_PROVIDERS) t.doesNotThrow(() => { check(key, Type.Object({ [`${key}_username`]: Type.String() })) }, key)
   t.end()
 })
 
