@@ -160,7 +160,8 @@ t.test('a provider with a field of the server is refused', (t) => {
   }
   for (const key of ['platform', 'library', 'user', 'rom', 'manual']) t.throws(() => { check(key) }, { status: 'failed', message: key })
   for (const name of ['current_password', 'keep_tokens', 'ui_settings', 'avatar_path']) {
-    t.throws(() => { check(name.split('_')[0] ?? '', Type.Object({ [name]: Type.String() })) }, { message: `the field '${name}'` })
+    const key = name.split('_')[0] ?? ''
+    t.throws(() => { check(key, Type.Object({ [name]: Type.String() })) }, { message: `the field '${name}'` }, name)
   }
   for (const { key } of KNOWN_PROVIDERS) t.doesNotThrow(() => { check(key, Type.Object({ [`${key}_username`]: Type.String() })) }, key)
   t.end()
