@@ -239,7 +239,10 @@ t.test('without a provider that can search, clients learn that none is enabled',
   await without.put({ 'roms/gb/Game.gb': 'x' })
   await without.scan()
   const { id: romId } = await without.rom('gb', 'Game.gb')
-  const ask = async (url: string) => (await without.app.inject({ url, headers: without.admin })).json<unknown>()
-  t.same(await ask(`/api/search/roms?rom_id=${romId}`), { detail: 'No metadata providers enabled' })
-  t.same(await ask('/api/search/cover?search_term=x'), { detail: 'No SteamGridDB enabled' })
+  const ask = async (url: string) => {
+    const answer = await without.app.inject({ url, headers: without.admin })
+    return [answer.statusCode, answer.json<unknown>()]
+  }
+  t.same(await ask(`/api/search/roms?rom_id=${romId}`), [500, { detail: 'No metadata providers enabled' }])
+  t.same(await ask('/api/search/cover?search_term=x'), [500, { detail: 'No SteamGridDB enabled' }])
 })
