@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { isInside } from '../files/safe-path.ts'
+import { NEVER, TimeLimitError, limitTime } from '../loader/limit-time.ts'
 import { SERVER_DIR } from '../server-dir.ts'
 
 /** Folders of the system, including everything inside them. */
@@ -10,6 +11,9 @@ const SYSTEM_TREES = ['/bin', '/boot', '/dev', '/etc', '/lib', '/lib32', '/lib64
 const SHARED_FOLDERS = ['/', '/home', '/opt', '/private', '/root', '/run', '/tmp', '/Users', '/var', '/var/cache', '/var/lib', '/var/log', 'C:\\', 'C:\\Users']
 /** Folders with code in the server's folder, which may be a checkout with other folders beside them. */
 const CODE_FOLDERS = ['channels', 'core', 'exporters', 'node_modules', 'plugins', 'providers', 'sdk']
+
+/** A lost network share answers after minutes, or never. */
+const LOOK_MS = 3_000
 
 /** A root folder of a library. */
 export interface NamedFolder { name: string, dir: string }
@@ -59,4 +63,26 @@ export async function findFolderRefusal (
   const own = await findOwnFolder(real, dataDir)
   if (own === null) return null
   return { isTaken: false, reason: `'${dir}' overlaps with '${own}', where the server keeps its own files; choose a folder outside of it` }
+}
+
+/**
+ * Checks the configured folders of all libraries, each against those before it. A folder whose disk does not answer is
+ * left out, because a lost network share must not stop the server.
+ *
+ * @returns the reasons against folders, by the name of their library
+ */
+export async function findFolderRefusals (
+  libraries: readonly NamedFolder[], dataDir: string
+): Promise<ReadonlyMap<string, string>> {
+  const found = await Promise.all(libraries.map(async ({ name, dir }, index): Promise<[string, string][]> => {
+    try {
+      const refusal = await limitTime('No answer within', LOOK_MS, NEVER,
+        () => findFolderRefusal(dir, libraries.slice(0, index), dataDir))
+      return refusal === null ? [] : [[name, refusal.reason]]
+    } catch (err) {
+      if (err instanceof TimeLimitError) return []
+      throw err
+    }
+  }))
+  return new Map(found.flat())
 }

@@ -3,17 +3,14 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
-import { type NamedFolder, findFolderRefusal } from '../config/library-folders.ts'
+import { type NamedFolder, findFolderRefusals } from '../config/library-folders.ts'
 import { StartError } from '../errors.ts'
-import { NEVER, TimeLimitError, limitTime } from '../loader/limit-time.ts'
 import { ownerSocket } from '../sockets/owner-socket.ts'
 import { checkNamedPaths } from './named-paths.ts'
 import { createRunDir, runDir } from '../config/run-dir.ts'
 
 /** The longest path of a local socket, without its NUL: 104 bytes on macOS, 108 on Linux (`man 7 unix`). */
 const SOCKET_PATH_MAX_BYTES = 103
-/** A lost network share answers after minutes, or never. */
-const LOOK_MS = 3_000
 
 /** @throws StartError naming the variable if the path is a file or does not exist. */
 function requireFolder (variable: string, path: string, remedy: string): void {
@@ -28,25 +25,13 @@ function listLibraries ({ file, libraries, library_dir: dir }: Config): (NamedFo
   return listed.length > 0 ? listed : [{ name: 'library', dir, setting: 'SVC_LIBRARY_DIR' }]
 }
 
-/**
- * Checks the folders of all libraries, each against those before it. A folder whose disk does not answer is left out,
- * because a lost network share must not prevent the start.
- *
- * @throws StartError naming the setting of each folder that must not be a library.
- */
+/** @throws StartError naming the setting of each folder that must not be a library. */
 async function checkLibraries (config: Config): Promise<void> {
   const libraries = listLibraries(config)
-  const problems = await Promise.all(libraries.map(async ({ dir, setting }, index) => {
-    try {
-      const refusal = await limitTime('No answer within', LOOK_MS, NEVER,
-        () => findFolderRefusal(dir, libraries.slice(0, index), config.data_dir))
-      return refusal === null ? [] : [`${setting}: ${refusal.reason}.`]
-    } catch (err) {
-      if (err instanceof TimeLimitError) return []
-      throw err
-    }
-  }))
-  if (problems.flat().length > 0) throw new StartError(problems.flat().join('\n'))
+  const refusals = await findFolderRefusals(libraries, config.data_dir)
+  const problems = libraries.flatMap(({ name, setting }) =>
+    refusals.has(name) ? [`${setting}: ${refusals.get(name)}.`] : [])
+  if (problems.length > 0) throw new StartError(problems.join('\n'))
 }
 
 /**

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Config } from '../../core/config/config.ts'
+import { findFolderRefusals } from '../../core/config/library-folders.ts'
 import type { SectionOf } from '../../core/config/section.ts'
 import type { Db } from '../../core/database/db.ts'
 import { ApiError, conflict, notFound } from '../../core/errors.ts'
@@ -8,7 +9,8 @@ import { type ExclusionRules, type ReservedNames, NOTHING_RESERVED, createExclus
 import { selectFilled, selectHomes, selectKnownFolder } from './library-rows.ts'
 import { isAway } from './detached-folder.ts'
 import { EMPTY_ROOT, type LibraryState, findRootProblem } from './root-problem.ts'
-import { type LibraryRoot, createRoots } from './roots.ts'
+import { LibraryUnreadableError } from './directory.ts'
+import { type LibraryRoot, createRoots, readRoots } from './roots.ts'
 import { type Structure, detectStructure, listPlatformFolders } from './structure.ts'
 
 /**
@@ -17,13 +19,36 @@ import { type Structure, detectStructure, listPlatformFolders } from './structur
  * @param reserved names that are not ROMs, because exporters write them
  */
 export function createLibrary (db: Db, config: Config, reserved: ReservedNames = NOTHING_RESERVED) {
-  const list = createRoots(db, config)
+  const listRoots = createRoots(db, config)
   let made: { of: SectionOf<typeof excludeConfig>, rules: ExclusionRules } | null = null
 
   function readRules (): ExclusionRules {
     const exclude = excludeConfig.of(config)
     if (made?.of !== exclude) made = { of: exclude, rules: createExclusions(exclude, reserved) }
     return made.rules
+  }
+
+  let checked: { of: Config['libraries'], refusals: Promise<ReadonlyMap<string, string>> } | null = null
+
+  /**
+   * Returns the reasons against folders of config.yml, by library. The start checks the folders too, but the file may
+   * change later.
+   */
+  function readRefusals (): Promise<ReadonlyMap<string, string>> {
+    const { libraries, data_dir: dataDir } = config
+    if (checked?.of !== libraries) checked = { of: libraries, refusals: findFolderRefusals(readRoots(config), dataDir) }
+    return checked.refusals
+  }
+
+  async function findRefusal ({ name }: LibraryRoot): Promise<string | null> {
+    const reason = (await readRefusals()).get(name)
+    return reason === undefined ? null : `${reason}, as libraries.${name}.path in config.yml`
+  }
+
+  /** Lists all libraries. Nothing is written or watched in a folder that must not be a library. */
+  async function list (): Promise<LibraryRoot[]> {
+    const [roots, refusals] = await Promise.all([listRoots(), readRefusals()])
+    return roots.map((root) => refusals.has(root.name) ? { ...root, is_writable: false, is_watched: false } : root)
   }
 
   /** @throws ApiError NOT_FOUND for a library that is not configured any more */
@@ -36,15 +61,21 @@ export function createLibrary (db: Db, config: Config, reserved: ReservedNames =
   /**
    * Returns the reason why a library cannot be read. An empty library is no problem if it never contained a platform.
    */
-  async function findProblem (
-    { id, dir }: LibraryRoot, listFilled = () => selectFilled(db)
-  ): Promise<string | null> {
-    const problem = await findRootProblem(dir)
+  async function findProblem (root: LibraryRoot, listFilled = () => selectFilled(db)): Promise<string | null> {
+    const { id, dir } = root
+    const problem = await findRefusal(root) ?? await findRootProblem(dir)
     return problem !== EMPTY_ROOT || (await listFilled()).has(id) ? problem : null
   }
 
-  /** @throws ApiError UNAVAILABLE if the library cannot be read now */
+  /** @throws ApiError CONFLICT if the folder must not be a library */
+  async function requireAllowed (root: LibraryRoot): Promise<void> {
+    const refusal = await findRefusal(root)
+    if (refusal !== null) throw conflict(`The library '${root.name}' is not used: ${refusal}`)
+  }
+
+  /** @throws ApiError CONFLICT if its folder must not be a library · UNAVAILABLE if the library cannot be read now */
   async function requireMounted (root: LibraryRoot): Promise<void> {
+    await requireAllowed(root)
     const problem = await findProblem(root)
     if (problem === null) return
     throw new ApiError('UNAVAILABLE', `The library '${root.name}' is not mounted: ${problem}. Mount its disk, then try again`)
@@ -70,6 +101,7 @@ export function createLibrary (db: Db, config: Config, reserved: ReservedNames =
     async getWritable (id: number): Promise<LibraryRoot> {
       const root = await get(id)
       if (root.is_writable) return root
+      await requireAllowed(root)
       throw conflict(`The library '${root.name}' is read-only; set its writable to true to change what lies in it`)
     },
 
@@ -83,6 +115,12 @@ export function createLibrary (db: Db, config: Config, reserved: ReservedNames =
     isFolderAway,
     findProblem: (root: LibraryRoot): Promise<string | null> => findProblem(root),
     requireMounted,
+
+    /** @throws {LibraryUnreadableError} if the folder must not be a library */
+    async requireScannable (root: LibraryRoot): Promise<void> {
+      const refusal = await findRefusal(root)
+      if (refusal !== null) throw new LibraryUnreadableError(root.dir, refusal, 'Correct the file')
+    },
 
     /**
      * Checks that a platform's folder is present before a caller treats missing files as deleted.

@@ -57,6 +57,7 @@ export function createLibraries (
       if (chosen.length === 0) throw conflict(`No library has one of the IDs ${ids.join(', ')}; see GET /api/libraries`)
       for (const root of roots) {
         try {
+          await app.library.requireScannable(root)
           const known = await selectKnownPlatforms(app.db, root.id, root.id === first)
           readable.set(root.id, await readLibrary(root, app.library.rules, known, isChosen(root) ? progress : QUIET))
         } catch (err) {

@@ -532,6 +532,28 @@ t.test('an invalid library is refused with a reason', async (t) => {
   await chmod(configFile, 0o600)
 })
 
+t.test('a forbidden folder in a changed config.yml is not read, written or watched', async (t) => {
+  await put({ 'roms/ws/Kept.ws': 'kept' })
+  const before = await readFile(configFile, 'utf8')
+  t.teardown(() => writeFile(configFile, before))
+  await writeFile(configFile, JSON.stringify({
+    libraries: { library: { path: libraryDir }, system: { path: '/usr/share' }, inner: { path: join(libraryDir, 'roms') } }
+  }))
+  t.match(await libraries(), [
+    { name: 'library', is_available: true, problem: null },
+    { name: 'system', is_available: false, problem: /^'\/usr\/share' is a folder of the system.*libraries\.system\.path in config\.yml$/ },
+    { name: 'inner', is_available: false, problem: /roms' overlaps with the library 'library'.*libraries\.inner\.path in config\.yml$/ }
+  ])
+  t.match((await call('GET', '/api/health/ready')).json(), {
+    checks: { libraries: { status: 'failed', reason: /^2 of 3 libraries cannot be read/ } }
+  })
+  t.match((await app.library.list()).map((root) => [root.is_writable, root.is_watched]), [[true, true], [false, false], [false, false]])
+  const refused = await Promise.all((await app.library.list()).slice(1).map(({ id }) => app.library.getWritable(id).catch(String)))
+  for (const reason of refused) t.match(reason, /is not used: .* in config\.yml/)
+  t.match(test.problems(await scan()), [/'system' was not scanned.*folder of the system/, /'inner' was not scanned.*overlaps/])
+  t.match(await sql('select library_id from roms where fs_name = $1', ['Kept.ws']), [{ library_id: 1 }])
+})
+
 t.test('of two concurrent libraries with one name, one is created, one is a conflict', async (t) => {
   for (let round = 0; round < 4; round++) {
     const paths = ['one', 'two'].map((name) => join(root, `${name} ${round}`))
