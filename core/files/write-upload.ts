@@ -11,6 +11,8 @@ export interface UploadLimits {
   maxBytes: number
   /** Creates the error for larger content. */
   tooLarge: () => Error
+  /** Reserves room for content of this size. @returns the reserved size @throws the error for content without room */
+  reserve?: (bytes: number) => Promise<number>
 }
 
 /**
@@ -21,16 +23,18 @@ export interface UploadLimits {
  * @throws ApiError NO_FREE_SPACE
  */
 export async function writeUpload (
-  handle: FileHandle, content: AsyncIterable<Buffer>, { folder, maxBytes, tooLarge }: UploadLimits,
+  handle: FileHandle, content: AsyncIterable<Buffer>, { folder, maxBytes, tooLarge, reserve }: UploadLimits,
   see: (chunk: Buffer) => void
 ): Promise<number> {
   let size = 0
   let checked = 0
+  let reserved = 0
   // Not every client announces a length.
   await requireFreeSpace(folder, 0)
   for await (const chunk of content) {
     size += chunk.length
     if (maxBytes > 0 && size > maxBytes) throw tooLarge()
+    if (reserve !== undefined && size > reserved) reserved = await reserve(size)
     if (size - checked >= FREE_CHECK_BYTES) {
       await requireFreeSpace(folder, chunk.length)
       checked = size

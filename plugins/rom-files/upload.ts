@@ -15,7 +15,7 @@ const LIMITS = { files: 4, fields: 20, parts: 24, fieldSize: 64 * 1024, fileSize
 export const NAME_HEADER = 'x-upload-filename'
 
 /** Size limit of a file; `maxBytes` 0 means no limit. */
-export type SizeLimit = Pick<UploadLimits, 'maxBytes' | 'tooLarge'>
+export type SizeLimit = Pick<UploadLimits, 'maxBytes' | 'tooLarge' | 'reserve'>
 const ANY_SIZE: SizeLimit = { maxBytes: 0, tooLarge: () => new Error('Any size is taken') }
 
 /** A complete file on disk under a temporary name. */

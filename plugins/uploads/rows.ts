@@ -38,6 +38,8 @@ export interface Chunk {
 }
 
 export const LIFETIME_HOURS = 24
+/** Excludes reservations for whole files. */
+const IS_CHUNKED = sql`total_chunks > 0`
 const IS_OPEN = sql`created_at > now() - ${LIFETIME_HOURS} * interval '1 hour'`
 
 export async function insertUpload (db: Db, upload: Omit<Upload, 'chunk_size'>): Promise<void> {
@@ -53,17 +55,44 @@ export async function selectUpload (
   const { rows } = await sql<Upload & { created_at: number }>`select id, user_id, platform_id, library_id, fs_path, file_name,
       total_size::float8 as total_size, total_chunks, chunk_size::float8 as chunk_size,
       ${milliseconds('created_at')} as created_at
-    from rom_uploads where id = ${id} and ${IS_OPEN}`.execute(db)
+    from rom_uploads where id = ${id} and ${IS_OPEN} and ${IS_CHUNKED}`.execute(db)
   return rows[0] ?? null
 }
 
-/** The bytes that open uploads still have to send, and the count and size of one user's uploads. */
+/** Stores the size of a whole file while it arrives. No chunks mark it. @param worker the process that receives it */
+export async function insertReservation (
+  db: Db, upload: Omit<Upload, 'chunk_size' | 'total_chunks'>, worker: string
+): Promise<void> {
+  await insertUpload(db, { ...upload, total_chunks: 0 })
+  await sql`update rom_uploads set assembled_by = ${worker} where id = ${upload.id}`.execute(db)
+}
+
+export async function resizeReservation (db: Db, id: string, size: number): Promise<void> {
+  await sql`update rom_uploads set total_size = ${size} where id = ${id}`.execute(db)
+}
+
+/** Deletes reservations of a user by processes that ended. */
+export async function deleteDeadReservations (
+  db: Db, userId: number, alive: readonly string[]
+): Promise<void> {
+  await sql`delete from rom_uploads where user_id = ${userId} and total_chunks = 0
+    and assembled_by <> all(${alive}::text[])`.execute(db)
+}
+
+/** Returns the bytes of a user's uploads without one of them. */
+export async function measureOthers (db: Db, userId: number, id: string): Promise<number> {
+  const { rows } = await sql<{ bytes: number }>`select coalesce(sum(total_size), 0)::float8 as bytes
+    from rom_uploads where user_id = ${userId} and id <> ${id} and ${IS_OPEN}`.execute(db)
+  return rows[0]?.bytes ?? 0
+}
+
+/** The bytes that uploads in chunks still have to send, the count of a user's, and the bytes of all the user's uploads. */
 export interface OpenUploads { awaited_bytes: number, own_count: number, own_bytes: number }
 
 export async function measureOpen (db: Db, userId: number): Promise<OpenUploads> {
   const { rows: [row] } = await sql<OpenUploads>`select
-      coalesce(sum(u.total_size - least(u.total_size, c.received)), 0)::float8 as awaited_bytes,
-      (count(*) filter (where u.user_id = ${userId}))::int as own_count,
+      coalesce(sum(u.total_size - least(u.total_size, c.received)) filter (where ${IS_CHUNKED}), 0)::float8 as awaited_bytes,
+      (count(*) filter (where u.user_id = ${userId} and ${IS_CHUNKED}))::int as own_count,
       coalesce(sum(u.total_size) filter (where u.user_id = ${userId}), 0)::float8 as own_bytes
     from (select * from rom_uploads where ${IS_OPEN}) u
     cross join lateral (select coalesce(sum(size), 0) as received from rom_upload_chunks where upload_id = u.id) c`

@@ -21,11 +21,13 @@ import { UploadLostError, checkWhole, assembleUpload } from './complete-upload.t
 import { createCheck } from './content-digest.ts'
 import { createUploadFolders } from './upload-folder.ts'
 import {
-  type OpenUploads, type Upload, type UploadPlatform, agreeOnChunkSize, claimUpload, deleteChunk, deleteUpload,
+  type OpenUploads, type Upload, type UploadPlatform, agreeOnChunkSize, claimUpload, deleteChunk,
+  deleteDeadReservations, deleteUpload,
   insertUpload, measureOpen, releaseUpload, selectChunks, selectPlatform, selectUpload, upsertChunk
 } from './rows.ts'
 import type { Aim, Start, UploadView } from './schemas.ts'
 import { publishFile } from './publish-file.ts'
+import { type Reserved, createReservations } from './reservations.ts'
 import { type Look, createStaging, locateChunk } from './staging.ts'
 import { toUploadView } from './views.ts'
 
@@ -85,25 +87,26 @@ export function createUploads (app: FastifyInstance, config: Config) {
     if (quotaBytes > 0 && own + size > quotaBytes) throw quotaExceeded()
   }
 
-  /** Returns the limit of a file whose size is unknown until all of it has arrived. */
-  function limitFile ({ own_bytes: own }: OpenUploads): SizeLimit {
-    const left = quotaBytes - own
-    return quotaBytes === 0 || (maxBytes > 0 && maxBytes <= left)
-      ? { maxBytes, tooLarge: () => romTooLarge(`more than ${maxBytes}`) }
-      : { maxBytes: left, tooLarge: quotaExceeded }
-  }
+  /** The limit of a file whose size is unknown until all of it has arrived. */
+  const anyFile: SizeLimit = { maxBytes, tooLarge: () => romTooLarge(`more than ${maxBytes}`) }
+  const reservations = createReservations({ quotaBytes, quotaExceeded, worker: app.workers.id })
+
+  /** Runs work that receives a whole file with its limit. The file counts against the quota of its user meanwhile. */
+  const withLimit = <T>(db: Db, upload: Reserved, bytes: number, work: (limit: SizeLimit) => Promise<T>) =>
+    quotaBytes === 0
+      ? work(anyFile)
+      : reservations.hold(db, upload, bytes, (reserve) => work({ ...anyFile, reserve }))
 
   /**
    * Checks limits and disk space.
    *
-   * @returns the open uploads
    * @throws ApiError CONFLICT, or NO_FREE_SPACE if the upload does not fit beside the open ones
    */
-  async function checkRoom (db: Db, userId: number, folder: string, size: number): Promise<OpenUploads> {
+  async function checkRoom (db: Db, userId: number, folder: string, size: number): Promise<void> {
+    await deleteDeadReservations(db, userId, await app.workers.listAlive())
     const open = await measureOpen(db, userId)
     checkQuota(open, size)
     await requireFreeSpace(folder, open.awaited_bytes + size)
-    return open
   }
 
   /**
@@ -284,17 +287,22 @@ export function createUploads (app: FastifyInstance, config: Config) {
       if (maxBytes > 0 && announced > maxBytes) throw romTooLarge(announced)
       const { platform, place } = await findTarget({ db, caller }, aim, name)
       // Without a length the file has one byte at least.
-      const open = await checkRoom(db, caller.id, place.folder, Math.max(announced, 1))
+      const size = Math.max(announced, 1)
+      await checkRoom(db, caller.id, place.folder, size)
       const folder = await places.open(place)
-      await refusing(`${place.fs_path}/${name}`, async () => {
-        const arrived = await receive(request, name, folder, limitFile(open))
+      const { fs_path: path, library_id: library } = place
+      const upload = {
+        user_id: caller.id, platform_id: platform.id, library_id: library, fs_path: path, file_name: name
+      }
+      await refusing(`${path}/${name}`, async () => {
+        const arrived = await withLimit(db, upload, size, (limit) => receive(request, name, folder, limit))
         try {
           await publishFile(arrived.path, join(folder, name))
         } finally {
           await rm(arrived.path, { force: true })
         }
       })
-      await app.scans.scanEntries({ ...platform, library_id: place.library_id }, [name], caller.id)
+      await app.scans.scanEntries({ ...platform, library_id: library }, [name], caller.id)
     }
   }
 }

@@ -253,6 +253,53 @@ t.test('a whole file without a length counts with the bytes that arrive', async 
   await sql('delete from rom_uploads')
 })
 
+t.test('whole files that arrive at once count together', async (t) => {
+  const [{ id } = { id: 0 }] = await sql<{ id: number }>("select id from users where username = 'admin'")
+  const platformId = await platform()
+  const insert = `insert into rom_uploads (id, user_id, platform_id, fs_path, file_name, total_size, total_chunks, assembled_by)
+    values (gen_random_uuid(), $1, $2, 'roms/snes', 'x', $3, $4, $5)`
+  const left = 50
+  await sql(insert, [id, platformId, 6_200_000_000_000 - left, 1, null])
+  await sql('insert into rom_upload_chunks (upload_id, number, size, is_apart) select id, 0, total_size, false from rom_uploads')
+  await sql(insert, [id, platformId, left, 0, 'a process that ended'])
+
+  const begin = (name: string, length?: number) => sendRequest(`${base()}/api/roms`, {
+    method: 'POST',
+    headers: {
+      ...admin,
+      'content-type': 'application/octet-stream',
+      'x-upload-platform': String(platformId),
+      'x-upload-filename': name,
+      ...length === undefined ? {} : { 'content-length': length }
+    }
+  })
+  async function finish (request: ReturnType<typeof begin>, rest: number): Promise<number | undefined> {
+    request.end(Buffer.alloc(rest))
+    const [answer] = await once(request, 'response') as [IncomingMessage]
+    await text(answer)
+    return answer.statusCode
+  }
+  const reserved = async () => (await sql<{ total_size: string }>('select total_size from rom_uploads where total_chunks = 0'))
+    .map(({ total_size: size }) => Number(size))
+
+  const slow = begin('Slow.sfc', 40)
+  slow.write(Buffer.alloc(10))
+  await until(async () => (await reserved()).join() === '40', 'the reservation, without that of the process that ended')
+  t.equal(await finish(begin('Together too large.sfc', 30), 30), 507)
+  t.equal(await finish(begin('Of any size.sfc'), 11), 507)
+  t.equal(await finish(begin('Beside it.sfc'), 10), 200)
+  t.equal(await finish(slow, 30), 200)
+  t.same(await reserved(), [])
+  t.equal(await finish(begin('Alone.sfc', 30), 30), 200)
+  const broken = begin('Broken.sfc', 50)
+  broken.on('error', () => {})
+  broken.write(Buffer.alloc(10))
+  await until(async () => (await reserved()).length > 0, 'the reservation')
+  broken.destroy()
+  await until(async () => (await reserved()).length === 0, 'the end of the reservation')
+  await sql('delete from rom_uploads')
+})
+
 t.test('the default limit is 128 GiB of open uploads per user', async (t) => {
   t.equal(uploadsConfig.of(loadConfig({ SVC_DATA_DIR: t.testdir({}) }).config).quota_bytes, 128 * 1024 ** 3)
 })
