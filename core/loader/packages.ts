@@ -1,6 +1,9 @@
-import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSync, realpathSync, rmSync, symlinkSync
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { isInside } from '../files/safe-path.ts'
 import { SERVER_DIR } from '../server-dir.ts'
 import { isPackageName, listDependencyNames } from './dependencies.ts'
 
@@ -48,6 +51,10 @@ function readPackage (folder: string, origin: PluginPackage['origin']): PluginPa
     const json: unknown = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
     if (typeof json !== 'object' || json === null) return { ...unreadable, problem: 'its package.json is not an object' }
     const { name, version, svc } = json as Record<string, unknown>
+    const entry = findEntry(folder, json as Record<string, unknown>, origin)
+    if (entry !== null && !isInside(realpathSync(folder), realpathSync(entry))) {
+      return { ...unreadable, problem: `its package.json exports '${entry}', which is outside of its folder; correct it there` }
+    }
     const invalid = listDependencyNames(json as Record<string, unknown>).find((needed) => !isPackageName(needed))
     return {
       folder,
@@ -55,7 +62,7 @@ function readPackage (folder: string, origin: PluginPackage['origin']): PluginPa
       name: typeof name === 'string' ? name : folder,
       version: typeof version === 'string' ? version : null,
       manifest: svc,
-      entry: findEntry(folder, json as Record<string, unknown>, origin),
+      entry,
       problem: invalid === undefined
         ? null
         : `its package.json depends on '${invalid}', which is no name of an npm package; remove it there`

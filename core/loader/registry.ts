@@ -102,7 +102,8 @@ export function createRegistry () {
   const added = new Map<string, { kind: PluginKind, loaded: Loaded<Definition> }>()
   const refused = new Set<string>()
   const listeners: (() => void)[] = []
-  const idOf = ({ kind, key, package: name }: PluginRecord) => `${kind ?? ''} ${key} ${name}`
+  /** The origin counts, because a community package may have the name of a built-in one. */
+  const idOf = ({ kind, key, package: name, origin }: PluginRecord) => `${kind ?? ''} ${key} ${name} ${origin}`
 
   /** @returns true if the record changed */
   function update (record: PluginRecord, { status, reason }: Pick<PluginRecord, 'status' | 'reason'>): boolean {

@@ -8,6 +8,8 @@ import t, { type Test } from 'tap'
 import { findDefinitionProblem } from '../../core/loader/check-definition.ts'
 import { checkProviderFields } from '../../core/loader/provider-fields.ts'
 import { features } from '../../plugins/index.ts'
+import { rebuildDefinition } from '../../core/loader/process/descriptor.ts'
+import { type Definition, type Loaded, createRegistry } from '../../core/loader/registry.ts'
 import { KNOWN_PROVIDERS } from '../../plugins/plugins/known-providers.ts'
 import { loadPlugins } from '../../core/loader/loader.ts'
 import { type PluginPackage, linkSdk, listPluginPackages } from '../../core/loader/packages.ts'
@@ -77,6 +79,7 @@ const BROKEN: { fixture: string, status: string, reason: RegExp }[] = [
   { fixture: 'extra-manifest-key', status: 'failed', reason: /"svc\.port" in its package\.json is 80/ },
   { fixture: 'entry-missing', status: 'failed', reason: /the file its package\.json exports does not exist; build it first/ },
   { fixture: 'climbing-dependency', status: 'failed', reason: /depends on '\.\.\/\.\.\/\.\.\/\.\.', which is no name of an npm package; remove it/ },
+  { fixture: 'climbing-entry', status: 'failed', reason: /exports '.*good-provider.index\.js', which is outside of its folder/ },
   { fixture: 'broken-json', status: 'failed', reason: /its package\.json cannot be read: / }
 ]
 
@@ -150,6 +153,32 @@ t.test('a definition with a part that the server cannot use names the part', (t)
       kind: Type.Union([Type.Literal('a'), Type.Null()]), names: Type.Optional(Type.Record(Type.String(), Type.Array(Type.Number())))
     })
   }), undefined)
+  t.end()
+})
+
+t.test('a community package with the name of a built-in one does not change its state', (t) => {
+  const make = () => {
+    const made = createRegistry()
+    const record = { kind: 'provider', key: 'igdb', name: 'IGDB', package: '@svc/provider-igdb', version: '1.0.0' } as const
+    made.add({ ...record, status: 'active', reason: null, origin: 'built-in' }, { key: 'igdb' } as Loaded<Definition>)
+    made.add({ ...record, status: 'failed', reason: 'the provider is already there', origin: 'community' }, null)
+    return made.registry
+  }
+  const [worker, web] = [make(), make()]
+  web.adopt(worker.report())
+  t.same(worker.report().map((report) => report.is_offered), [true, false])
+  t.same(web.records.map(({ status }) => status), ['active', 'failed'])
+  t.ok(web.providers.has('igdb'))
+  t.end()
+})
+
+t.test('a forged descriptor makes functions of methods only', (t) => {
+  const call = () => undefined
+  const methods = ['identify', 'tag', 'platforms', '__proto__', 'constructor.prototype', 'toString']
+  const data = { key: 'demo', tag: 'demo', platforms: {} }
+  const definition = rebuildDefinition({ kind: 'provider', data, methods }, () => call)
+  t.same(definition, { ...data, identify: call })
+  t.equal(Object.getPrototypeOf(definition), Object.prototype)
   t.end()
 })
 

@@ -95,6 +95,28 @@ t.test('at most 32 requests and 256 MiB of responses of one plugin run at once',
   t.same(await countAtOnce(20, 8, 'for await (const _ of ctx.http.stream(URL)) {}'), [8, 8, 4])
 })
 
+t.test('names of prototypes in messages change nothing in the server', async (t) => {
+  const { url } = await startServer(t, (_request, response) => { response.end('{}') })
+  const { tell } = await startTroublemaker(t, (dataDir) => createMemoryServices({ password: 'x' }, dataDir, [url]))
+  const before = Object.getOwnPropertyNames(Object.prototype).join()
+  await tell(`code const evil = JSON.parse('{"__proto__":{"spoilt":1},"constructor":{"prototype":{"spoilt":1}},"prototype":{"spoilt":1}}')
+    const calls = [
+      () => ctx.http.json('${url}/', evil), () => ctx.http.json('${url}/', { query: evil }), () => ctx.http.json('${url}/', { headers: evil }),
+      () => ctx.http.request('${url}/', { method: 'POST', json: evil }), () => ctx.http.request('${url}/', { method: 'POST', form: evil }),
+      () => ctx.cache.set('__proto__', evil), () => ctx.cache.set('evil', evil), () => ctx.cache.get('__proto__'),
+      () => ctx.files.exists('__proto__'), () => ctx.index.getMany(['__proto__', 'constructor']),
+      () => ctx.log.warn(evil, 'evil'), () => ctx.report(evil), () => ctx.explain(evil),
+      () => ctx.http.setLimits(evil), () => ctx.http.setAllowance({ name: '__proto__', remaining: 1, ...evil })
+    ]
+    for (const call of calls) await Promise.resolve().then(call).catch(() => {})
+    return 'done'`)
+  const error: unknown = await tell("code throw Object.assign(new Error('x'), { name: '__proto__', code: '__proto__', status: 1 })")
+    .catch((err: unknown) => err)
+  t.ok(error instanceof Error)
+  t.equal(Reflect.get({}, 'spoilt'), undefined)
+  t.equal(Object.getOwnPropertyNames(Object.prototype).join(), before)
+})
+
 t.test('a plugin reads only its own files and dependencies, and no variable', async (t) => {
   const { dataDir, tell } = troublemaker
   const secret = join(dataDir, 'config.yml')

@@ -112,10 +112,11 @@ export function describePlugin (kind: PluginKind, definition: object): Descripto
   }
 }
 
-/** Rebuilds a definition whose functions are those of `callOf`. */
+/** Rebuilds a definition whose functions are those of `callOf`. Only methods of the contract become functions. */
 export const rebuildDefinition = (
   { data, methods }: Descriptor, callOf: (method: string) => (...args: unknown[]) => unknown
-): Record<string, unknown> => withMethods(unpack(data) as Record<string, unknown>, methods, callOf)
+): Record<string, unknown> => withMethods(
+  unpack(data) as Record<string, unknown>, methods.filter((path) => Object.hasOwn(METHODS, path)), callOf)
 
 /** Returns a copy of a definition in which the functions at these paths are those of `callOf`. */
 export function withMethods<Definition extends object> (
