@@ -4,6 +4,7 @@ import { type TSchema, Type, TypeGuard } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { findSchemaProblem } from './check-schema.ts'
 import { LoadError } from './load-error.ts'
+import { pack } from './process/descriptor.ts'
 import type { Definition } from './registry.ts'
 
 const NAME_MAX = 200
@@ -180,6 +181,14 @@ export function findContractProblem (kind: PluginKind, definition: Definition): 
   return kind === 'provider' ? findProviderProblem(parts) : undefined
 }
 
+/** A NUL or half of a surrogate pair in JSON. PostgreSQL stores neither, and one row has the data of all plugins. */
+const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/
+
+function findTextProblem (parts: Parts): string | undefined {
+  const name = Object.keys(parts).find((part) => UNSTORABLE.test(JSON.stringify(pack({ [part]: parts[part] }))))
+  return name && `its ${JSON.stringify(name)} has a text with a NUL or half of a surrogate pair; leave that out`
+}
+
 /** Refuses an exporter's file that could have the name of a ROM, because scans would skip that ROM. */
 function findFileNameProblem ({ fileName }: Parts): string | undefined {
   if (EXPORT_EXTENSIONS.includes(extname(String(fileName)).toLowerCase())) return undefined
@@ -194,7 +203,7 @@ function findFileNameProblem ({ fileName }: Parts): string | undefined {
 export function findDefinitionProblem (kind: PluginKind, definition: Definition): string | undefined {
   const parts: Parts = { ...definition }
   const problem = findDataProblem(kind, parts) ?? findSchemasProblem(parts)
-  return problem ?? (kind === 'exporter' ? findFileNameProblem(parts) : undefined)
+  return problem ?? findTextProblem(parts) ?? (kind === 'exporter' ? findFileNameProblem(parts) : undefined)
 }
 
 /** @throws LoadError if the limits that a plugin calculated cannot be used */

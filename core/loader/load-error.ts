@@ -1,12 +1,16 @@
 import { NEVER, TimeLimitError, limitTime } from './limit-time.ts'
+import { toPrintable } from './process/errors.ts'
 import type { PluginStatus } from './registry.ts'
+
+/** The longest reason, which may quote a text of the plugin. */
+const REASON_MAX = 2_000
 
 /** The reason for which a plugin was skipped, in words for the operator. */
 export class LoadError extends Error {
   readonly status: PluginStatus
 
   constructor (status: PluginStatus, message: string) {
-    super(message)
+    super(toPrintable(message, REASON_MAX))
     this.status = status
   }
 }

@@ -119,6 +119,8 @@ t.test('a definition with a part that the server cannot use names the part', (t)
     [{ name: 'Demo\u001b[31m' }, /the name "Demo\\u001b\[31m"/],
     [{ limits: { rates: [{ requests: 0, perMs: 1 }] } }, /the limits\.rates\.0\.requests 0: expected integer/],
     [{ limits: { concurrency: -1 } }, /the limits\.concurrency -1/],
+    [{ attribution: 'a\0b' }, /^its "attribution" has a text with a NUL/],
+    [{ config: Type.Object({ a: Type.String({ description: '\ud800' }) }) }, /^its "config" has a text with .* half of a surrogate/],
     [{ platforms: { snes: null } }, /the platforms\.snes null/],
     [{ order: { links: 'igdb' } }, /the order\.links "igdb": expected array/],
     [{ order: { when: 'never' } }, /the order\.when "never"/],
@@ -145,6 +147,7 @@ t.test('a definition with a part that the server cannot use names the part', (t)
     t.equal(problemOf({ fileName, media: {} }, 'exporter'), undefined, fileName)
   }
   t.equal(problemOf({
+    attribution: 'A \\u0000 that is written, and \u{1f3ae}',
     limits: () => ({}),
     order: { links: undefined, after: ['igdb'], when: 'identified' },
     platforms: { snes: 1, nes: ['a', 'b'], md: true, gb: { ids: [1] } },
@@ -184,8 +187,8 @@ t.test('a forged descriptor makes functions of methods only', (t) => {
 
 t.test('a provider with a field of the server is refused', (t) => {
   const check = (key: string, account?: TObject) => {
-    const progress = account === undefined ? {} : { progress: { account, schema: Type.Object({}), read: async () => [] } }
-    checkProviderFields({ key, ...progress }, serverFields)
+    const progress = account && { account, schema: Type.Object({}), read: async () => [] }
+    checkProviderFields({ key, ...progress && { progress } }, serverFields)
   }
   for (const key of ['platform', 'library', 'user', 'rom', 'manual']) t.throws(() => { check(key) }, { status: 'failed', message: key })
   for (const name of ['current_password', 'keep_tokens', 'ui_settings', 'avatar_path']) {

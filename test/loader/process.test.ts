@@ -8,6 +8,7 @@ import fastify from 'fastify'
 import t from 'tap'
 import { AddressRefusedError } from '../../core/http/addresses.ts'
 import { inspectApart } from '../../core/loader/inspect-in-process.ts'
+import { LoadError } from '../../core/loader/load-error.ts'
 import { loadPlugins } from '../../core/loader/loader.ts'
 import type { PluginPackage } from '../../core/loader/packages.ts'
 import { startServer } from '../core/http/server.ts'
@@ -93,6 +94,17 @@ t.test('at most 32 requests and 256 MiB of responses of one plugin run at once',
   t.same(await countAtOnce(40, 32, 'return await ctx.http.json(URL, { maxBytes: 1000 })'), [32, 8])
   t.same(await countAtOnce(10, 4, 'return await ctx.http.request(URL, { maxBytes: 1e9 })'), [4, 4, 2])
   t.same(await countAtOnce(20, 8, 'for await (const _ of ctx.http.stream(URL)) {}'), [8, 8, 4])
+})
+
+t.test('texts of a plugin\'s errors are cut, and can be stored', async (t) => {
+  const { tell } = troublemaker
+  const message = "'a' + String.fromCharCode(0, 27, 0xd800) + 'b' + 'x'.repeat(1e6)"
+  const error: unknown = await tell(`code throw new Error(${message})`).catch((err: unknown) => err)
+  t.equal((error as Error).message.slice(0, 4), 'a\ufffdbx')
+  t.ok((error as Error).message.length <= 10_000)
+  const reason = new LoadError('failed', `set a\0\u001b\ud800b${'x'.repeat(1e6)}`).message
+  t.equal(reason.slice(0, 8), 'set a\ufffdbx')
+  t.ok(reason.length <= 2_000)
 })
 
 t.test('names of prototypes in messages change nothing in the server', async (t) => {

@@ -33,7 +33,15 @@ const REBUILD: Readonly<Record<string, (fields: ErrorFields) => Error>> = {
   DeliveryRefusedError: ({ message }) => new DeliveryRefusedError(message)
 }
 
-function rebuild (fields: ErrorFields): Error {
+/**
+ * Returns a text of a plugin that can be logged, stored and shown: cut to a length, without control characters and
+ * halves of surrogate pairs, which PostgreSQL refuses.
+ */
+export const toPrintable = (text: string, max: number): string =>
+  text.slice(0, max).toWellFormed().replaceAll(/(?![\n\t])\p{Cc}/gu, '')
+
+function rebuild (given: ErrorFields): Error {
+  const fields = { ...given, message: toPrintable(given.message, MESSAGE_MAX) }
   if (Object.hasOwn(REBUILD, fields.name)) return REBUILD[fields.name]?.(fields) ?? new Error(fields.message)
   const { name, message, code } = fields
   return Object.assign(new Error(message), { name }, code === undefined ? {} : { code })

@@ -18,6 +18,7 @@ import { CHANNEL_FD, createChannel } from './channel.ts'
 import type { CallFacts } from './context.ts'
 import { askContext, isOfOneCall, isTold } from './context-calls.ts'
 import { type Descriptor, METHODS } from './descriptor.ts'
+import { toPrintable } from './errors.ts'
 import { listReadable } from './folders.ts'
 import { createMessageLimits } from './message-limits.ts'
 import { MessageSchema } from './messages.ts'
@@ -129,7 +130,7 @@ export function createPluginProcess (options: PluginProcessOptions) {
 
   function serve ({ method, args, scope, isAnswered }: Incoming): unknown {
     if (method === 'fatal') {
-      lastWords = String(args[0]).slice(0, LAST_WORDS_MAX)
+      lastWords = toPrintable(String(args[0]), LAST_WORDS_MAX)
       return undefined
     }
     if (!isAnswered && !isTold(method)) throw new Error(`'${method}' has an answer; call it, and wait for that`)
