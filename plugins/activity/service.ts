@@ -20,7 +20,7 @@ export function createActivity (app: FastifyInstance) {
    */
   async function findRooms (romIds: readonly number[]): Promise<Map<number, string | string[]>> {
     try {
-      const audiences = await app.permissions.listAudiences(romIds)
+      const audiences = await app.permissions.listAudiences(app.db, romIds)
       return new Map(romIds.map((id) => [id, audiences.get(id)?.map(userRoom) ?? SIGNED_IN_ROOM]))
     } catch (err) {
       app.log.warn({ err, roms: romIds }, 'who may see a ROM could not be worked out')

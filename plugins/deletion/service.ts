@@ -83,7 +83,7 @@ export function createDeletion (app: FastifyInstance, config: Config) {
   ): Promise<DeletionResult> {
     const { db } = context
     const roms = await selectDoomed(context, ids)
-    const audiences = await app.permissions.listAudiences(ids)
+    const audiences = await app.permissions.listAudiences(app.db, ids)
     const { kept, reasons } = await moveAll(disposal, [...roms.values()].filter(({ id }) => withFiles.has(id)))
     const outcome: DeletionResult = { failed: new Map(), gone: [] }
     for (const id of ids) {

@@ -22,7 +22,7 @@ export async function announceNotes (
   app: FastifyInstance, config: Config, romId: number, authorId: number, isPublic: boolean
 ): Promise<void> {
   const rooms = isPublic
-    ? roomsOf((await app.permissions.listAudiences([romId])).get(romId) ?? null, config)
+    ? roomsOf((await app.permissions.listAudiences(app.db, [romId])).get(romId) ?? null, config)
     : userRoom(authorId)
   app.sockets.publish(rooms, 'notes:changed', { rom_id: romId })
 }

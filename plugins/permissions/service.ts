@@ -59,8 +59,7 @@ export function createPermissions (app: FastifyInstance) {
     groups,
     rules,
 
-    /** Lists the users who may see each of these ROMs; skips ROMs that everybody may see. */
-    listAudiences: (romIds: readonly number[]) => listAudiences(app.db, romIds),
+    listAudiences,
 
     /** Lists the users who may see a platform; null for everybody. */
     findPlatformAudience: (platformId: number) => findPlatformAudience(app.db, platformId),

@@ -74,9 +74,9 @@ function listPlays (entries: readonly Candidate[]): Play[] {
 
 export function createIngest (app: FastifyInstance) {
   /** Returns the ROMs of entries that the user may see, or that do not exist. */
-  async function listVisible (userId: number, entries: readonly Candidate[]): Promise<number[]> {
+  async function listVisible (db: Db, userId: number, entries: readonly Candidate[]): Promise<number[]> {
     const named = new Set(entries.flatMap(({ rom_id: id }) => id !== null && id > 0 && id <= ID_MAX ? [id] : []))
-    const audiences = await app.permissions.listAudiences([...named])
+    const audiences = await app.permissions.listAudiences(db, [...named])
     return [...named].filter((id) => audiences.get(id)?.includes(userId) !== false)
   }
 
@@ -102,7 +102,7 @@ export function createIngest (app: FastifyInstance) {
   ): Promise<PlaySessionIngestResponse> {
     const played = to.entries.map((entry, index) => readEntry(entry, placeOf(index)))
     const { candidates, errors, duplicates } = sift(played, to.device_id)
-    const visible = await listVisible(to.user_id, candidates)
+    const visible = await listVisible(db, to.user_id, candidates)
     const ids = await inTransaction(db, (tx) => store(tx, to, candidates, visible))
     const created: PlaySessionIngestResult[] = []
     for (const { index, identity, detail } of candidates) {

