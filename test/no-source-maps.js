@@ -12,3 +12,8 @@ spawning?.listeners.push((options) => {
 
 // A process that is forked takes the command line over, with the modules of tap that would count every line it runs.
 process.execArgv = process.execArgv.filter((argument) => !argument.includes('@tapjs') && argument !== '--enable-source-maps')
+
+// Processes that the server starts take over this flag, so they load code without types, as on a real server. Otherwise
+// each would load a compiler, which takes longer than most of their work here.
+const { SVC_TEST_STRIPPED: stripped } = process.env
+if (stripped && !process.execArgv.includes(stripped)) process.execArgv.push(stripped)

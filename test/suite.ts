@@ -12,7 +12,7 @@ import { inspectPlugins } from '../core/loader/inspect.ts'
 import { listPluginPackages } from '../core/loader/packages.ts'
 import { fingerprintOf, storeDescriptions } from '../core/loader/snapshot.ts'
 import { SERVER_DIR } from '../core/server-dir.ts'
-import { stripCode } from '../core/loader/strip-types.ts'
+import { stripCode, strippedFlags } from '../core/loader/strip-types.ts'
 import { features } from '../plugins/index.ts'
 import { loadConfig } from './load-config.ts'
 import { USED_DATA_DIR } from './e2e/server.ts'
@@ -102,7 +102,9 @@ try {
   const isWhole = args.every((arg) => arg.startsWith('-'))
   await built
   const files = isWhole ? writeGroups() : []
-  process.exitCode = await runTap([NOTE_NOTHING, ...args, ...files], { SVC_TEST_DATABASE_URL: server.url })
+  process.exitCode = await runTap([NOTE_NOTHING, ...args, ...files], {
+    SVC_TEST_DATABASE_URL: server.url, SVC_TEST_STRIPPED: strippedFlags(USED_DATA_DIR).join()
+  })
 } finally {
   await server.stop()
   rmSync(folder, { recursive: true, force: true })
