@@ -25,6 +25,14 @@ const OPTIONS: ts.CompilerOptions = {
   removeComments: true
 }
 
+let loaded: ts.Program | undefined
+
+/** Returns the program of the SDK's sources, which takes the compiler seconds, so it is created once. */
+function loadSources (): ts.Program {
+  loaded ??= ts.createProgram(ENTRIES, OPTIONS)
+  return loaded
+}
+
 /**
  * Renders the declarations of all exports of all entry points, and of all names in those declarations, sorted by name.
  */
@@ -61,7 +69,7 @@ export function renderSurface (): string {
 
 /** Returns the exports without a doc comment. */
 export function listUndocumented (): string[] {
-  const program = ts.createProgram(ENTRIES, OPTIONS)
+  const program = loadSources()
   const checker = program.getTypeChecker()
   const isOwn = ({ declarations = [] }: ts.Symbol) =>
     declarations.some((declaration) => isDeclarationOfSdk(declaration.getSourceFile().fileName))
@@ -82,7 +90,7 @@ export function readReport (): string {
 /** Creates a program from the SDK's declaration files, which the compiler emits into memory only. */
 function createDeclarations (): ts.Program {
   const emitted = new Map<string, string>()
-  const sources = ts.createProgram(ENTRIES, OPTIONS)
+  const sources = loadSources()
   sources.emit(undefined, (name, text) => { emitted.set(name, text.replaceAll('.ts\'', '.js\'')) })
   const host = ts.createCompilerHost(OPTIONS)
   const { readFile, fileExists, getSourceFile } = host
