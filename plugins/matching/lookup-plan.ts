@@ -1,5 +1,4 @@
 import type { ProviderDefinition, ProviderId } from '@svc/plugin-sdk'
-import type { Loaded } from '../../core/loader/registry.ts'
 import { findTaggedId } from '../library/names.ts'
 import type { KnownId } from './match-explanation.ts'
 import type { Question } from './rom-lookup.ts'
@@ -20,19 +19,22 @@ export interface RomToAsk {
   rewritten: ReadonlySet<string>
 }
 
-type Providers = ReadonlyMap<string, Loaded<ProviderDefinition>>
+/** The parts of a provider that decide which questions it gets. */
+type PlannedProvider = Pick<ProviderDefinition, 'key' | 'platforms' | 'tag' | 'id' | 'usesHashes' | 'getById'>
+
+type Providers = ReadonlyMap<string, { definition: PlannedProvider }>
 
 /** True if a provider can know games of a platform. */
-export function knowsPlatform (definition: ProviderDefinition, slug: string): boolean {
+export function knowsPlatform (definition: Pick<ProviderDefinition, 'platforms'>, slug: string): boolean {
   return definition.platforms === undefined || definition.platforms[slug] !== undefined
 }
 
-function tagOf ({ tag, id: type }: ProviderDefinition, rom: RomToAsk): KnownId | null {
+function tagOf ({ tag, id: type }: PlannedProvider, rom: RomToAsk): KnownId | null {
   const id = tag === undefined || type === undefined ? null : findTaggedId(rom.fs_name, tag, type)
   return id === null ? null : { id, from: 'tag' }
 }
 
-function isAsked (type: ScanType, definition: ProviderDefinition, rom: RomToAsk): boolean {
+function isAsked (type: ScanType, definition: PlannedProvider, rom: RomToAsk): boolean {
   if (rom.isNew || type === 'complete') return true
   const isStored = rom.stored.has(definition.key)
   if (type === 'update') return isStored
