@@ -35,9 +35,9 @@ t.test('slow rates are accepted, and a rate that allows nothing is refused', asy
     problemOf(defineProvider({ ...base, id: 'integer', limits: { rates: [{ requests, perMs }] } }))
   t.equal(await withRate(1, 5000), undefined)
   t.equal(await withRate(360, 3_600_000), undefined)
-  t.match(await withRate(0.5, 1000), /0\.5 requests in 1000 ms is no rate/)
-  t.match(await withRate(0, 1000), /no rate/)
-  t.match(await withRate(1, 0), /no rate/)
+  t.match(await withRate(0.5, 1000), /0\.5 requests in 1000 ms is not a valid rate/)
+  t.match(await withRate(0, 1000), /not a valid rate/)
+  t.match(await withRate(1, 0), /not a valid rate/)
 })
 
 t.test('limits may depend on the configuration', async (t) => {
@@ -49,7 +49,7 @@ t.test('limits may depend on the configuration', async (t) => {
   })
   const config = { plan: 'free' }
   t.equal(await problemOf(create((plan) => plan === 'free' ? 5000 : 1000), { config }), undefined)
-  t.match(await problemOf(create(() => -1), { config }), /1 requests in -1 ms is no rate/)
+  t.match(await problemOf(create(() => -1), { config }), /1 requests in -1 ms is not a valid rate/)
 })
 
 t.test('a platform may have one id, several, none, or a description', async (t) => {
@@ -58,14 +58,14 @@ t.test('a platform may have one id, several, none, or a description', async (t) 
   for (const entry of [19, [19, 58], true, { ids: [19], family_name: 'Nintendo', url_logo: `${BASE}/snes.png` }]) {
     t.equal(await withPlatform(entry), undefined, JSON.stringify(entry))
   }
-  t.match(await withPlatform([19, 0.5]), /holds what is no id/)
+  t.match(await withPlatform([19, 0.5]), /contains an invalid id/)
 })
 
 t.test('a definition without a part that it needs is refused', async (t) => {
   const bad: [Provider, RegExp][] = [
     [defineProvider({ key: 'demo', name: 'Demo', id: 'integer', getById: undefined }), /needs identify .* or getById/],
     [defineProvider({ ...base }), /id must be 'integer' or 'string', not undefined/],
-    [defineProvider({ ...base, kind: 'ids', id: 'integer' }), /has no id of its own; leave id out/],
+    [defineProvider({ ...base, kind: 'ids', id: 'integer' }), /has no id of its own; remove id/],
     // @ts-expect-error a group has its required members
     [defineProvider({ ...base, id: 'integer', progress: { read: async () => [] } }), /progress needs progress\.account/],
     // @ts-expect-error a group has its required members

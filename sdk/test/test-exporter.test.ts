@@ -57,7 +57,7 @@ t.test('a definition that the host cannot use fails', async (t) => {
   t.match((await failuresOf({ fileName: '../demo.txt' })).failed.get(name), /one plain file name/)
   t.match((await failuresOf({ route: 'a/b' })).failed.get(name), /one part of an address/)
   t.match((await failuresOf({ media: { cover: '../covers' } })).failed.get(name), /a folder inside the platform's/)
-  t.match((await failuresOf({ media: { poster: 'x' } as ExporterDefinition['media'] })).failed.get(name), /no kind of media/)
+  t.match((await failuresOf({ media: { poster: 'x' } as ExporterDefinition['media'] })).failed.get(name), /not a kind of media/)
 })
 
 t.test('a text that changes with every export fails', async (t) => {

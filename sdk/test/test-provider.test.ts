@@ -107,7 +107,7 @@ t.test('a definition that the host cannot use fails', async (t) => {
     [{ key: 'Demo' }, /the key "Demo" must fit/],
     [{ name: ' ' }, /display name/],
     [{ tag: 'demo' }, /getById is needed/],
-    [{ platforms: { supernintendo: 2 } }, /"supernintendo" is no canonical slug/],
+    [{ platforms: { supernintendo: 2 } }, /"supernintendo" is not a canonical slug/],
     [{ limits: { concurrency: 0 } }, /limits\.concurrency must be a number above 0/],
     [properties(Type.Optional(Type.String())), /config\.x needs a description/],
     [properties(Type.Optional(Type.String({ description: 'x', env: 'demo_x' }))), /must be UPPER_CASE/],
@@ -130,12 +130,12 @@ t.test('an invalid match fails', async (t) => {
     [changeMatch(() => undefined), /the known ROM was not found/],
     [changeMatch(() => null), /nothing found is undefined, not null/],
     [changeMatch((match) => ({ ...match, id: 12 })), /the id of the match/],
-    [changeMatch((match) => ({ ...match, id: 'x' })), /the id "x" is no integer/],
+    [changeMatch((match) => ({ ...match, id: 'x' })), /the id "x" is not of the type integer/],
     [changeMatch((match) => ({ ...match, id: 1e300 })), /\/id must be <= 9007199254740991/],
     [changeMatch((match) => ({ ...match, first_release_date: 1e300 })), /first_release_date must be <= 8640000000000000/],
     [changeMatch((match) => ({ ...match, name: 'Another' })), /the name of the match/],
     [changeMatch((match) => ({ ...match, name: 7 })), /\/name must be string; it is 7/],
-    [changeMatch((match) => ({ ...match, summery: 'x' })), /"summery" is no field of a match/],
+    [changeMatch((match) => ({ ...match, summery: 'x' })), /"summery" is not a field of a match/],
     [changeMatch((match) => ({ ...match, average_rating: 101 })), /average_rating must be <= 100/],
     [changeMatch((match) => ({ ...match, first_release_date: new Date(0) })), /must stay the same when it becomes JSON/],
     [changeMatch((match) => ({ ...match, metadata: { cover: 7 } })), /metadata does not fit its schema/],
@@ -279,7 +279,7 @@ t.test('a provider that crashes on a missing field fails', async (t) => {
       return match
     }
   })
-  t.match(failed.get('identify rejects values of the wrong type'), /every second field left out, .* TypeError: no cover/)
+  t.match(failed.get('identify rejects values of the wrong type'), /every second field removed, .* TypeError: no cover/)
 })
 
 t.test('a provider that mixes up concurrent calls fails', async (t) => {

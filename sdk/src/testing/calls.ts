@@ -213,7 +213,7 @@ export async function checkBrokenFiles (caller: Caller, call: Call, files: Reado
       const { error, result } = await run()
       const what = `${call.name}, with ${path} being ${JSON.stringify(broken.slice(0, 40))},`
       if (error === undefined) call.check(result)
-      else assert.ok(!isBug(error), `${what} must find nothing or say what is wrong, but threw ${errorText(error)}`)
+      else assert.ok(!isBug(error), `${what} must find nothing or throw an error that explains the problem, but threw ${errorText(error)}`)
     }
   }
 }

@@ -85,7 +85,7 @@ async function checkArrival (caller: Caller, deliver: Call, { deliveries }: Pick
   const before = deliveries?.() ?? 0
   const { ctx } = await caller.succeed(deliver)
   const arrived = deliveries === undefined ? ctx.requests.length : deliveries() - before
-  assert.ok(arrived >= 1, 'deliver ended well, but nothing arrived')
+  assert.ok(arrived >= 1, 'deliver succeeded, but nothing arrived')
 }
 
 async function checkFailure (

@@ -183,7 +183,7 @@ function createFiles (texts: Readonly<Record<string, string>>, signal: AbortSign
       const text = texts[checkPath(path)]
       if (text === undefined) return undefined
       const size = Buffer.byteLength(text)
-      if (size > maxBytes) throw new Error(`${path} has ${size} bytes, more than the ${maxBytes} asked for`)
+      if (size > maxBytes) throw new Error(`${path} has ${size} bytes, but only ${maxBytes} are allowed`)
       return text
     },
     async * stream (path) {

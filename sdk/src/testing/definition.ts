@@ -16,8 +16,8 @@ const SECRET_NAME = /(?:secret|password|passphrase|token|api_?key)$/i
 export function checkDefinition (plugin: AnyPlugin, kind: PluginKind) {
   const { definition } = plugin
   const factory = `define${kind.charAt(0).toUpperCase()}${kind.slice(1)}`
-  assert.equal(typeof definition, 'object', `export default what ${factory} returns`)
-  assert.equal(plugin.kind, kind, `this is a ${plugin.kind}; export what ${factory} returns`)
+  assert.equal(typeof definition, 'object', `the default export must be the result of ${factory}`)
+  assert.equal(plugin.kind, kind, `this is a ${plugin.kind}; export the result of ${factory}`)
   assert.match(definition.key, KEY, `the key "${definition.key}" must fit ${KEY.source}`)
   assert.ok(definition.name.trim() !== '', 'give the plugin a display name')
   if (definition.config !== undefined) checkSettings(definition.config, 'config')
@@ -55,7 +55,7 @@ const NEEDS = [
 /** Checks the parts of a definition that only providers declare. */
 export function checkProviderDefinition (definition: ProviderDefinition, config: unknown) {
   const { kind = 'games', id } = definition
-  if (kind === 'ids') assert.equal(id, undefined, "a source of the kind 'ids' has no id of its own; leave id out")
+  if (kind === 'ids') assert.equal(id, undefined, "a provider of the kind 'ids' has no id of its own; remove id")
   else assert.ok(id === 'integer' || id === 'string', `id must be 'integer' or 'string', not ${id}`)
   const asks = [definition.identify, definition.getById].some((method) => typeof method === 'function')
   assert.ok(asks, 'a provider needs identify (rom, ctx) or getById (id, rom, ctx)')
@@ -81,9 +81,9 @@ export function checkProviderDefinition (definition: ProviderDefinition, config:
   }
   const known = new Set(PLATFORMS.map((platform) => platform.slug))
   for (const [slug, entry] of Object.entries(definition.platforms ?? {})) {
-    assert.ok(known.has(slug), `platforms: "${slug}" is no canonical slug; take one of PLATFORMS`)
+    assert.ok(known.has(slug), `platforms: "${slug}" is not a canonical slug; use one of PLATFORMS`)
     const isRight = listPlatformIds(entry).every((id) => typeof id === 'string' || Number.isSafeInteger(id))
-    assert.ok(isRight, `platforms.${slug}: ${JSON.stringify(entry)} holds what is no id`)
+    assert.ok(isRight, `platforms.${slug}: ${JSON.stringify(entry)} contains an invalid id`)
   }
   const { limits = {} } = definition
   checkLimits(typeof limits === 'function' ? limits(config as never) : limits)
@@ -96,7 +96,7 @@ function checkLimits ({ concurrency, timeoutMs, rates = [] }: Limits) {
   }
   for (const { requests, perMs } of rates) {
     const isRight = Number.isInteger(requests) && requests > 0 && Number.isFinite(perMs) && perMs > 0
-    assert.ok(isRight, `limits.rates: ${requests} requests in ${perMs} ms is no rate; both must be above 0, requests whole`)
+    assert.ok(isRight, `limits.rates: ${requests} requests in ${perMs} ms is not a valid rate; both must be above 0, and requests a whole number`)
   }
 }
 

@@ -104,7 +104,7 @@ function checkExporterDefinition ({ fileName, media, route }: ExporterDefinition
   assert.match(fileName, /^[A-Za-z0-9][A-Za-z0-9._-]*$/, `fileName "${fileName}" must be one plain file name`)
   if (route !== undefined) assert.match(route, /^[a-z][a-z0-9-]*$/, `route "${route}" must be one part of an address`)
   for (const [kind, folder] of Object.entries(media)) {
-    assert.ok(MEDIA_KINDS.some((known) => known === kind), `media: "${kind}" is no kind of media`)
+    assert.ok(MEDIA_KINDS.some((known) => known === kind), `media: "${kind}" is not a kind of media`)
     const isInside = folder !== '' && !folder.startsWith('/') && !folder.split('/').includes('..')
     assert.ok(isInside, `media.${kind} must be a folder inside the platform's, not "${folder}"`)
   }

@@ -10,7 +10,7 @@ const FAULT_LIST = [
   ['a time-out', { url: '*', error: 'timeout' }],
   ['an HTML page', { url: '*', text: '<!doctype html><title>Maintenance</title>' }],
   ['an empty body', { url: '*', text: '' }],
-  ['bytes that are no text', { url: '*', bytes: new Uint8Array([0, 255, 254, 192, 1]) }],
+  ['bytes that are not text', { url: '*', bytes: new Uint8Array([0, 255, 254, 192, 1]) }],
   ['JSON null', { url: '*', json: null }],
   ['a JSON number', { url: '*', json: 7 }],
   ['a JSON text', { url: '*', json: 'maintenance' }],
@@ -56,7 +56,7 @@ export function wrongShapes (json: unknown): Variant[] {
 /** Returns copies of a JSON value without every second field, because services omit unknown values. */
 export function poorShapes (json: unknown): Variant[] {
   return [0, 1].map((kept) => ({
-    change: `every second field left out, the ${kept === 0 ? 'first' : 'second'} one kept`, value: thin(json, kept)
+    change: `every second field removed, from the ${kept === 0 ? 'second' : 'first'} one on`, value: thin(json, kept)
   }))
 }
 

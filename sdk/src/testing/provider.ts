@@ -233,12 +233,12 @@ function checkMatch (definition: ProviderDefinition, match: unknown, secrets: re
   checkSchema(MatchSchema, json, 'the match')
   const { id, ids = {}, media = [], metadata } = json as Partial<Match>
   for (const key of Object.keys(match)) {
-    assert.ok(MATCH_KEYS.has(key), `"${key}" is no field of a match; the raw record belongs in metadata`)
+    assert.ok(MATCH_KEYS.has(key), `"${key}" is not a field of a match; the raw record belongs in metadata`)
   }
   if (definition.kind === 'ids') {
     assert.equal(id, undefined, "a match of the kind 'ids' has no id of its own")
     assert.ok('ids' in match, "a match of the kind 'ids' needs 'ids'")
-  } else assert.equal(typeof id === 'string' ? 'string' : 'integer', definition.id, `the id ${JSON.stringify(id)} is no ${definition.id}`)
+  } else assert.equal(typeof id === 'string' ? 'string' : 'integer', definition.id, `the id ${JSON.stringify(id)} is not of the type ${definition.id}`)
   for (const key of Object.keys(ids)) {
     assert.ok(definition.order?.links?.includes(key), `ids.${key} is there, so order.links must have "${key}"`)
   }

@@ -197,7 +197,7 @@ function createReader (options: XmlOptions, onRecord?: (record: XmlElement) => v
   return {
     write (chunk) {
       bytes += Buffer.byteLength(chunk)
-      if (bytes > maxBytes) refuse(`larger than ${maxBytes} bytes`, 'split it or leave it out')
+      if (bytes > maxBytes) refuse(`larger than ${maxBytes} bytes`, 'split it or remove it')
       if (head === null) return parse(() => { parser.write(chunk) })
       head += chunk
       if (!head.includes('?>') && head.length < MAX_DECLARATION) return
