@@ -27,13 +27,13 @@ export async function readRelease (id: number, depth: 1 | 2, { http }: CsdbConte
 
 function readRoot (text: string): XmlElement[] {
   try {
-    const root = parseXml(text.trim().replaceAll(CONTROLS, '').replaceAll(STRAY, '&amp;'), { source: 'the answer of CSDb' })
+    const root = parseXml(text.trim().replaceAll(CONTROLS, '').replaceAll(STRAY, '&amp;'), { source: 'the response of CSDb' })
     if (root.length === 1 && root[0]?.name === 'CSDbData') return root
   } catch (err) {
     if (!(err instanceof XmlError)) throw err
-    throw new ServiceDownError(`CSDb answered something that is not its XML; try again later: ${err.message}`, { cause: err })
+    throw new ServiceDownError(`CSDb answered with XML that cannot be read; try again later: ${err.message}`, { cause: err })
   }
-  throw new ServiceDownError('CSDb answered with something else than CSDbData; try again later')
+  throw new ServiceDownError('CSDb answered without the element CSDbData; try again later')
 }
 
 /** CSDb passes on texts from before UTF-8 without conversion. */

@@ -26,7 +26,7 @@ export async function readProduction (id: number, { http }: DemozooContext): Pro
   if (response.status === 404) return undefined
   const answer = response.json()
   if (isFields(answer) && isProduction(answer) && answer.id === id) return answer
-  throw new ServiceDownError(`Demozoo answered with something else than production ${id}; try again later`)
+  throw new ServiceDownError(`Demozoo answered without production ${id}; try again later`)
 }
 
 function isProduction (fields: Fields): fields is Production {

@@ -43,7 +43,7 @@ export async function checkHealth ({ http }: FlashpointContext): Promise<boolean
 
 async function search ({ http }: FlashpointContext, criteria: Record<string, string>): Promise<Game[]> {
   const answer = await http.json(`${API_URL}/search`, { query: { ...criteria, filter: false }, timeoutMs: TIMEOUT_MS })
-  if (!Array.isArray(answer)) throw new ServiceDownError('Flashpoint answered a search with no list; try again later')
+  if (!Array.isArray(answer)) throw new ServiceDownError('Flashpoint answered a search without a list of games; try again later')
   return toFieldsList(answer).filter(isGame)
 }
 

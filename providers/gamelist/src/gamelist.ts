@@ -38,7 +38,7 @@ async function readGamelist (file: string, platform: RomPlatform, ctx: Context):
     return gamelist
   } catch (err) {
     ctx.signal.throwIfAborted()
-    ctx.log.warn({ err, file }, 'gamelist.xml cannot be read, nothing is taken from it')
+    ctx.log.warn({ err, file }, 'gamelist.xml cannot be read and is skipped')
     return NO_ENTRIES
   }
 }
@@ -53,5 +53,5 @@ function warnOfOutsidePaths ({ byPath }: Gamelist, file: string, platform: RomPl
   }
   if (refused.length === 0) return
   ctx.log.warn({ file, count: refused.length, first: refused[0] },
-    'media outside the library are ignored, write their paths relative to the platform folder')
+    'media outside the library are ignored; write their paths relative to the platform folder')
 }

@@ -88,7 +88,7 @@ function indexFolder (path: string, ctx: Context): Promise<FolderIndex> {
       return createFolderIndex(await ctx.files.list(path))
     } catch (err) {
       ctx.signal.throwIfAborted()
-      ctx.log.warn({ err, folder: path }, 'folder cannot be listed, no media are taken from it')
+      ctx.log.warn({ err, folder: path }, 'folder cannot be listed; its media are skipped')
       return createFolderIndex([])
     }
   })

@@ -67,7 +67,7 @@ export async function checkHealth (ctx: HasheousContext): Promise<boolean> {
 function readAnswer (response: HttpResponse): Fields | undefined {
   if (response.status === 404) return undefined
   const answer = response.json()
-  if (!isFields(answer)) throw new ServiceDownError('Hasheous answered with something that is no object; try again later')
+  if (!isFields(answer)) throw new ServiceDownError('Hasheous answered with JSON that is not an object; try again later')
   return answer
 }
 

@@ -32,7 +32,7 @@ export async function searchGames (term: string, platform: string, ctx: HltbCont
       await moveSearch(search, word, ctx)
     }
   }
-  throw new ServiceDownError('HowLongToBeat refused every token of a search; it may have shut this server\'s address out')
+  throw new ServiceDownError('HowLongToBeat refused every token of a search; it may have blocked the address of this server')
 }
 
 /** Returns the games that a search finds; undefined when its token was refused. */
@@ -66,5 +66,5 @@ export async function readGame (id: number, ctx: HltbContext): Promise<Fields | 
   const page: Fields = { page: parseJson(rest.slice(0, rest.indexOf('</script>'))) }
   const { game } = ['page', 'props', 'pageProps', 'game', 'data'].reduce((fields, name) => readFields(fields, name) ?? {}, page)
   if (Array.isArray(game)) return toFieldsList(game)[0]
-  throw new ServiceDownError(`The page of the game ${id} at HowLongToBeat holds no game; its pages may have changed`)
+  throw new ServiceDownError(`The page of the game ${id} at HowLongToBeat contains no game; its pages may have changed`)
 }

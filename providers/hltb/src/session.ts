@@ -29,7 +29,7 @@ export const openSearch = (ctx: HltbContext) => ctx.memo('search', async () => {
 export async function moveSearch (search: Search, refused: string, ctx: HltbContext): Promise<void> {
   const word = await ctx.memo(`word after ${refused}`, async () => await readWord(ctx) ?? 'find')
   if (word === refused) {
-    throw new ServiceDownError(`HowLongToBeat has no search at /api/${refused} and names no other; ` +
+    throw new ServiceDownError(`HowLongToBeat has no search at /api/${refused}, and its pages name no other one; ` +
       'set HLTB_SEARCH_WORD to the word that its page uses')
   }
   search.word = word

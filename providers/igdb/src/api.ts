@@ -26,10 +26,10 @@ export async function sendQuery (
   if (response.status === 401) response = await post(ctx, endpoint, body, await renewToken(ctx, token))
   if (response.status === 401) {
     throw new CredentialsRefusedError(
-      `IGDB refused a fresh token of the client id '${ctx.config.clientId}'; check IGDB_CLIENT_ID`)
+      `IGDB refused a new token of the client id '${ctx.config.clientId}'; check IGDB_CLIENT_ID`)
   }
   const answer = response.json()
-  if (!Array.isArray(answer)) throw new ServiceDownError(`IGDB answered /${endpoint} with something that is no list`)
+  if (!Array.isArray(answer)) throw new ServiceDownError(`IGDB answered /${endpoint} with JSON that is not a list; try again later`)
   return toFieldsList(answer)
 }
 

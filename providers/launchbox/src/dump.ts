@@ -43,7 +43,7 @@ export async function * buildIndex (ctx: LaunchBoxContext): AsyncGenerator<reado
       yield entries
     }
   }
-  if (!hasGames) throw new ServiceDownError('The LaunchBox dump holds no game; try again later')
+  if (!hasGames) throw new ServiceDownError('The LaunchBox dump contains no game; try again later')
 }
 
 async function * readMember ({ name, size, chunks }: ZipMember, ctx: LaunchBoxContext) {

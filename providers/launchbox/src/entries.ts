@@ -54,7 +54,7 @@ async function readEntries (platform: string, ctx: LaunchBoxContext): Promise<En
     return entries
   } catch (err) {
     ctx.signal.throwIfAborted()
-    ctx.log.warn({ err, file }, 'file of the LaunchBox folder cannot be read, nothing is taken from it')
+    ctx.log.warn({ err, file }, 'file of the LaunchBox folder cannot be read and is skipped')
     return { byFile: new Map(), byTitle: new Map() }
   }
 }

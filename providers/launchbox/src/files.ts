@@ -49,7 +49,7 @@ async function listFolder (path: string, ctx: LaunchBoxContext): Promise<readonl
     return await ctx.folders.installation?.list(path) ?? []
   } catch (err) {
     ctx.signal.throwIfAborted()
-    ctx.log.warn({ err, folder: path }, 'folder of LaunchBox cannot be listed, no media are taken from it')
+    ctx.log.warn({ err, folder: path }, 'folder of LaunchBox cannot be listed; its media are skipped')
     return []
   }
 }

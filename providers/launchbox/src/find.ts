@@ -66,7 +66,7 @@ async function findGameOf (
   } catch (err) {
     if (!(err instanceof HttpStatusError || err instanceof ServiceDownError)) throw err
     await ctx.memo('warned of the dump', async () => {
-      ctx.log.warn({ err }, 'no LaunchBox dump; going on with the folder alone')
+      ctx.log.warn({ err }, 'the LaunchBox dump is not available; only the LaunchBox folder is used')
     })
     return undefined
   }

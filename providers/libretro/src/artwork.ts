@@ -39,7 +39,7 @@ async function loadListing (system: string, folder: string, ctx: ProviderContext
     ctx.signal.throwIfAborted()
     // A missing listing of box art must not read as "no such picture", because then nothing is known of the ROM.
     if (!isUnavailable(err) || folder === BOX_ART.folder) throw err
-    ctx.log.warn({ err, system, folder }, 'listing not available, going on without its pictures')
+    ctx.log.warn({ err, system, folder }, 'the listing is not available; its pictures are skipped')
     return NO_PICTURES
   }
 }

@@ -18,7 +18,7 @@ export async function readProduction (id: number, { http }: PouetContext): Promi
   if (isFields(answer) && answer.error === true) return undefined
   const production = isFields(answer) ? toProduction(readFields(answer, 'prod') ?? {}) : undefined
   if (production?.id === id) return production
-  throw new ServiceDownError(`Pouët answered with something else than production ${id}; try again later`)
+  throw new ServiceDownError(`Pouët answered without production ${id}; try again later`)
 }
 
 /** Finds the id of the production with these words in its title; undefined unless it is the only one. */

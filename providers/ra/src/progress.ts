@@ -66,11 +66,11 @@ async function listPlayed (name: string, ctx: RaContext): Promise<Fields[]> {
 async function readAnswer (name: string, query: Record<string, string | number>, ctx: RaContext): Promise<Fields> {
   const response = await call(ctx, name, query, [422])
   if (response.status === 422) {
-    throw new InvalidSettingsError(`RetroAchievements does not take '${query.u}' for a name; correct ra_username`)
+    throw new InvalidSettingsError(`RetroAchievements does not accept the name '${query.u}'; correct ra_username`)
   }
   const answer = response.json()
   if (isFields(answer)) return answer
-  throw new ServiceDownError('RetroAchievements answered with something that is no object; try again later')
+  throw new ServiceDownError('RetroAchievements answered with JSON that is not an object; try again later')
 }
 
 function toProgress (fields: Fields): Progress[] {

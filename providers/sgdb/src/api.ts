@@ -81,5 +81,5 @@ async function get (path: string, query: RequestOptions['query'], { config, http
   if (response.status === 404) return undefined
   const answer = response.json()
   if (isFields(answer) && answer.success === true) return answer
-  throw new ServiceDownError('SteamGridDB answered with something else than it says it does; try again later')
+  throw new ServiceDownError('SteamGridDB answered with JSON that is not in its documented form; try again later')
 }

@@ -84,6 +84,6 @@ function readLimit (account: Fields, key: string): number | undefined {
 async function warnWhenLow (what: string, left: Left | undefined, ctx: SsContext): Promise<void> {
   if (left === undefined || left.remaining > left.total * LOW) return
   await ctx.memo(`few ${what} left`, async () => {
-    ctx.log.warn({ what, ...left }, 'little of a daily allowance is left')
+    ctx.log.warn({ what, ...left }, 'a daily allowance is nearly used up')
   })
 }

@@ -81,7 +81,7 @@ async function call (ctx: SsContext, name: string, query: RequestOptions['query'
 async function isUnknown (name: string, { status }: HttpResponse, line: string, ctx: SsContext): Promise<boolean> {
   if (status === 403) throw refusal(name, line)
   if (status === 426) {
-    throw new CredentialsRefusedError('ScreenScraper no longer takes requests of this version; update the server')
+    throw new CredentialsRefusedError('ScreenScraper no longer accepts requests of this version; update the server')
   }
   if (status === 401) {
     throw new ServiceDownError('ScreenScraper is closed to inactive members while its servers are busy; try again later')
@@ -89,14 +89,14 @@ async function isUnknown (name: string, { status }: HttpResponse, line: string, 
   if (status === 423) throw new ServiceDownError('ScreenScraper is closed; try again later')
   if (status === 430) {
     const waitMs = name === ACCOUNT ? undefined : await noteSpent(ctx)
-    throw new RateLimitedError("ScreenScraper says that the day's requests are used up", waitMs)
+    throw new RateLimitedError('ScreenScraper accepts no more requests of this account today', waitMs)
   }
   if (status === 431) {
     await ctx.memo('431', async () => {
-      ctx.log.warn({}, "the day's requests for unrecognised games are used up; known games are still found")
+      ctx.log.warn({}, 'the daily allowance for unrecognised games is used up; known games are still found')
     })
   }
-  if (status === 400) ctx.log.warn({ name, line: line.trim().slice(0, QUOTED_CHARACTERS) }, 'a lookup was not understood')
+  if (status === 400) ctx.log.warn({ name, line: line.trim().slice(0, QUOTED_CHARACTERS) }, 'the service did not understand a lookup')
   return status >= 400 || /non trouv/i.test(line)
 }
 
@@ -117,5 +117,5 @@ function readResponse (text: string): Fields {
   const answer = parseJson(text) ?? parseJson(mended())
   const response = isFields(answer) ? readFields(answer, 'response') : undefined
   if (response !== undefined) return response
-  throw new ServiceDownError('ScreenScraper answered with something that is not its JSON; try again later')
+  throw new ServiceDownError('ScreenScraper answered without the JSON object response; try again later')
 }

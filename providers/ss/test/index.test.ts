@@ -286,7 +286,7 @@ test('limits are learnt from responses, with one warning for a low allowance', a
   await identify(createGenesisRom({ fs_name: 'x.md' }), low)
   await identify(createGenesisRom({ fs_name: 'y.md' }), low)
   t.match(low.limits[0], { concurrency: 2 }, 'what is no number says nothing')
-  t.equal(low.logs.filter(({ message }) => message.startsWith('little of')).length, 1)
+  t.equal(low.logs.filter(({ message }) => message === 'a daily allowance is nearly used up').length, 1)
 })
 
 test('the account is read once per scan, and its failure stops nothing', async (t) => {
@@ -304,9 +304,9 @@ test('every refusal becomes its own error', async (t) => {
     [{ status: 401, text: 'API fermé pour les non membres' }, ServiceDownError, /closed to inactive members/],
     [{ status: 423, text: 'API totalement fermé' }, ServiceDownError, /closed/],
     [{ status: 429 }, RateLimitedError, /./],
-    [{ status: 430, text: 'Votre quota de scrape est dépassé' }, RateLimitedError, /used up/],
+    [{ status: 430, text: 'Votre quota de scrape est dépassé' }, RateLimitedError, /no more requests .* today/],
     [{ status: 418 }, HttpStatusError, /./],
-    [{ text: '<!doctype html><title>Maintenance</title>' }, ServiceDownError, /not its JSON/]
+    [{ text: '<!doctype html><title>Maintenance</title>' }, ServiceDownError, /without the JSON object/]
   ]
   for (const [response, type, message] of refusals) {
     const ctx = openWith(response)

@@ -68,7 +68,7 @@ export async function findCapsule (id: number, { http, signal, log }: SteamConte
     return status < 300 ? url : undefined
   } catch (err) {
     signal.throwIfAborted()
-    log.debug({ err, id }, 'no upright picture of an app, its header is taken')
+    log.debug({ err, id }, 'the upright picture of an app cannot be requested; its header is used')
     return undefined
   }
 }
@@ -79,6 +79,6 @@ async function askStore (call: string, query: object, country: string, ctx: Stea
     query: { ...query, cc: country, l: language ?? 'english' }, timeoutMs: TIMEOUT_MS
   })
   if (isFields(answer)) return answer
-  if (answer === null) throw new RateLimitedError(`The Steam store answered ${call} with null, because it is asked too often`, THROTTLED_MS)
-  throw new ServiceDownError(`The Steam store answered ${call} with something that is no object; try again later`)
+  if (answer === null) throw new RateLimitedError(`The Steam store answered ${call} with null, because it received too many requests`, THROTTLED_MS)
+  throw new ServiceDownError(`The Steam store answered ${call} with JSON that is not an object; try again later`)
 }

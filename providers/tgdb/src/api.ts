@@ -42,7 +42,7 @@ export async function askBesides (...[ctx, path, part, query]: Parameters<typeof
   } catch (err) {
     ctx.signal.throwIfAborted()
     if (!(err instanceof ServiceDownError || err instanceof HttpStatusError)) throw err
-    ctx.log.warn({ err, path }, 'a part of a game is not told, the game is taken without it')
+    ctx.log.warn({ err, path }, 'a part of a game could not be requested; the match is used without it')
     return {}
   }
 }
@@ -55,7 +55,7 @@ async function send ({ config, http }: TgdbContext, path: string, query: object)
   const response = await http.request(API_URL + path, { query: { apikey: config.apiKey, ...query }, accept: REFUSALS })
   if (response.status === 429) throw stopForToday(http)
   const answer = response.json()
-  if (!isFields(answer)) throw new ServiceDownError(`TheGamesDB answered ${path} with no object; try again later`)
+  if (!isFields(answer)) throw new ServiceDownError(`TheGamesDB answered ${path} with JSON that is not an object; try again later`)
   const left = noteAllowance(answer, http)
   const { status = 'Success' } = answer
   const code = response.status === 200 ? readNumeric(answer, 'code') ?? 200 : response.status
@@ -79,5 +79,5 @@ function noteAllowance (answer: Fields, http: HttpClient): number | undefined {
 /** Pauses the provider for a day, because the service may block the server's address for further requests. */
 function stopForToday (http: HttpClient): RateLimitedError {
   http.setAllowance({ name: 'day', remaining: 0, resetsAt: Date.now() + DAY_MS })
-  return new RateLimitedError('The allowance of the API key at TheGamesDB is spent', DAY_MS)
+  return new RateLimitedError('The allowance of the API key at TheGamesDB is used up', DAY_MS)
 }
