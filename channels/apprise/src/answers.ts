@@ -43,14 +43,14 @@ function toStatusError ({ status, body }: HttpStatusError, name: string, scrub: 
 }
 
 function advise (status: number): string {
-  if (status >= 300 && status < 400) return 'redirects are not followed, give the final address'
+  if (status >= 300 && status < 400) return 'redirects are not followed, so give the final address'
   return LASTING_STATUSES.has(status) ? 'check the fields of the channel' : 'try again later'
 }
 
 /** Creates the error for a 2xx response that does not confirm the message. */
 export function toRefusal ({ status, text, json }: Reply, name: string, scrub: Scrub): Error {
   const reply = describeReply(text, scrub)
-  const said = `${name} answered ${status}, but did not take the message${reply === '' ? '' : `: ${reply}`}`
+  const said = `${name} answered ${status}, but did not accept the message${reply === '' ? '' : `: ${reply}`}`
   const isClear = status === 204 || (Object.keys(json).length > 0 && !TEMPORARY.test(reply))
   return isClear ? new DeliveryRefusedError(`${said}; check the fields of the channel`) : new ServiceDownError(`${said}; try again later`)
 }

@@ -61,7 +61,7 @@ export async function resolve (settings: Settings, ctx: AppriseContext): Promise
   const form = (await fetchBridged(ctx)).find(({ id }) => id === settings.service)
   const { apiUrl } = ctx.config
   if (form === undefined || apiUrl === undefined) {
-    throw new InvalidSettingsError(`There is no service '${settings.service}'; take one of the list, or set SVC_APPRISE_API_URL for more`)
+    throw new InvalidSettingsError(`There is no service '${settings.service}'; use one of the list, or set SVC_APPRISE_API_URL for more`)
   }
   const fields = checkFields(form, settings.fields)
   return { service: toBridgedService(form, fields, apiUrl), fields }

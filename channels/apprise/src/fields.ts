@@ -60,7 +60,7 @@ function isEmpty (value: unknown): boolean {
 
 function checkValue (form: Form, key: string, field: Field, value: unknown): FieldValue {
   const result = convert(field, value)
-  if (result === null) throw wrong(form, `does not take this '${key}' (${field.label})`, `give ${describeField(field)}`)
+  if (result === null) throw wrong(form, `does not accept this '${key}' (${field.label})`, `give ${describeField(field)}`)
   return result
 }
 

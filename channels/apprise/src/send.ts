@@ -60,7 +60,7 @@ export function checkRequests (service: Service, fields: Fields): void {
 function makeRequests (service: Service, fields: Fields, message: Message): readonly ServiceRequest[] {
   const requests = service.toRequests(readValues(service, fields), message)
   if (requests.every(({ url }) => URL.canParse(url))) return requests
-  throw wrong(service, 'has a host that is none', 'correct it')
+  throw wrong(service, 'has an invalid host', 'correct the host')
 }
 
 function createAsk (service: Service, scrub: Scrub, { http, signal }: AppriseContext): Ask {

@@ -188,7 +188,7 @@ function readQuery (form: Form, { schema, query }: RawUrl): ReadQuery {
   for (const [name, raw] of pairsOf(query)) {
     const isTaken = readOption(form, name, raw, options)
     if (!isTaken && !isSettled(form, schema, name.toLowerCase(), decode(raw))) {
-      warnings.push(`${form.name} has no option '${toLine(name).slice(0, SHOWN_KEY_LENGTH)}' here; it was left out`)
+      warnings.push(`${form.name} has no option '${toLine(name).slice(0, SHOWN_KEY_LENGTH)}' here; the option was skipped`)
     }
   }
   return { options, warnings }

@@ -34,7 +34,7 @@ t.test('a refusal names service, status and reason', async (t) => {
 t.test('a 2xx response without success is a failure', async (t) => {
   const slack = 'slack://xoxb-1234-abcd'
   t.match(await failWith(slack, { json: { ok: false, error: 'channel_not_found' } }),
-    { name: 'DeliveryRefusedError', message: /^Slack answered 200, but did not take the message: channel_not_found/ })
+    { name: 'DeliveryRefusedError', message: /^Slack answered 200, but did not accept the message: channel_not_found/ })
   t.ok(await failWith(slack, { json: { ok: false, error: 'internal_error' } }) instanceof ServiceDownError)
   t.ok(await failWith('pover://user@token', { text: '<html><h1>Welcome</h1>' }) instanceof ServiceDownError)
   t.ok(await failWith('apprise://host.example/key', { status: 204 }) instanceof DeliveryRefusedError)
@@ -205,7 +205,7 @@ t.test('settings are checked before they are stored', async (t) => {
     ['gotify', { host: 'gotify.example' }, /Gotify needs 'token'/],
     ['gotify', { host: 'gotify.example', token: 'abc', colour: 'red' }, /no field 'colour'/],
     ['gotify', { host: 'gotify.example', token: 'abc', port: 70_000 }, /'port' .*from 1 up to 65535/],
-    ['gotify', { host: '1.2.3.4.5', token: 'abc' }, /a host that is none/],
+    ['gotify', { host: '1.2.3.4.5', token: 'abc' }, /an invalid host/],
     ['gotify', { host: 'a.example/../b', token: 'abc' }, /'host'/],
     ['gotify', { host: 'a.example', token: 'abc\r\nx: y' }, /'token'/],
     ['gotify', { host: 'a.example', token: 'abc', path: 'a/../b' }, /'path'/],
@@ -213,7 +213,7 @@ t.test('settings are checked before they are stored', async (t) => {
     ['slack', { token_a: 'A', token_b: 'B' }, /cannot be addressed by token_a, token_b alone/],
     ['ntfy', { host: 'a.example', targets: ['a/b'] }, /'targets'/],
     ['json', { host: 'a.example', headers: ['Host=b.example'] }, /'headers'/],
-    ['xml', { host: 'a.example', payload: ['<a>=b'] }, /'payload'|payload asks/],
+    ['xml', { host: 'a.example', payload: ['<a>=b'] }, /'payload'|in its payload/],
     ['matrix', { host: 'a.example', token: 'abc' }, /needs a room/],
     ['matrix', { host: 'a.example', token: 'abc', mode: 'slack', targets: ['#a'] }, /one room of its webhook/],
     ['slack', { token_a: 'A', token_b: 'B', token_c: 'C', targets: ['ada@mail.example'] }, /only with an access token/]

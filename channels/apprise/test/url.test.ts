@@ -73,8 +73,8 @@ t.test('errors about a URL show no secrets', async (t) => {
   const problems: [string, RegExp][] = [
     ['discord://1234/tok en', /white space/],
     ['discord://1234', /Discord has no address of this form; it is one of discord:\/\//],
-    ['slack://T1/B1', /Slack does not take this 'access_token'/],
-    ['slack://secret1!/B1/x1', /Slack does not take this 'token_a'/],
+    ['slack://T1/B1', /Slack does not accept this 'access_token'/],
+    ['slack://secret1!/B1/x1', /Slack does not accept this 'token_a'/],
     ['discord://1234/secret1?template=/etc/passwd', /local file for 'template'/],
     ['jsons://hook.example?verify=no', /certificate/],
     ['ntfys://ntfy.example/a?attach=/etc/passwd', /'attach'/],
@@ -105,7 +105,7 @@ t.test('no option is dropped without a warning', async (t) => {
   const { fields, warnings } = read(`json://hook.example?${options}`)
   t.same(fields, { schema: 'json', host: 'hook.example' })
   t.equal(warnings.length, 11)
-  t.match(warnings[5], /^JSON has no option 'overflow' here; it was left out$/)
+  t.match(warnings[5], /^JSON has no option 'overflow' here; the option was skipped$/)
   t.match(read('https://ntfy.sh/topic?actions=a&priority=high').warnings, [/'actions'/])
   t.match(read('discord://1/a?attach=https%3A%2F%2Fa.example%2Fb.png').warnings, [/'attach'/])
 })

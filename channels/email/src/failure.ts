@@ -38,7 +38,7 @@ export function describeFailure (err: unknown, address: string, config: Config, 
   if (isPermanent(status) && (command === 'MAIL FROM' || command === 'DATA')) {
     return new DeliveryRefusedError(`${server} refuses the mail: ${said}; check SMTP_FROM and the server's log`)
   }
-  return new ServiceDownError(`${server} did not take the mail: ${said}; ${advise(failure)}`)
+  return new ServiceDownError(`${server} did not accept the mail: ${said}; ${advise(failure)}`)
 }
 
 function readFailure (err: unknown): Failure {
@@ -65,8 +65,8 @@ function isPermanent (status: number): boolean {
 }
 
 function advise ({ code, originalCode, status, text }: Failure): string {
-  if (isTemporary(status)) return 'it is tried again later'
-  if (/certificate/i.test(text)) return 'SMTP_TLS_CA takes the certificate of an authority of your own'
+  if (isTemporary(status)) return 'the delivery is tried again later'
+  if (/certificate/i.test(text)) return 'set SMTP_TLS_CA to the certificate of your own authority'
   if (code === 'ETLS' || originalCode.startsWith('ERR_SSL')) return 'check SMTP_SECURITY and SMTP_PORT'
   return 'check SMTP_HOST and SMTP_PORT'
 }

@@ -5,7 +5,7 @@ import { TIMEOUT_MS, sendMail } from './send.ts'
 
 async function send (mail: Mail, { config, signal }: EmailContext): Promise<void> {
   if (!isAddress(mail.to)) {
-    throw new InvalidSettingsError(`address ${JSON.stringify(mail.to)} is not that of one recipient; correct it`)
+    throw new InvalidSettingsError(`address ${JSON.stringify(mail.to)} is not the address of one recipient; correct it`)
   }
   await sendMail(mail, config, { signal })
 }

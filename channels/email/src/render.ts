@@ -16,7 +16,7 @@ export interface Mail {
 const COLOURS: Record<NotificationLevel, string> = {
   info: '#2563eb', success: '#16a34a', warning: '#d97706', error: '#dc2626'
 }
-const FOOTER = 'You get this mail because this address is one of your notification channels. Remove the channel to end it.'
+const FOOTER = 'You get this mail because this address is one of your notification channels. Remove the channel to stop these mails.'
 
 export function renderNotification (notification: OutgoingNotification, to: string, from: string): Mail {
   const { level, title, body, url, created_at: createdAt } = notification
@@ -37,7 +37,7 @@ export function renderNotification (notification: OutgoingNotification, to: stri
 export function renderConfirmation (code: string, to: string): Mail {
   const heading = 'Confirm your email channel'
   const question = 'Enter this code to get notifications at this address. It is valid for 30 minutes.'
-  const footer = 'If you did not ask for it, do nothing: without the code no notifications are sent here.'
+  const footer = 'If you did not request this code, do nothing: without the code no notifications are sent here.'
   return {
     to,
     subject: `[Svc] ${heading}`,

@@ -18,11 +18,11 @@ export function describeSilence (err: ServiceDownError, settings: Settings): Ser
 }
 
 function advise (status: number): string {
-  if (status < 400) return 'redirects are not followed, give the address it leads to'
+  if (status < 400) return 'redirects are not followed, so give the final address'
   if (status === 401 || status === 403) return 'check the secret'
   if (status === 404 || status === 405 || status === 410) return 'check the address'
-  if (status === 429) return 'it asks to slow down'
-  return status < 500 ? 'see what the receiver expects' : 'see the log of the receiver'
+  if (status === 429) return 'the receiver asks to slow down'
+  return status < 500 ? 'check which requests the receiver accepts' : 'see the log of the receiver'
 }
 
 /**

@@ -27,11 +27,11 @@ export const matrix = defineService({
     ...HOST_FIELDS,
     user: { label: 'Username', type: 'string' },
     password: LOGIN_FIELDS.password,
-    token: { label: 'Access token, or that of a webhook', type: 'string', private: true, pattern: HEADER_TEXT },
+    token: { label: 'Access token, or token of a webhook', type: 'string', private: true, pattern: HEADER_TEXT },
     targets: { label: 'Rooms: #alias or !ID', type: 'list', pattern: /^[#!]?[^\s#!/]+$/ },
     msgtype: { label: 'Kind of message', type: 'choice', values: ['text', 'notice'], default: 'text' },
-    mode: { label: 'Webhook, and what it reads', type: 'choice', values: ['off', 'matrix', 'slack'], default: 'off' },
-    discovery: { label: 'Ask the server for its address', type: 'bool', default: true }
+    mode: { label: 'Webhook and its format', type: 'choice', values: ['off', 'matrix', 'slack'], default: 'off' },
+    discovery: { label: 'Look up the address of the server', type: 'bool', default: true }
   },
   settled: ['image=no', 'version=3', 'version=v3'],
   urlFields: ['schema', 'host', 'token', 'mode'],
@@ -140,7 +140,7 @@ async function findServerName (base: string, { token, userId }: Session, ask: As
       method: 'GET', url: `${base}${API}/account/whoami`, headers: { authorization: `Bearer ${token}` }
     })).json, 'user_id') ?? ''
   const at = id.indexOf(':')
-  return at === -1 ? giveUp('question whose token it is without a user') : id.slice(at + 1)
+  return at === -1 ? giveUp('request for the user of the token without a user') : id.slice(at + 1)
 }
 
 function giveUp (what: string): never {

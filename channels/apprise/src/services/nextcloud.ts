@@ -60,6 +60,6 @@ async function listMembers (values: Values, group: string, ask: Ask): Promise<st
   const data = readFields(readFields(json, 'ocs') ?? {}, 'data')
   const users: unknown[] = isFields(data) && Array.isArray(data.users) ? data.users : []
   const names = users.filter((user) => typeof user === 'string')
-  if (names.length === 0) throw new ServiceDownError(`Nextcloud names no user of the group '${group}'; check the group`)
+  if (names.length === 0) throw new ServiceDownError(`Nextcloud lists no users in the group '${group}'; check the name of the group`)
   return names
 }

@@ -37,5 +37,5 @@ function renderEnvelope (payload: Readonly<Record<string, string>>): string {
 
 function toName (name: string): string {
   if (/^[a-z_][\w-]*$/i.test(name)) return name
-  throw wrong(xml, 'cannot name a field as its payload asks', 'begin the name with a letter and use letters, digits, - and _')
+  throw wrong(xml, 'cannot use the name of a field in its payload', 'begin the name with a letter and use letters, digits, - and _')
 }
