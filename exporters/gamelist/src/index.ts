@@ -16,7 +16,7 @@ export default defineExporter({
       image: Type.Optional(Type.String({
         default: 'screenshot', description: `The picture in \`image\`: ${IMAGE_KINDS.join(', ')}`
       }))
-    }, { description: 'Which kinds of media the two pictures of an entry are' }))
+    }, { description: 'The kinds of media of the two pictures of an entry' }))
   }),
 
   async render (_platform, games, existing, { config, log }) {

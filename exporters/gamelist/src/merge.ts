@@ -63,7 +63,7 @@ function writeList (entries: readonly Entry[], eol: string): string {
 function appendList (text: string, roots: readonly ElementSpan[], entries: readonly Entry[]): string {
   const stranger = roots.find(({ name }) => name !== 'alternativeEmulator')
   if (stranger !== undefined) {
-    throw new Error(`gamelist.xml holds "${stranger.name}" and no "gameList". ` +
+    throw new Error(`gamelist.xml contains "${stranger.name}" but no "gameList". ` +
       'Move the file away to have a new one written.')
   }
   const eol = findLineEnd(text)

@@ -35,7 +35,7 @@ function findObstacle ({ path, fs_name: fileName }: ExportGame, entries: Readonl
   const remedy = 'which this format cannot hold. Rename the file and scan again.'
   if (/^[\s\u0085]|[\s\u0085]$/.test(fileName)) return `The name "${fileName}" begins or ends with a space, ${remedy}`
   if (/[\0\r\n]|\p{Cs}/u.test(path)) {
-    return `The path ${JSON.stringify(path)} has a line break or a character that is no text, ${remedy}`
+    return `The path ${JSON.stringify(path)} has a line break or an invalid character, ${remedy}`
   }
   return entries.has(path) ? `Another ROM of the platform has the path "${path}".` : null
 }
