@@ -11,7 +11,7 @@ const TABLE = {
   BAD_REQUEST: [400, 'Bad request'],
   CONFLICT: [409, 'Conflict'],
   GONE: [410, 'Gone'],
-  PRECONDITION_FAILED: [412, 'What is there now is not what the request expects'],
+  PRECONDITION_FAILED: [412, 'The current version is not the one that the request expects'],
   TOO_LARGE: [413, 'The request is larger than allowed'],
   RANGE_NOT_SATISFIABLE: [416, 'No such range'],
   INVALID: [422, 'Invalid value'],

@@ -38,7 +38,7 @@ export function sortByNeeds (features: readonly Feature[]): Feature[] {
     for (const need of feature.needs ?? []) {
       const needed = known.get(need)
       if (needed !== undefined) add(needed, names)
-      else if (!CORE_PARTS.has(need)) throw new Error(`The feature '${feature.name}' needs '${need}', which is no feature and no part of core`)
+      else if (!CORE_PARTS.has(need)) throw new Error(`The feature '${feature.name}' needs '${need}', which is neither a feature nor a part of core`)
     }
     sorted.add(feature)
   }

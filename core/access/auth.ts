@@ -122,7 +122,7 @@ export function callerOf (request: FastifyRequest): Caller {
 
 /** @throws ApiError FORBIDDEN unless the caller has the scope, besides those of the route */
 export function requireScope (caller: Caller, scope: Scope): void {
-  if (!caller.scopes.has(scope)) throw new ApiError('FORBIDDEN', `This needs the scope ${scope} too`)
+  if (!caller.scopes.has(scope)) throw new ApiError('FORBIDDEN', `This request also needs the scope ${scope}; use a token that has it, or sign in`)
 }
 
 /** Checks a grant. @throws ApiError INSUFFICIENT_PERMISSIONS unless the caller's account has the grant. */
@@ -142,7 +142,7 @@ function isSignedIn ({ credential, scopes, access }: Caller, isPartEnough = fals
 /** @throws ApiError FORBIDDEN for a token, because a token must not gain more rights than it has. */
 export function requireSignIn (caller: Caller, isPartEnough = false): void {
   if (isSignedIn(caller, isPartEnough)) return
-  throw new ApiError('FORBIDDEN', 'A token may not do this, whatever its scopes; sign in, or send username and password by ' +
+  throw new ApiError('FORBIDDEN', 'No token may send this request, whatever its scopes; sign in, or send username and password by ' +
     'HTTP Basic')
 }
 

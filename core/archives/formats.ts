@@ -42,7 +42,7 @@ export function formatOf (path: string | Uint8Array): Format {
 function openBySignature (source: Source, budget: Budget): Archive | Promise<Archive> {
   const start = readUpTo(source, 0, SIGNATURE_BYTES)
   const found = SIGNATURES.find(({ bytes }) => start.subarray(0, bytes.length).equals(bytes))
-  if (!found) throw new ArchiveError('it is no zip, 7z or rar archive')
+  if (!found) throw new ArchiveError('it is not a zip, 7z or rar archive')
   return found.open(source, budget)
 }
 

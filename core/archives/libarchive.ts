@@ -38,7 +38,7 @@ interface Loaded {
 /** Opens a rar, a 7z or a zip with uncommon compression; members come in the stored order. @throws ArchiveError */
 export async function openWithLibarchive (source: Source, budget: Budget): Promise<Archive> {
   if (source.size > MAX_ARCHIVE_BYTES) {
-    throw new ArchiveError(`larger than ${MAX_ARCHIVE_BYTES} bytes, which this kind of archive may have at most`)
+    throw new ArchiveError(`larger than ${MAX_ARCHIVE_BYTES} bytes, the limit for this kind of archive`)
   }
   if (source.size > SMALL_ARCHIVE_BYTES) budget.reserveMemory()
   const loaded = await load(source)

@@ -95,6 +95,6 @@ async function * readContent (entry: AsyncIterable<unknown>, end: End): AsyncGen
 /** @throws ArchiveError for members that would give wrong content: sparse files and unknown kinds. */
 function isRegularFile ({ name, type, pax }: Header): boolean {
   const isSparse = typeof pax === 'object' && pax !== null && Object.keys(pax).some((key) => key.startsWith('GNU.sparse'))
-  if (isSparse || !type) throw new ArchiveError(`member '${name}' is of a kind that is not known`)
+  if (isSparse || !type) throw new ArchiveError(`member '${name}' has an unknown type`)
   return (type === 'file' || type === 'contiguous-file') && !name.endsWith('/')
 }

@@ -72,7 +72,7 @@ export async function renderSection (features: Features, name: string): Promise<
   const schemas = await loadSchemas(features)
   const schema = Object.hasOwn(schemas, name) ? schemas[name] : undefined
   if (schema === undefined) {
-    throw new StartError(`The configuration has no section '${name}'. There are: ${Object.keys(schemas).join(', ')}.`,
+    throw new StartError(`The configuration has no section '${name}'. The sections are: ${Object.keys(schemas).join(', ')}.`,
       { exitCode: USAGE })
   }
   const settings = listDescribed(schema, name).map(describeSetting)

@@ -14,6 +14,6 @@ export async function findDatabaseUrl (config: Config): Promise<string> {
   if (config.database.url !== undefined) return config.database.url
   const state = readServerState(config.data_dir)
   if (state !== null) return state.database_url
-  throw new StartError(`No server is running on ${config.data_dir}, and its database only runs with it. Start it with ` +
-    `${commandLine(config, 'start')}, then repeat this in a second terminal.`)
+  throw new StartError(`No server is running on ${config.data_dir}, and its database runs only with the server. Start the server with ` +
+    `${commandLine(config, 'start')}, then repeat this command in a second terminal.`)
 }

@@ -14,7 +14,7 @@ async function withEmbedded<T> (features: Features, config: Config, work: (url: 
   await moveFormerCluster(config, log, features)
   const lock = lockDataDir(config.data_dir)
   if (lock === null) {
-    throw new StartError(`Another svc command is using ${config.data_dir}. Repeat this when it has ended.`, { exitCode: 75 })
+    throw new StartError(`Another svc command is using ${config.data_dir}. Repeat this command after that one has ended.`, { exitCode: 75 })
   }
   const ignore = () => {}
   try {
@@ -54,6 +54,6 @@ export async function adopt (features: Features): Promise<void> {
   const log = createLogger(config, 'svc')
   const identity = await withDatabase(features, config, (databaseUrl) =>
     adoptDatabase(features, { config, databaseUrl, log }))
-  process.stdout.write(`${config.data_dir} now belongs to this database (${identity}). Files that it does not know stay where ` +
-    'they are.\n')
+  process.stdout.write(`${config.data_dir} now belongs to this database (${identity}). Files that the database does not know ` +
+    'stay unchanged.\n')
 }

@@ -46,7 +46,7 @@ export async function runRole (features: Features, role: Role): Promise<void> {
     const ended = waitForEnd(running)
     logger.info(running.port === null ? {} : { url: listenUrl(config, running.port) }, `svc ${role} is ready`)
     const setupCode = role === 'web' ? await running.app.users.findSetupCode() : null
-    if (setupCode !== null) logger.warn(`There is no administrator yet; making it from another machine takes the setup code ${setupCode}`)
+    if (setupCode !== null) logger.warn(`there is no administrator yet; creating one from another machine needs the setup code ${setupCode}`)
     await ended
   } finally {
     folder.remove()

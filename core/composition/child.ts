@@ -85,7 +85,7 @@ async function stop (uploadSeconds: number): Promise<void> {
   if (isStopping) return
   isStopping = true
   setTimeout(() => {
-    log.warn('the process did not finish in time and ends as it is')
+    log.warn('the process did not close in time and exits without closing')
     process.exit(1)
   }, closeMs(uploadSeconds)).unref()
   await running?.close(uploadSeconds)
@@ -95,7 +95,7 @@ async function stop (uploadSeconds: number): Promise<void> {
 
 const endWell = (uploadSeconds = drainSeconds) => {
   stop(uploadSeconds).catch((err: unknown) => {
-    log.error({ err }, 'the process did not close well')
+    log.error({ err }, 'the process could not be closed cleanly')
     process.exit(1)
   })
 }
@@ -115,7 +115,7 @@ process.on('message', (message) => {
   if (message.type === 'line') {
     passLine(log, message.line)
   } else if (message.type === 'measure') {
-    tellMeasured(message.id).catch((err: unknown) => { log.warn({ err }, 'what the process measured could not be told') })
+    tellMeasured(message.id).catch((err: unknown) => { log.warn({ err }, 'the metrics of the process could not be sent') })
   } else if (message.type === 'all_measured') {
     allMeasured.receive(message.id, message.server)
   } else if (message.type === 'stop') {
@@ -131,7 +131,7 @@ process.on('disconnect', () => {
   isAbandoned = true
   endWell(0)
 })
-endAtOwnErrors(() => log, 'the process fails and is started again')
+endAtOwnErrors(() => log, 'the process failed and is restarted')
 let lastLoop = performance.eventLoopUtilization()
 setInterval(() => {
   const loop = performance.eventLoopUtilization()

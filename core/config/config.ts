@@ -241,7 +241,7 @@ function readConfig ({ dataDir, file, schema, settings, environment }: ConfigSou
   const content = readConfigFile(file)
   const warnings = [
     ...findUnknownKeys(content, schema)
-      .map((key) => `${key} in ${file} is not a setting and is ignored; see svc config for the settings there are`),
+      .map((key) => `${key} in ${file} is not a setting and is ignored; svc config prints all settings`),
     ...findMisspeltVariables(environment, [...settings.flatMap(({ env }) => env ?? []), NEW_PASSWORD_VARIABLE])
       .map(({ name, nearest }) => `${name} is not a setting of the server and is ignored; did you mean ${nearest}?`)
   ]
@@ -257,7 +257,7 @@ function readConfig ({ dataDir, file, schema, settings, environment }: ConfigSou
   const roots = listRoots(filled.libraries)
   const library = resolve(filled.library_dir ?? join(dataDir, 'library'))
   if (roots.length > 0 && filled.library_dir !== undefined && !roots.includes(library)) {
-    warnings.push(`library_dir counts for nothing beside libraries in ${file}; list ${library} there too, or remove it`)
+    warnings.push(`library_dir is ignored, because ${file} has libraries; list ${library} there too, or remove library_dir`)
   }
   const secretKey = filled.auth.secret_key ?? readSecretKey(dataDir)
   const config: Config = {

@@ -5,7 +5,7 @@ import { errorCode } from '../files/fs-error.ts'
 import { StartError } from '../errors.ts'
 
 const FULL = 'The disk is full: free at least 1 GiB, or set'
-const TAKEN = 'A file is in the place of a folder: move it away, or set'
+const TAKEN = 'A file has the name of a folder: move the file away, or set'
 
 /** Beginnings of the sentence with the remedy, by error code. */
 const REMEDIES: Readonly<Record<string, string>> = {
@@ -13,7 +13,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   EDQUOT: FULL,
   EEXIST: TAKEN,
   ENOTDIR: TAKEN,
-  ENOENT: 'That file system takes no folders: set',
+  ENOENT: 'That file system does not allow new folders: set',
   EROFS: 'The file system is read-only: mount it writable, or set'
 }
 

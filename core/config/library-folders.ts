@@ -58,7 +58,7 @@ export async function findFolderRefusal (
     return { isTaken: true, reason: `'${dir}' overlaps with the library '${other.name}'; choose a folder outside of it` }
   }
   if (isBelow(SYSTEM_TREES, real) || isAt(SHARED_FOLDERS, real)) {
-    return { isTaken: false, reason: `'${dir}' is a folder of the system; give a folder that holds the library alone` }
+    return { isTaken: false, reason: `'${dir}' is a folder of the system; choose a folder that contains only the library` }
   }
   const own = await findOwnFolder(real, dataDir)
   if (own === null) return null

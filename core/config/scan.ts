@@ -40,9 +40,9 @@ export const ScanSchema = Type.Object({
     default: 0, minimum: 0, maximum: 64, env: 'SVC_HASH_THREADS', description: 'Threads that hash; 0 means one per core'
   }),
   timeout_seconds: Type.Integer({
-    default: 14400, minimum: 1, env: 'SCAN_TIMEOUT', description: 'Seconds a scan may take'
+    default: 14400, minimum: 1, env: 'SCAN_TIMEOUT', description: 'Maximum duration of a scan in seconds'
   }),
   archive_timeout_seconds: Type.Integer({
-    default: 60, minimum: 1, env: 'SEVEN_ZIP_TIMEOUT', description: 'Seconds one archive may take'
+    default: 60, minimum: 1, env: 'SEVEN_ZIP_TIMEOUT', description: 'Maximum time to read one archive, in seconds'
   })
 }, { default: {}, additionalProperties: Type.Object({}), description: 'Scans; a section per exporter with its `export` switch' })

@@ -11,11 +11,11 @@ const ServerSchema = Section({
   base_url: Formatted('http-base', {
     default: 'http://0.0.0.0',
     env: 'SVC_BASE_URL',
-    description: 'The address people use; links are absolute only when it names a real host. Its path is the prefix ' +
+    description: 'The address that people use; links are absolute only if it has a real host. Its path is the prefix ' +
       'under which everything is served'
   }),
   workers: Type.Integer({
-    default: 4, minimum: 1, maximum: 64, env: 'WEB_SERVER_CONCURRENCY', description: 'The most web workers. Two run from the start, more if all are busy and a processor is idle'
+    default: 4, minimum: 1, maximum: 64, env: 'WEB_SERVER_CONCURRENCY', description: 'Maximum number of web workers. Two run from the start, more if all are busy and a processor is idle'
   }),
   drain_seconds: Type.Integer({
     default: 30,
@@ -29,8 +29,8 @@ const ServerSchema = Section({
   trusted_proxies: Type.Array(Formatted('network'), {
     default: [],
     env: 'SVC_TRUSTED_PROXIES',
-    description: 'Addresses of proxies whose X-Forwarded-* headers are believed, such as 172.30.80.2; of a network, only one that ' +
-      'no visitor comes from'
+    description: 'Addresses of proxies whose X-Forwarded-* headers are trusted, such as 172.30.80.2; or networks from which ' +
+      'no visitor comes'
   }),
   cors_allowed_origins: Type.Array(Formatted('origin'), {
     default: [],
@@ -59,13 +59,13 @@ const AuthSchema = Section({
     description: 'Key for signatures and encryption; without it one is created once and stored in secret.key in the data directory'
   })),
   admin_username: Type.Optional(Type.String({
-    minLength: 3, maxLength: 255, env: 'SVC_ADMIN_USERNAME', description: 'First administrator, created while there is none'
+    minLength: 3, maxLength: 255, env: 'SVC_ADMIN_USERNAME', description: 'Username of the first administrator, created while there is no administrator'
   })),
   admin_password: Type.Optional(Type.String({
     maxLength: 255,
     writeOnly: true,
     env: 'SVC_ADMIN_PASSWORD',
-    description: 'Password of that administrator, at least 8 characters; without effect once there is one'
+    description: 'Password of that administrator, at least 8 characters; without effect once there is an administrator'
   })),
   session_max_age_seconds: Type.Integer({
     default: 1209600, minimum: 60, env: 'SESSION_MAX_AGE_SECONDS', description: 'Seconds a login lasts without use'
@@ -85,7 +85,7 @@ const AuthSchema = Section({
   invite_token_expiry_seconds: Type.Integer({
     default: 600, minimum: 1, maximum: 31536000, env: 'INVITE_TOKEN_EXPIRY_SECONDS', description: 'Seconds an invite is valid'
   }),
-  kiosk_mode: Switch('KIOSK_MODE', 'Lets anyone read without signing in what the default permission group may read'),
+  kiosk_mode: Switch('KIOSK_MODE', 'Lets guests read everything that the default permission group may read'),
   secure_cookie: Switch('SVC_SESSION_SECURE_COOKIE', 'Marks cookies Secure even when the request did not come over TLS'),
   disable_csrf_protection: Switch('DISABLE_CSRF_PROTECTION', 'Switches the CSRF check off'),
   disable_userpass_login: Switch('DISABLE_USERPASS_LOGIN', 'Tells login pages not to offer a password form'),
@@ -104,7 +104,7 @@ const SocketsSchema = Section({
   guests: StringEnum(['all', 'totals'], {
     default: 'totals',
     env: 'SVC_SOCKETS_GUESTS',
-    description: 'Scan events for sockets without a session: all that are hidden from nobody, or totals only'
+    description: 'Scan events for sockets without a session: all events about ROMs that are hidden from nobody, or only totals'
   })
 }, 'Live events')
 
@@ -134,7 +134,7 @@ const CORE_SECTIONS = {
     url: Type.Optional(Formatted('database-url', {
       writeOnly: true,
       env: 'SVC_DATABASE_URL',
-      description: 'PostgreSQL 15 or later to use in place of the embedded one'
+      description: 'PostgreSQL 15 or later to use instead of the embedded one'
     })),
     pool_size: Type.Integer({
       default: 8, minimum: 1, maximum: 150, env: 'SVC_DATABASE_POOL_SIZE', description: 'Connections per process'
@@ -151,10 +151,10 @@ const CORE_SECTIONS = {
   outgoing: Section({
     gateway: Type.Optional(Formatted('http-base', {
       env: 'SVC_SOURCES_GATEWAY',
-      description: 'A server that answers in place of all metadata providers: requests for https://host/path go to ' +
+      description: 'A server that answers instead of all metadata providers: requests for https://host/path go to ' +
         '<gateway>/host/path. For caches, and for recorded responses'
     }))
-  }, 'The way to metadata providers'),
+  }, 'Requests to metadata providers'),
   filesystem: FilesystemSchema,
   libraries: LibrariesSchema,
   scan: ScanSchema,

@@ -42,9 +42,9 @@ export function isAway (err: unknown): boolean {
 /** Returns the error that a client gets for a failure of the database that is not a bug; null for any other error. */
 export function explainDatabaseError (err: unknown): ApiError | null {
   const extra = { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: err }
-  if (isGoneMeanwhile(err)) return conflict('Something that this request is about was deleted meanwhile; look what is left and try again')
-  if (codeOf(err) === UNIQUE) return conflict('Another request stored the same at the same moment; look what is there and try again')
-  if (isCrossed(err)) return new ApiError('UNAVAILABLE', 'Other requests were in the way; try again', extra)
+  if (isGoneMeanwhile(err)) return conflict('An object that this request refers to was deleted at the same moment; fetch the current state and try again')
+  if (codeOf(err) === UNIQUE) return conflict('Another request stored the same object at the same moment; fetch the current state and try again')
+  if (isCrossed(err)) return new ApiError('UNAVAILABLE', 'The database cancelled this request because of a conflict with other requests; try again', extra)
   if (TOO_LONG.has(codeOf(err))) return new ApiError('UNAVAILABLE', 'The database took too long to answer; try again', extra)
   if (isAway(err)) return new ApiError('UNAVAILABLE', 'The database is not ready; try again', extra)
   return null

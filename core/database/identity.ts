@@ -30,8 +30,8 @@ async function readDirectory (dataDir: string): Promise<string | null> {
   if (text === null) return null
   const identity = text.trim()
   if (UUID.test(identity)) return identity
-  throw new StartError(`${file} holds ${JSON.stringify(identity.slice(0, 50))}, which is no identity. Restore it from a backup, ` +
-    'or delete it if the database is the one that belongs to this directory; the next start writes it again.')
+  throw new StartError(`${file} holds ${JSON.stringify(identity.slice(0, 50))}, which is not a UUID. Restore the file from a backup, ` +
+    'or delete it if the database belongs to this data directory; the next start writes the file again.')
 }
 
 async function writeDirectory (dataDir: string, identity: string): Promise<void> {
@@ -59,7 +59,7 @@ async function writeDatabase (pool: Queryable, identity: string): Promise<string
 
 const refused = ({ dataDir, adoptCommand }: Halves, reason: string) => new StartError(
   `The data directory ${dataDir} and the database do not belong together: ${reason}. Nothing was changed. Point SVC_DATA_DIR ` +
-  'and SVC_DATABASE_URL at two that do, or restore the one that is missing from a backup. If these two shall be one from ' +
+  'and SVC_DATABASE_URL at a matching pair, or restore the missing one from a backup. To join these two from ' +
   `now on: ${adoptCommand}`)
 
 /**
@@ -73,7 +73,7 @@ export async function requirePair (halves: Halves): Promise<void> {
   const [own, theirs] = [await readDirectory(dataDir), await readDatabase(pool)]
   if (own !== null && own === theirs) return
   if (own !== null && theirs !== null) throw refused(halves, `the directory is ${own}, the database is that of ${theirs}`)
-  if (await halves.isForeign()) throw refused(halves, 'it knows none of the saves, states and screenshots that lie there')
+  if (await halves.isForeign()) throw refused(halves, 'the database knows none of the saves, states and screenshots in that directory')
   const identity = await writeDatabase(pool, own ?? theirs ?? randomUUID())
   if (own === null) await writeDirectory(dataDir, identity)
   else if (own !== identity) throw refused(halves, `the directory is ${own}, the database is that of ${identity}`)

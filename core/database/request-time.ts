@@ -66,7 +66,7 @@ export const apartFromRequest = <T>(work: () => T): T => current.run(undefined, 
 /** Returns the time of the current request; undefined outside requests. */
 export const timeOfRequest = () => current.getStore()
 
-export const outOfTime = () => Object.assign(new Error('The request has spent its time on the database'), { code: OUT_OF_TIME })
+export const outOfTime = () => Object.assign(new Error('The request used up its time limit for the database'), { code: OUT_OF_TIME })
 
 /** Limits the time with the database of every request of an app; a route may set another limit. */
 export function limitRequests (app: FastifyInstance, limitMs: number): void {

@@ -55,7 +55,7 @@ export function safeRelativePath (path: string): string {
 export async function resolveInside (base: string, relativePath: string): Promise<string> {
   const root = await realpath(base)
   const target = resolve(root, safeRelativePath(relativePath))
-  if (!isInside(root, target)) throw new PathRefusedError(relativePath, 'it lies outside its folder')
+  if (!isInside(root, target)) throw new PathRefusedError(relativePath, 'it is outside its folder')
   const real = await resolveExisting(target, relativePath)
   if (!isInside(root, real)) throw new PathRefusedError(relativePath, 'a symbolic link leads out of its folder')
   return real
@@ -135,7 +135,7 @@ async function resolveExisting (target: string, value: string): Promise<string> 
  * Resolves a missing path. A dangling link counts as present, because writing to it would create a file at its target.
  */
 async function resolveMissing (target: string, value: string): Promise<string> {
-  if (await isPresent(target)) throw new PathRefusedError(value, 'it is a symbolic link to nothing')
+  if (await isPresent(target)) throw new PathRefusedError(value, 'it is a symbolic link without a target')
   return join(await resolveExisting(dirname(target), value), basename(target))
 }
 
@@ -154,7 +154,7 @@ function refusalOfName (name: string): string | null {
   if (name === '') return 'it is empty'
   if (name === '.' || name === '..') return 'it names a folder, not a file'
   if (CONTROL_CHARACTERS.test(name)) return 'it holds a control character'
-  if (DIRECTION_MARKS.test(name)) return 'it holds a mark that turns the direction of text, so that it looks like another name'
+  if (DIRECTION_MARKS.test(name)) return 'it holds a character that changes the direction of text, which makes the name look like another one'
   if (/[\\/]/.test(name)) return 'it holds a slash or a backslash; send the name alone'
   if (DRIVE_LETTER.test(name)) return 'it starts with a drive letter'
   if (!name.isWellFormed()) return 'it is not valid Unicode'

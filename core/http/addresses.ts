@@ -95,8 +95,8 @@ export function checkUrl (url: URL, rules: AddressRules = {}): void {
   if (isTrusted(originOf(url), rules)) return
   if (!isGlobalHost(url.hostname)) throw refusal(originOf(url))
   if (rules.hosts !== undefined && !isNamed(url.hostname, rules.hosts)) {
-    throw new AddressRefusedError(`The host '${url.hostname}' is none of those that the plugin declares and is refused: ` +
-      'name it under "svc.hosts" of its package.json')
+    throw new AddressRefusedError(`The host '${url.hostname}' is refused, because the plugin does not declare it: ` +
+      'its author has to add it to "svc.hosts" of its package.json')
   }
 }
 

@@ -157,7 +157,7 @@ async function * unpack (packed: AsyncGenerator<Buffer>, encoding: string): Asyn
   if (first.done === true) return
   if (createDecoder === undefined) {
     await packed.return(undefined)
-    throw new BadBodyError(`answered with the encoding '${encoding}', which was not asked for`)
+    throw new BadBodyError(`answered with the encoding '${encoding}', which the request did not accept`)
   }
   const decoder = createDecoder(first.value)
   // The decoder is destroyed with the error of any stage, and reading it below throws that error.

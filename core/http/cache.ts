@@ -62,7 +62,7 @@ export function createAnswerCache ({ log, store, now, maxBytes = DEFAULT_MAX_BYT
       try {
         await store.set(key, await toStored(kept), maxAgeMs)
       } catch (err) {
-        log.warn({ err }, 'answer not kept in the store')
+        log.warn({ err }, 'response could not be stored in the cache')
       }
     }
   }
@@ -77,7 +77,7 @@ async function readStored (store: Cache, key: string, log: Logger): Promise<Cach
   try {
     return await fromStored(await store.get(key))
   } catch (err) {
-    log.warn({ err }, 'answer not read from the store')
+    log.warn({ err }, 'response could not be read from the cache')
     return null
   }
 }

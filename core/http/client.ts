@@ -287,7 +287,7 @@ function createFileReader ({ toFile, maxBytes = DOWNLOAD_MAX_BYTES, acceptType =
 Reader<Download> {
   return async ({ status, headers, body }) => {
     const contentType = (headers['content-type'] ?? '').split(';', 1).join('').trim().toLowerCase()
-    if (!acceptType(contentType)) throw new BadBodyError(`answered with '${contentType}', which is not wanted here`)
+    if (!acceptType(contentType)) throw new BadBodyError(`answered with the content type '${contentType}', which this request does not accept`)
     const bytes = await writeBody(body, toFile, maxBytes)
     return { result: { status, contentType, bytes, path: toFile }, bytes }
   }

@@ -65,7 +65,7 @@ async function exchangeInTime<Result> (
   let isLate = false
   const timeout = setTimeout(() => {
     isLate = true
-    ending.abort(new Error('The time is over'))
+    ending.abort(new Error('The time limit of the request is over'))
   }, Math.min(limits.timeoutMs, LONGEST_TIMER_MS))
   try {
     return await follow(request, read, limits, signal, wire)
@@ -179,7 +179,7 @@ function refuse (request: PreparedRequest, answer: IncomingAnswer, start: Buffer
 function explain (status: number, location: string | undefined, mask: Mask): string {
   if (status < 400 && location !== undefined) return `its redirect to '${nameTarget(location, mask)}' is not followed`
   if (status === 401 || status === 403) return 'check the account or key in the configuration'
-  if (status === 404 || status === 410) return 'there is nothing at this address; check it'
+  if (status === 404 || status === 410) return 'nothing exists at this address; check the address'
   return 'the service does not accept this request'
 }
 

@@ -66,7 +66,7 @@ function appendQuery (search: string, query: NonNullable<RequestOptions['query']
 
 function prepareBody ({ json, form, body }: RequestOptions): { body: string | Uint8Array | null, type: string | null } {
   if ([json, form, body].filter((given) => given !== undefined).length > 1) {
-    throw new TypeError('A request takes at most one of json, form and body; remove the others')
+    throw new TypeError('A request may have only one of json, form and body; remove the others')
   }
   if (json !== undefined) return { body: JSON.stringify(json), type: JSON_TYPE }
   if (form !== undefined) return { body: new URLSearchParams(form).toString(), type: FORM_TYPE }

@@ -39,7 +39,7 @@ export async function * createPipe (send: Send, maxBytes: number): AsyncGenerato
   try {
     for await (const chunk of pipe) yield chunk as Buffer
   } finally {
-    ending.abort(new Error('nobody reads the answer any more'))
+    ending.abort(new Error('the reader of the response stopped'))
     await sent
   }
 }

@@ -11,7 +11,7 @@ const MEMBER_MAX_BYTES = 16 * 1024 ** 3
 function checkMember ({ fileName, uncompressedSize, compressedSize }: Entry): void {
   const isBomb = uncompressedSize > RATIO_FROM_BYTES && uncompressedSize > compressedSize * RATIO_MAX
   if (uncompressedSize > MEMBER_MAX_BYTES || isBomb) {
-    throw new ServiceDownError(`'${fileName}' in the downloaded zip unpacks to ${uncompressedSize} bytes, which is too much`)
+    throw new ServiceDownError(`'${fileName}' in the downloaded zip unpacks to ${uncompressedSize} bytes, which is more than the server accepts`)
   }
 }
 
@@ -44,7 +44,7 @@ async function * readMember (chunks: AsyncIterable<Buffer>, name: string): Async
 
 async function * readMembers (file: string, members: readonly string[]): AsyncGenerator<ZipMember> {
   const zip = await openPromise(file, { autoClose: false, lazyEntries: true }).catch((err: unknown) => {
-    throw new ServiceDownError('what was downloaded is no zip that can be read; try again later', { cause: err })
+    throw new ServiceDownError('the downloaded file is not a readable zip; try again later', { cause: err })
   })
   try {
     for await (const entry of zip.eachEntry()) {

@@ -204,7 +204,7 @@ export default fp<JobsOptions>(async (app, { url, works }) => {
       if (isLate || job?.state === 'cancelled') break
       if (await isLost(job?.state)) {
         await boss.cancel(name, id)
-        throw new ApiError('UNAVAILABLE', 'The scan worker ended before it answered. Look whether it was done, and try again if not.')
+        throw new ApiError('UNAVAILABLE', 'The scan worker ended before it answered. Check whether the work was done, and try again if not.')
       }
     }
     throw new ApiError('UNAVAILABLE', 'No scan worker answered in time. Check that one is running.')

@@ -114,11 +114,11 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
   function restart (err: Error): void {
     if (isClosing || isLeaving) return
     isLeaving = true
-    app.log.fatal({ err }, 'the database connection was lost; this process ends and is started again')
+    app.log.fatal({ err }, 'the database connection was lost; this process ends and is restarted')
     // From now on another process runs its tasks.
     if (role === 'worker') process.exit(TEMPORARY)
     untilReachable(url).then(finish).catch((failure: unknown) => {
-      app.log.error({ err: failure }, 'the process did not close well')
+      app.log.error({ err: failure }, 'the process could not be closed cleanly')
     }).finally(() => { process.exit(TEMPORARY) })
   }
 
@@ -195,7 +195,7 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
     await session.query("delete from workers where seen_at < now() - interval '1 day'")
     await session.query('insert into workers (id, role) values ($1, $2)', [id, role])
     timer = setInterval(() => {
-      beat().catch((err: unknown) => { app.log.error({ err }, 'the sign of life could not be written') })
+      beat().catch((err: unknown) => { app.log.error({ err }, 'the heartbeat of the process could not be stored') })
     }, BEAT_MS)
   })
 
@@ -205,7 +205,7 @@ export default fp<WorkersOptions>(async (app, { url, role, isSupervised }) => {
     // A session that failed before was never connected, and a statement would wait for a connection for ever.
     if (!isConnected) return
     await session.query('delete from workers where id = $1', [id]).catch((err: unknown) => {
-      app.log.debug({ err }, 'the worker row stays; its lock is gone all the same')
+      app.log.debug({ err }, 'the row of the process could not be deleted; its lock is released nevertheless')
     })
     await session.end()
   })

@@ -128,11 +128,11 @@ function findProviderProblem (parts: Parts): string | undefined {
   const foreign = findForeignSetting(parts)
   if (foreign !== undefined) return foreign
   if (typeof parts.identify !== 'function' && typeof parts.getById !== 'function') {
-    return "its definition lacks the function 'identify', and 'getById' as well; every provider has one of them"
+    return "its definition has neither the function 'identify' nor 'getById'; add one of them"
   }
   return parts.kind === 'ids' || parts.id === 'integer' || parts.id === 'string'
     ? undefined
-    : "its definition lacks 'id'; say id: 'integer' or id: 'string', or kind: 'ids' for a provider without ids of its own"
+    : "its definition lacks 'id'; add id: 'integer' or id: 'string', or kind: 'ids' for a provider without ids of its own"
 }
 
 /**
@@ -145,7 +145,7 @@ function findForeignSetting ({ key, progress }: Parts): string | undefined {
   const foreign = Object.keys(account?.properties ?? {}).find((name) => !name.startsWith(prefix))
   return foreign === undefined
     ? undefined
-    : `its account has the setting '${foreign}', which is not its own: name it so that it begins with '${prefix}'`
+    : `its account has the setting '${foreign}', whose name must begin with '${prefix}'`
 }
 
 function findDataProblem (kind: PluginKind, parts: Parts): string | undefined {
@@ -168,7 +168,7 @@ function findSchemasProblem (parts: Parts): string | undefined {
     if (schema === undefined) continue
     const problem = findSchemaProblem(schema, name)
     if (problem !== undefined) return problem
-    if (!TypeGuard.IsObject(schema)) return `its ${name} is no schema that Type.Object of @svc/plugin-sdk made`
+    if (!TypeGuard.IsObject(schema)) return `its ${name} is not a schema made with Type.Object of @svc/plugin-sdk`
   }
   return undefined
 }

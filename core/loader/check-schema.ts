@@ -20,7 +20,7 @@ const GUARDS: ReadonlyMap<unknown, (schema: unknown) => boolean> = new Map(Objec
   Union: TypeGuard.IsUnion,
   Unknown: TypeGuard.IsUnknown
 }))
-const NO_SCHEMA = 'is no schema that Type of @svc/plugin-sdk made, or of a kind that JSON cannot hold'
+const NO_SCHEMA = 'is not a schema made with Type of @svc/plugin-sdk, or describes values that JSON cannot hold'
 /** The deepest level of a schema. The schemas of bundled plugins are 6 deep; the serializer refuses 100. */
 const DEPTH_MAX = 32
 /** Keywords with schemas, besides `properties` and `patternProperties`. */
@@ -102,7 +102,7 @@ export function findSchemaProblem (schema: unknown, path: string, depth = 0): st
   if (depth > DEPTH_MAX) return `its ${path} is more than ${DEPTH_MAX} levels deep`
   if (typeof schema !== 'object' || schema === null) return `its ${path} ${NO_SCHEMA}`
   const keyword = findWrongKeyword(schema as TSchema)
-  if (keyword !== undefined) return `its ${path} has a '${keyword}' that the server cannot use; leave it out`
+  if (keyword !== undefined) return `its ${path} has a '${keyword}' that the server cannot use; remove it`
   const inner = listInner(schema as TSchema, path)
   // Checked first, because a guard goes through all levels below, of any depth.
   for (const [name, one] of inner) {

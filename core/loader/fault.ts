@@ -38,7 +38,7 @@ export function endAtOwnErrors (log: () => Pick<FastifyBaseLogger, 'error' | 'fa
   process.on('uncaughtException', (err) => {
     const plugin = running.getStore()
     if (plugin !== undefined) {
-      log().error({ err, plugin }, 'plugin left an error that nobody waits for; the process goes on')
+      log().error({ err, plugin }, 'plugin has an unhandled error; its process continues')
       return
     }
     log().fatal({ err }, message)

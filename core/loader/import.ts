@@ -13,8 +13,8 @@ import type { Definition } from './registry.ts'
 
 export interface Exported { kind: PluginKind, definition: Definition }
 
-const NO_PLUGIN = 'its default export is not what defineProvider, defineChannel or defineExporter of SDK ' +
-  `${SDK_VERSION} returns; export that, and do not bundle @svc/plugin-sdk`
+const NO_PLUGIN = 'its default export is not the result of defineProvider, defineChannel or defineExporter of SDK ' +
+  `${SDK_VERSION}; export this result, and do not bundle @svc/plugin-sdk`
 
 /** Returns the text of any thrown value. */
 export const messageOf = (thrown: unknown) => thrown instanceof Error ? thrown.message : String(thrown)
@@ -22,7 +22,7 @@ export const messageOf = (thrown: unknown) => thrown instanceof Error ? thrown.m
 /** Reads the manifest of a package. @throws LoadError if the package is invalid or its SDK range does not fit. */
 export function readManifest (pack: PluginPackage): Manifest {
   if (pack.problem !== null) throw new LoadError('failed', pack.problem)
-  if (pack.manifest === undefined) throw new LoadError('failed', 'its package.json has no "svc" key, so it is no plugin')
+  if (pack.manifest === undefined) throw new LoadError('failed', 'its package.json has no "svc" key, so it is not a plugin')
   const [problem] = [...Value.Errors(ManifestSchema, pack.manifest)]
   if (problem !== undefined) {
     throw new LoadError('failed', `"svc${problem.path.replaceAll('/', '.')}" in its package.json is ` +

@@ -42,8 +42,8 @@ export async function inspectApart (
   const child = fork(ENTRY, [], { execArgv: [...FLAGS, ...inheritedFlags()], serialization: 'advanced' })
   const timer = setTimeout(() => {
     child.kill('SIGKILL')
-    reject(new StartError(`Looking at the plugins took longer than ${ms / 1_000} s; try again when the machine has ` +
-      'less to do'))
+    reject(new StartError(`Inspecting the plugins took longer than ${ms / 1_000} s; try again when the machine is ` +
+      'less busy'))
   }, ms)
   child.once('message', (message) => {
     const { inspection, problem } = message as InspectNews
@@ -52,7 +52,7 @@ export async function inspectApart (
   })
   child.once('error', reject)
   child.once('exit', (code, signal) => {
-    reject(new StartError(`The process that looks at the plugins ended with ${signal ?? `code ${code}`}`))
+    reject(new StartError(`The process that inspects the plugins ended with ${signal ?? `code ${code}`}`))
   })
   child.send({ settings: { ...settings }, works, packages } satisfies InspectOrder)
   try {

@@ -18,8 +18,8 @@ async function findDescriptions (
     await storeDescriptions(app.db, fingerprint, descriptions)
     return descriptions
   } catch (err) {
-    app.log.warn({ err }, 'what the plugins are could not be found out; until the next start this process offers none')
-    const reason = 'the server could not find out what it is; restart it, and see its log'
+    app.log.warn({ err }, 'the plugins could not be inspected; this process offers none until its next start')
+    const reason = 'the server could not inspect the plugin; see the log of the server, then restart the server'
     return packages.map(() => ({ descriptor: null, failure: { status: 'failed', reason } }))
   }
 }
@@ -31,7 +31,7 @@ async function tellOthers (app: FastifyInstance, fingerprint: string): Promise<v
   let storing: Promise<void> = Promise.resolve()
   const store = () => {
     storing = storing.then(() => storeReports(app.db, fingerprint, app.workers.id, app.registry.report()))
-      .catch((err: unknown) => { app.log.warn({ err }, 'what became of the plugins could not be stored') })
+      .catch((err: unknown) => { app.log.warn({ err }, 'the status of the plugins could not be stored') })
     return storing
   }
   app.registry.onChange(() => { void store() })
@@ -52,7 +52,7 @@ async function hearFromWorker (app: FastifyInstance, fingerprint: string): Promi
     await app.workers.hear(PLUGINS_CHANGED, (changed) => {
       if (changed !== fingerprint) return
       adopting = adopting.then(adopt)
-        .catch((err: unknown) => { app.log.warn({ err }, 'what became of the plugins could not be read') })
+        .catch((err: unknown) => { app.log.warn({ err }, 'the status of the plugins could not be read') })
     })
     adopting = adopt()
     await adopting

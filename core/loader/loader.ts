@@ -126,7 +126,7 @@ function register (app: FastifyInstance, name: string, closers: (() => Promise<v
   })
 }
 
-const refuseCall = () => () => { throw new Error('Plugins are called in the scan worker only; ask it by a job') }
+const refuseCall = () => () => { throw new Error('Plugins are called in the scan worker only; queue a job for it') }
 
 export async function loadPlugins (app: FastifyInstance, options: LoaderOptions): Promise<Registry> {
   const { config, works, descriptions, startTimeoutMs = START_TIMEOUT_MS, serverFields = new Set() } = options
@@ -178,7 +178,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     if (kind === 'provider') checkProviderFields(definition, serverFields)
     const id = `${kind} '${definition.key}'`
     const twin = taken.get(id)
-    if (twin !== undefined) throw new LoadError('failed', `the ${id} is already there, from ${twin}`)
+    if (twin !== undefined) throw new LoadError('failed', `the ${id} is already installed, by ${twin}`)
     const owner = { key: definition.key, package: pack.name, origin: pack.origin }
     const variables = listVariables(definition)
     const foreign = variableOwners.findForeign(owner, variables)
@@ -223,7 +223,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     const definition = plugin.definition as ProviderDefinition
     const circle = findCircle(ordered, definition)
     if (circle !== null) {
-      throw new LoadError('failed', `it waits for itself: ${circle.join(' → ')}, each asked before the next; ` +
+      throw new LoadError('failed', `its order is a cycle: ${circle.join(' → ')}, each called before the next; ` +
         "change its 'order'")
     }
     ordered.push(definition)
@@ -300,7 +300,7 @@ export async function loadPlugins (app: FastifyInstance, options: LoaderOptions)
     records.set(candidate, record)
     add(record, toLoaded(candidate))
     const { package: name, status, reason } = record
-    if (status === 'failed' || status === 'unsupported') app.log.warn({ plugin: name, reason }, 'plugin left out')
+    if (status === 'failed' || status === 'unsupported') app.log.warn({ plugin: name, reason }, 'plugin skipped')
   }
   return registry
 }

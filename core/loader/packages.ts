@@ -65,7 +65,7 @@ function readPackage (folder: string, origin: PluginPackage['origin']): PluginPa
       entry,
       problem: invalid === undefined
         ? null
-        : `its package.json depends on '${invalid}', which is no name of an npm package; remove it there`
+        : `its package.json depends on '${invalid}', which is not a valid name of an npm package; remove it`
     }
   } catch (err) {
     return { ...unreadable, problem: `its package.json cannot be read: ${(err as Error).message}` }

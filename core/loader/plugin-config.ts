@@ -101,10 +101,10 @@ function refuseVariables (
   if (refused === undefined) return undefined
   const [property, { env }] = refused
   if (isMail(String(env))) {
-    return `its setting ${property} names the variable ${String(env)}, which is for channels: the mail server's account is no ${kind}'s`
+    return `its setting ${property} names the variable ${String(env)}, which only channels may read, because it belongs to the account of the mail server`
   }
   const own = plugin.key.toUpperCase().replaceAll('-', '_')
-  return `its setting ${property} names the variable ${String(env)}, which is not its own: name one that begins with ${own}_, ` +
+  return `its setting ${property} names the variable ${String(env)}, which is not its own: use one that begins with ${own}_, ` +
     `such as ${own}_${property.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase()}`
 }
 
@@ -114,7 +114,7 @@ const isFolder = (schema: TSchema) => schema.folder === true
 function refuseFolderSchemas (properties: Record<string, TSchema>): string | undefined {
   const refused = Object.entries(properties)
     .find(([, schema]) => isFolder(schema) && (!TypeGuard.IsString(schema) || 'default' in schema))
-  return refused && `its setting ${refused[0]} is a folder, so it must be a text without a default`
+  return refused && `its setting ${refused[0]} is a folder, so its schema must be Type.String without a default`
 }
 
 /** Returns the folders that the operator set, by property. */
@@ -127,9 +127,9 @@ function findFolders (properties: Record<string, TSchema>, values: Record<string
 
 /** Returns the reason why a folder cannot be read, or undefined. */
 function refuseFolder (path: string): string | undefined {
-  if (!isAbsolute(path)) return 'is no complete path; begin at the root of the disk'
+  if (!isAbsolute(path)) return 'is not an absolute path; give the path from the root of the disk'
   try {
-    if (!statSync(path).isDirectory()) return 'is no folder; name the folder itself'
+    if (!statSync(path).isDirectory()) return 'is not a folder; give the path of the folder itself'
     accessSync(path, constants.R_OK | constants.X_OK)
     return undefined
   } catch (err) {
@@ -144,7 +144,7 @@ export function readPluginConfig (
 ): PluginConfig {
   const { key, config: schema } = plugin
   if (schema !== undefined && !TypeGuard.IsObject(schema)) {
-    return { status: 'failed', reason: 'its config is no schema that Type.Object of @svc/plugin-sdk made' }
+    return { status: 'failed', reason: 'its config is not a schema made with Type.Object of @svc/plugin-sdk' }
   }
   const properties: Record<string, TSchema> = schema?.properties ?? {}
   const refusal = refuseVariables(kind, plugin, properties, config) ?? refuseFolderSchemas(properties)

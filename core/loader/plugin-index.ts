@@ -147,7 +147,7 @@ export function createIndex (
     if (known !== null) return tableOf(known.generation)
     await rebuild(scopeOfFirst())
     const built = await readCurrent()
-    if (built === null) throw new PluginAnswerError(`The index of ${plugin} is not there: its build gave no entry; check its configuration`)
+    if (built === null) throw new PluginAnswerError(`The index of ${plugin} is empty, because its build returned no entry; check the configuration of the plugin`)
     return tableOf(built.generation)
   }
 

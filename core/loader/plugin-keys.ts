@@ -45,7 +45,7 @@ function checkProperties (place: string, names: string[], sections: readonly Plu
   const wrong = names.find((name) => !known.has(name))
   if (wrong === undefined) return
   const meant = nearest(wrong, known)
-  throw new StartError(`${place}.${wrong} in ${file} is no setting of this plugin. ` + (meant === undefined
-    ? `Remove it; there are: ${[...known].join(', ')}.`
+  throw new StartError(`${place}.${wrong} in ${file} is not a setting of this plugin. ` + (meant === undefined
+    ? `Remove it; the settings are: ${[...known].join(', ')}.`
     : `Did you mean ${place}.${meant}?`))
 }

@@ -67,7 +67,7 @@ export function createLearntLimits (
           `${problem.message.toLowerCase()}; resetsAt is in milliseconds since 1970`)
       }
       if (byName.size >= ALLOWANCES_MAX && !byName.has(allowance.name)) {
-        throw new TypeError(`The allowance '${allowance.name}' is one too many: ${ALLOWANCES_MAX} are stored; use the same names each time`)
+        throw new TypeError(`The allowance '${allowance.name}' is refused, because ${ALLOWANCES_MAX} allowances are stored already; use the same names each time`)
       }
       byName.set(allowance.name, allowance)
       change(allowance.remaining <= 0)

@@ -34,7 +34,7 @@ export interface WantedServices {
 export async function createPluginServices (app: FastifyInstance, config: Config) {
   const files = createFiles(config.library_dir)
   const limits = await createLimitsStore(app.db, (err) => {
-    app.log.warn({ err }, 'what plugins learnt of their limits could not be stored')
+    app.log.warn({ err }, 'the limits that plugins reported could not be stored')
   })
   app.addHook('onClose', async () => { await limits.flush() })
   const closing = new AbortController()

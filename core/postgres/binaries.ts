@@ -92,7 +92,7 @@ async function isReachable (program: string): Promise<boolean> {
  */
 async function copyReachable (native: string, copyDir: string, name: string): Promise<string> {
   try {
-    if (process.platform !== 'linux') throw new Error(`there is no safe place for a copy on ${process.platform}`)
+    if (process.platform !== 'linux') throw new Error(`there is no safe folder for a copy on ${process.platform}`)
     await mkdir(copyDir, { recursive: true, mode: 0o755 })
     const target = join(await realpath(copyDir), name)
     await mkdir(target, { recursive: true, mode: 0o755 })

@@ -51,10 +51,10 @@ function findFault (request: IncomingMessage): Fault | null {
   if (lacksHost(request)) return { status: 400, detail: NO_HOST }
   const { method = '', headers } = request
   if (!METHODS.includes(method)) return { status: 405, detail: 'Method Not Allowed' }
-  if (method === 'GET' && hasBody(request)) return { status: 400, detail: 'GET takes no body here; send it with POST' }
+  if (method === 'GET' && hasBody(request)) return { status: 400, detail: 'A GET request has no body here; send the body with POST' }
   const coding = headers['transfer-encoding'] ?? 'chunked'
   if (coding.toLowerCase() !== 'chunked') {
-    return { status: 400, detail: `The transfer coding '${coding}' is not known; send the body as it is, or chunked` }
+    return { status: 400, detail: `The transfer coding '${coding}' is not supported; send the body as it is, or chunked` }
   }
   return Number(headers['content-length'] ?? 0) > MESSAGE_MAX_BYTES ? TOO_LARGE : null
 }

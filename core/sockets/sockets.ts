@@ -210,7 +210,7 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
   function noteOrigin (origin: string): void {
     if (!signs.note('origin_refused', origin)) return
     app.log.warn({ origin, base_url: config.server.base_url }, 'pages of this origin may not open sockets: if it is the address ' +
-      'of this server, set SVC_BASE_URL to it; if it is a site of yours, name it in SVC_CORS_ALLOWED_ORIGINS')
+      'of this server, set SVC_BASE_URL to it; if it is another site of yours, add it to SVC_CORS_ALLOWED_ORIGINS')
   }
 
   const findEndpoint = ({ url = '' }: IncomingMessage) => endpoints.find(({ place }) => isSocketUrl(url, place))
@@ -225,8 +225,8 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
     if (request.headers.upgrade !== undefined) {
       signs.clear('upgrade_missing', peer)
     } else if (lacksUpgrade(request) && signs.note('upgrade_missing', peer)) {
-      app.log.warn({ address: peer }, 'a proxy at this address does not forward WebSocket upgrades, so that sockets poll: have it ' +
-        'pass on the headers Upgrade and Connection; examples/self-host has a configuration for each proxy')
+      app.log.warn({ address: peer }, 'a proxy at this address does not forward WebSocket upgrades, so sockets use only polling: configure it to ' +
+        'forward the headers Upgrade and Connection; examples/self-host has a configuration for each proxy')
     }
   }
 
@@ -254,7 +254,7 @@ export default fp<SocketsOptions>(async (app, { config, accepts, workerNumber })
       else await event.handle(read.value as never, caller, socket)
     } catch (err) {
       app.log.error({ err, event: name }, 'socket event failed')
-      event.refuse(socket, 'The server could not do this; see its log')
+      event.refuse(socket, 'The server failed to handle this event; see its log')
     }
   }
 

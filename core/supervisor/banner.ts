@@ -62,15 +62,15 @@ export function renderBanner ({ config, port, isEmbedded, setupCode, plugins }: 
     `  address   ${shared ?? url}${shared === null ? '' : ` (here: ${url})`}, API reference at ${shared ?? url}/api/docs`,
     `  data      ${config.data_dir}`,
     `  library   ${(roots.length === 0 ? [config.library_dir] : roots).join(', ')}`,
-    `  database  ${isEmbedded ? 'embedded' : 'the one SVC_DATABASE_URL names'}`,
+    `  database  ${isEmbedded ? 'embedded' : 'the one of SVC_DATABASE_URL'}`,
     ...describePlugins(config, plugins),
     ...(setupCode === null
       ? []
       : [
-          '  There is no administrator yet. Make one with',
+          '  There is no administrator yet. Create one with',
       `            ${commandLine(config, 'user', 'add', 'NAME', '--admin')}`,
       '            or set SVC_ADMIN_USERNAME and SVC_ADMIN_PASSWORD and start again,',
-      `            or make it from another machine with the setup code ${setupCode}`
+      `            or create it from another machine with the setup code ${setupCode}`
         ])
   ].join('\n')
 }

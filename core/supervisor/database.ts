@@ -100,7 +100,7 @@ export async function openDatabase (
       } catch (err) {
         if (stopping.signal.aborted) return
         reason = (err as Error).message
-        log.error({ err }, 'the database could not be started again')
+        log.error({ err }, 'the database could not be restarted')
       }
     }
     events.onHopeless(reason)
@@ -113,7 +113,7 @@ export async function openDatabase (
       isUp = false
       if (stopping.signal.aborted) return
       deaths = performance.now() - startedAt > STEADY_MS ? 1 : deaths + 1
-      log.error(exit, 'the database ended and is started again')
+      log.error(exit, 'the database ended and is restarted')
       events.onLost()
       if (deaths > DEATHS_MAX) events.onHopeless(`it ended ${deaths} times in a row; see its lines at log level debug`)
       else restarted = restart()

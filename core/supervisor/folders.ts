@@ -15,7 +15,7 @@ const SOCKET_PATH_MAX_BYTES = 103
 /** @throws StartError naming the variable if the path is a file or does not exist. */
 function requireFolder (variable: string, path: string, remedy: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return
-  throw new StartError(`${variable}: ${path} is ${existsSync(path) ? 'a file' : 'not there'}. ${remedy}`)
+  throw new StartError(`${variable}: ${path} is ${existsSync(path) ? 'a file' : 'missing'}. ${remedy}`)
 }
 
 /** Returns the configured libraries with the settings that name them. */

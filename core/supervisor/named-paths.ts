@@ -8,7 +8,7 @@ import { StartError } from '../errors.ts'
 function findPathProblem (path: string, kind: PathKind): string | null {
   const stats = statSync(path, { throwIfNoEntry: false })
   if (stats === undefined) {
-    return kind === 'new-folder' ? null : `is not there. Set it to a ${kind} that exists, or remove it.`
+    return kind === 'new-folder' ? null : `is missing. Set it to a ${kind} that exists, or remove it.`
   }
   if (kind === 'file' && !stats.isFile()) return 'is not a file. Set it to the path of a file, or remove it.'
   if (kind !== 'file' && !stats.isDirectory()) return 'is a file. Set it to the path of a folder, or remove it.'

@@ -13,7 +13,7 @@ export function explainListenError (err: unknown, host: string, port: number): u
     return new StartError(`This user may not listen on ${host}:${port}. Set SVC_PORT to a port from 1024 up.`, { cause: err })
   }
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAFNOSUPPORT') {
-    return new StartError(`SVC_HOST: "${host}" is no address of this machine. Set it to one that is, or remove it to use ` +
+    return new StartError(`SVC_HOST: "${host}" is not an address of this machine. Set it to an address that is, or remove it to use ` +
       '"0.0.0.0".', { cause: err })
   }
   return err

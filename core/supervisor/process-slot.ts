@@ -67,7 +67,7 @@ export function createSlot ({ name, fork, log, onReady, onHopeless, onLost, read
   function tell (order: Order): void {
     child?.send(order, (err) => {
       // The process may be dying just now; its exit is what counts.
-      if (err !== null) log.debug({ err, process: name }, 'process could not be told')
+      if (err !== null) log.debug({ err, process: name }, 'the process could not be sent an order')
     })
   }
 
@@ -91,7 +91,7 @@ export function createSlot ({ name, fork, log, onReady, onHopeless, onLost, read
   function watch (watched: ChildProcess): NodeJS.Timeout {
     return setInterval(() => {
       if (++silentTicks < (isStarting ? STARTING_TICKS_MAX : SILENT_TICKS_MAX)) return
-      log.error({ process: name, child: watched.pid }, 'process hangs and is killed')
+      log.error({ process: name, child: watched.pid }, 'the process does not respond and is killed')
       watched.kill('SIGKILL')
     }, ALIVE_MS)
   }
@@ -106,7 +106,7 @@ export function createSlot ({ name, fork, log, onReady, onHopeless, onLost, read
     isStarting = true
     const watchdog = watch(born)
     born.on('message', (message) => { if (isNews(message)) receive(message) })
-    born.on('error', (err) => { log.error({ err, process: name }, 'process could not be started or told') })
+    born.on('error', (err) => { log.error({ err, process: name }, 'the process could not be started or reached') })
     born.once('exit', (code, signal) => {
       clearInterval(watchdog)
       child = null
@@ -124,7 +124,7 @@ export function createSlot ({ name, fork, log, onReady, onHopeless, onLost, read
     if (lifeMs > STEADY_MS) deaths = 0
     const delayMs = restartDelay(deaths++)
     failures++
-    log.error({ process: name, ...facts, restartMs: delayMs }, 'process ended and is started again')
+    log.error({ process: name, ...facts, restartMs: delayMs }, 'the process ended and is restarted')
     onLost?.(failures)
     if (current !== null) restart = setTimeout(fill, delayMs)
   }

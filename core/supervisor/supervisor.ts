@@ -171,7 +171,7 @@ class Run {
     try {
       await stripCode(config.data_dir, this.#stopping.signal)
     } catch (err) {
-      log.warn({ err }, 'types are not removed from the code ahead, which costs each process time and memory: free more than 1 GiB for ' +
+      log.warn({ err }, 'the code could not be prepared, which costs each process time and memory at its start: free more than 1 GiB for ' +
         'the data directory')
     }
     if (!this.#isStopping) this.#firstWeb.fill()
@@ -277,10 +277,10 @@ class Run {
     if (this.#stoppedAt === 0) {
       this.#stoppedAt = now
       this.#stopping.abort()
-      log.info({ signal }, 'svc stops: running requests are finished, running tasks are put back')
+      log.info({ signal }, 'svc stops: it finishes running requests and puts running tasks back into the queue')
       this.#end.resolve({ code: 0, failure: null })
     } else if (now - this.#stoppedAt > SAME_SIGNAL_MS) {
-      log.warn({ signal }, 'svc ends at once')
+      log.warn({ signal }, 'svc ends without waiting for requests')
       for (const { slot } of this.#slots) slot.kill()
       this.#database?.kill()
       process.exit(1)

@@ -25,7 +25,7 @@ function sendApiError (error: ApiError, reply: FastifyReply): void {
 function sendUnexpected (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const explained = explainDatabaseError(error)
   if (explained !== null) {
-    request.log.warn({ err: error }, 'the database did not do what a request asked for')
+    request.log.warn({ err: error }, 'the database refused or could not finish the work of a request')
     sendApiError(explained, reply)
     return
   }
@@ -80,7 +80,7 @@ export default fp(async (app) => {
   const findMethods = trackMethods(app)
   app.setNotFoundHandler((request, reply) => {
     const methods = findMethods(request.url)
-    request.log.debug({ methods }, `nothing is served at ${request.method} ${request.url.split('?')[0]}`)
+    request.log.debug({ methods }, `there is no route ${request.method} ${request.url.split('?')[0]}`)
     // This exact text is required: apps take any other text as "the requested item is gone", and forget the item.
     if (methods.length === 0) void reply.code(404).send({ detail: 'Not Found' })
     else void reply.code(405).header('allow', methods.join(', ')).send({ detail: 'Method Not Allowed' })

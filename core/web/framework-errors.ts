@@ -10,7 +10,7 @@ const quote = (text: string) => `'${text.slice(0, QUOTED_MAX).toWellFormed()}${t
 
 const FRAMEWORK_TEXTS: Record<string, (url: string) => string> = {
   FST_ERR_BAD_URL: (url) => `The address ${quote(url)} is not percent-encoded as UTF-8; write a percent sign as %25`,
-  FST_ERR_MAX_PARAM_LENGTH: (url) => `A part of the address ${quote(url)} is longer than any that is served; shorten it`
+  FST_ERR_MAX_PARAM_LENGTH: (url) => `A part of the address ${quote(url)} is longer than the server accepts; shorten it`
 }
 
 /** Sends errors that occur before a route is found, in the form of all errors. */
@@ -22,7 +22,7 @@ export function sendFrameworkError (error: FastifyError, request: FastifyRequest
 
 /** Refuses an `Expect` other than `100-continue`, because Node's own response has no body. */
 export function refuseExpectation ({ headers }: IncomingMessage, reply: ServerResponse): void {
-  const detail = `The expectation ${quote(headers.expect ?? '')} is not met by this server; send no Expect but 100-continue`
+  const detail = `The expectation ${quote(headers.expect ?? '')} is not supported by this server; send only 'Expect: 100-continue', or none`
   const body = JSON.stringify({ detail })
   reply.writeHead(417, {
     'content-type': 'application/json', 'content-length': Buffer.byteLength(body), connection: 'close'
@@ -41,7 +41,7 @@ export function requireHost ({ raw }: FastifyRequest, reply: FastifyReply, done:
 
 interface ConnectionError extends Error { code?: string }
 
-const BAD_REQUEST = [400, 'The request is not HTTP as RFC 9112 has it; see what is between this client and the server'] as const
+const BAD_REQUEST = [400, 'The request is not valid HTTP (RFC 9112); check the proxies between the client and the server'] as const
 /** Statuses and texts by the codes of Node and llhttp. */
 const CONNECTION_TEXTS = new Map<string | undefined, readonly [number, string]>([
   ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'The request was not complete in time; send it again']],

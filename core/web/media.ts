@@ -98,7 +98,7 @@ function headOf (operation: Operation): Operation {
   return {
     ...operation,
     operationId: String(operation.operationId).replace(/^[a-z]+/, 'head'),
-    summary: `The headers of: ${operation.summary}`,
+    summary: `Only the headers of: ${operation.summary}`,
     responses: Object.fromEntries(responses) as Record<string, Json>
   }
 }

@@ -40,7 +40,7 @@ function findNul (part: string | number, input: unknown): Loc | null {
 export default fp(async (app) => {
   app.addHook('preValidation', ({ params, query, body }, _reply, done) => {
     const loc = findNul('path', params) ?? findNul('query', query) ?? findNul('body', parsedBody(body))
-    if (loc !== null) throw invalid(loc, 'must not hold the NUL character; leave it out', undefined, 'nul')
+    if (loc !== null) throw invalid(loc, 'must not contain the NUL character; remove it', undefined, 'nul')
     done()
   })
 }, { name: 'refuse-nul', fastify: '5.x', dependencies: ['json-depth'] })

@@ -22,7 +22,7 @@ const STATUSES: Readonly<Record<string, string>> = {
   413: 'Larger than the server accepts',
   415: 'A content type that this operation does not support',
   416: '`Range` begins after the end of the content',
-  422: 'Values that the schema does not allow; `detail` lists each with its place',
+  422: 'Values that the schema does not allow; `detail` lists each with its path',
   423: 'Locked by another caller',
   428: 'Needs a decision by the caller first',
   429: 'Too many requests; `Retry-After` tells when to try again',

@@ -105,9 +105,9 @@ t.test('a plugin is not created with an invalid or taken key, nor over files', a
     const program = createProgram('1.2.3', features)
     await program.parseAsync(['--data-dir', join(folder, 'data'), 'plugins', 'create', ...args], { from: 'user' })
   }
-  await t.rejects(create('provider', 'Tide'), { exitCode: 2, message: /'Tide' is no key of a plugin\. Use lower-case letters/ })
+  await t.rejects(create('provider', 'Tide'), { exitCode: 2, message: /'Tide' is not a valid key of a plugin\. Use at most 32 lower-case letters/ })
   await t.rejects(create('provider', 'igdb', join(folder, 'igdb')),
-    { exitCode: 2, message: /'igdb' is already there, from @svc\/provider-igdb/ })
+    { exitCode: 2, message: /'igdb' is already installed, by @svc\/provider-igdb/ })
   await t.rejects(create('channel', 'tide', join(folder, 'full')), { exitCode: 2, message: /full is not empty/ })
   const { code, output } = await runSvc(t, ['plugins', 'create', 'theme', 'tide'], settings(join(folder, 'data'))).ended
   t.match({ code, output }, { code: 2, output: /Allowed choices are provider, channel, exporter/ })

@@ -139,7 +139,7 @@ t.test('an unwritable data directory or unreadable file is named with the remedy
   const fails = (dataDir: string, message: RegExp) => {
     t.throws(() => loadConfig({ SVC_DATA_DIR: join(folder, dataDir) }), { exitCode: 1, message })
   }
-  fails('file', /^The data directory .* cannot be used: .* move it away, or set SVC_DATA_DIR to another folder\.$/)
+  fails('file', /^The data directory .* cannot be used: .* move the file away, or set SVC_DATA_DIR to another folder\.$/)
   fails('data', /config\.yml cannot be read: .*Give this user the right to read it, or move it away\.$/)
   fails('keyed', /secret\.key cannot be read: /)
 })
@@ -216,7 +216,7 @@ t.test('the help of a section names each setting with its type, default and vari
   t.match(await renderSection(features, 'scan'), / {6}a list; each entry is a text that is not empty; default \["us"/)
   t.match(await renderSections(features), /^ {2}trash {8}Deleted files$/m)
   for (const name of ['nope', 'constructor']) {
-    await t.rejects(renderSection(features, name), { message: /^The configuration has no section '.*'\. There are: data_dir, .*trash/, exitCode: 2 })
+    await t.rejects(renderSection(features, name), { message: /^The configuration has no section '.*'\. The sections are: data_dir, .*trash/, exitCode: 2 })
   }
 })
 

@@ -101,6 +101,6 @@ t.test('a connection that times out after its request does no harm', async (t) =
   })
   const reply = await app.inject('/')
   t.equal(reply.statusCode, 500)
-  t.match(reply.json(), { message: /spent its time on the database/ })
+  t.match(reply.json(), { message: /used up its time limit for the database/ })
   await until(() => pool.waitingCount === 0, 'a pool for which nobody waits')
 })

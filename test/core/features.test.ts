@@ -15,7 +15,7 @@ t.test('a feature is set up after all that it needs, else in the order of the li
 })
 
 t.test('a need that does not exist is an error', async (t) => {
-  t.throws(() => sortByNeeds([feature('a', 'b')]), { message: "The feature 'a' needs 'b', which is no feature and no part of core" })
+  t.throws(() => sortByNeeds([feature('a', 'b')]), { message: "The feature 'a' needs 'b', which is neither a feature nor a part of core" })
 })
 
 t.test('features that need each other are an error', async (t) => {

@@ -73,7 +73,7 @@ t.test('the web server\'s own responses', async (t) => {
     t.match(bad.json(), { detail: /^The address '\/api\/roms\/%zz' is not percent-encoded/ })
     const long = await app.inject({ url: `/api/roms/${'7'.repeat(5_000)}` })
     t.equal(long.statusCode, 414)
-    t.match(long.json(), { detail: /is longer than any that is served; shorten it$/ })
+    t.match(long.json(), { detail: /is longer than the server accepts; shorten it$/ })
   })
 
   await t.test('a malformed request has an error like any other', async (t) => {

@@ -13,7 +13,7 @@ import { runSvc, settings } from '../e2e/server.ts'
 import { createTestDatabase } from '../support.ts'
 
 const SAVE = 'users/557365723a32/saves/snes/1/0a1b2c3d-Game.srm'
-const REFUSAL = { constructor: StartError, message: /do not belong together: .* If these two shall be one .*database adopt$/ }
+const REFUSAL = { constructor: StartError, message: /do not belong together: .* To join these two .*database adopt$/ }
 
 const configOf = (dataDir: string): Config =>
   loadConfig({ SVC_DATA_DIR: dataDir, SVC_AUTH_SECRET_KEY: 'a key for tests only' }).config
@@ -108,7 +108,7 @@ t.test('an old database backup belongs to the directory whose saves it knows', a
 t.test('an invalid identity file is reported with its remedy', async (t) => {
   const dataDir = t.testdir({ identity: 'nonsense\n' })
   await t.rejects(prepare(configOf(dataDir), await createTestDatabase(t)),
-    { constructor: StartError, message: /identity holds "nonsense".*Restore it from a backup/ })
+    { constructor: StartError, message: /identity holds "nonsense".*Restore the file from a backup/ })
 })
 
 t.test('svc start refuses a foreign database, and svc database adopt joins them', async (t) => {

@@ -169,7 +169,7 @@ t.test('an unknown key or a wrong type is refused and named', async (t) => {
 t.test('a failure on the server is reported without its reason', async (t) => {
   const { app } = await withAct(t)
   const admin = await connect(t, app, { cookie: await signIn(app, 'admin') })
-  t.same(await act(admin, { rom_id: 500 }), ['refused', 'The server could not do this; see its log'])
+  t.same(await act(admin, { rom_id: 500 }), ['refused', 'The server failed to handle this event; see its log'])
   t.same(await act(admin, {}), ['done', { username: 'admin' }])
 })
 
@@ -225,7 +225,7 @@ t.test('a proxy without upgrades is detected, and cleared once it has them', asy
   const url = await listen(app)
   const problems = async () => (await app.inject({ url: '/api/health', headers: admin })).json<{ problems: object[] }>().problems
   await fetch(`${url}/ws/socket.io/?EIO=4&transport=websocket`)
-  t.match(await problems(), [{ kind: 'upgrade_missing', subject: '127.0.0.1', message: /only by polling/, lines: [/nginx/, /Upgrade/] }])
+  t.match(await problems(), [{ kind: 'upgrade_missing', subject: '127.0.0.1', message: /use only polling/, lines: [/nginx/, /Upgrade/] }])
   await connect(t, app, { transport: 'websocket' })
   t.same(await problems(), [])
 })

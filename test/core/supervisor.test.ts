@@ -66,12 +66,12 @@ t.test('the lock of a killed process is free at once', async (t) => {
 t.test('a data directory that cannot be created is named', async (t) => {
   const dataDir = join(t.testdir({ file: '' }), 'file')
   t.throws(() => lockDataDir(dataDir), new StartError(`The data directory ${dataDir} cannot be used: EEXIST: file already exists, ` +
-    `mkdir '${dataDir}'. A file is in the place of a folder: move it away, or set SVC_DATA_DIR to another folder.`))
+    `mkdir '${dataDir}'. A file has the name of a folder: move the file away, or set SVC_DATA_DIR to another folder.`))
 })
 
 t.test('a data directory below /proc is refused at once', { skip: process.platform !== 'linux' }, async (t) => {
   t.throws(() => lockDataDir('/proc/svc/data'), new StartError('The data directory /proc/svc/data cannot be used: ENOENT: ' +
-    "no such file or directory, mkdir '/proc/svc'. That file system takes no folders: set SVC_DATA_DIR to another folder."))
+    "no such file or directory, mkdir '/proc/svc'. That file system does not allow new folders: set SVC_DATA_DIR to another folder."))
 })
 
 t.test('the state of a server counts only while that server runs', async (t) => {
@@ -113,12 +113,12 @@ t.test('a setting with a wrong file or folder stops the start and is named', asy
   await fails({ SVC_LIBRARY_DIR: join(folder, 'file') }, /^SVC_LIBRARY_DIR: .*file is a file\. Set it to the folder that holds the platforms\.$/)
   await fails({ SVC_WEB_DIR: join(folder, 'file') }, /^SVC_WEB_DIR: .*file is a file\. Set it to the folder with index\.html, or remove it\.$/)
   await fails({ OIDC_TLS_CACERTFILE: join(folder, 'ca.pem') },
-    /^OIDC_TLS_CACERTFILE: .*ca\.pem is not there\. Set it to a file that exists, or remove it\.$/)
+    /^OIDC_TLS_CACERTFILE: .*ca\.pem is missing\. Set it to a file that exists, or remove it\.$/)
   await fails({ SYNC_BASE_PATH: join(folder, 'file') }, /^SYNC_BASE_PATH: .*file is a file\. Set it to the path of a folder, or remove it\.$/)
-  await fails({ SYNC_SSH_KEYS_PATH: join(folder, 'keys') }, /^SYNC_SSH_KEYS_PATH: .*keys is not there\./)
+  await fails({ SYNC_SSH_KEYS_PATH: join(folder, 'keys') }, /^SYNC_SSH_KEYS_PATH: .*keys is missing\./)
   await fails({ SYNC_SSH_KNOWN_HOSTS_PATH: folder }, /^SYNC_SSH_KNOWN_HOSTS_PATH: .* is not a file\./)
   await createLayout(configOf(join(folder, 'data'), { SYNC_BASE_PATH: join(folder, 'sync'), OIDC_TLS_CACERTFILE: join(folder, 'file') }))
-  await fails({ SVC_WEB_DIR: join(folder, 'pages') }, /^SVC_WEB_DIR: .*pages is not there\./)
+  await fails({ SVC_WEB_DIR: join(folder, 'pages') }, /^SVC_WEB_DIR: .*pages is missing\./)
 })
 
 t.test('a library in a folder of the system, the server or a library stops the start', async (t) => {
@@ -132,7 +132,7 @@ t.test('a library in a folder of the system, the server or a library stops the s
   }
   await t.rejects(start({ games: 'games', linked: 'etc' }), {
     exitCode: 1,
-    message: `libraries.linked.path in ${file}: '${etc}' is a folder of the system; give a folder that holds the library alone.`
+    message: `libraries.linked.path in ${file}: '${etc}' is a folder of the system; choose a folder that contains only the library.`
   })
   await t.rejects(start({ own: 'data/assets' }), { message: /^libraries\.own\.path in .* where the server keeps its own files/ })
   await t.rejects(start({ games: 'games', same: 'same' }), { message: /^libraries\.same\.path in .* overlaps with the library 'games'/ })
@@ -191,7 +191,7 @@ t.test('an aborted start stops removing types', async (t) => {
 t.test('port 0 becomes a free one, and a port in use is reported', async (t) => {
   const { server } = configOf(t.testdir({}), { SVC_HOST: '127.0.0.1', SVC_PORT: '0' })
   t.ok(await checkPort(server) > 0)
-  await t.rejects(checkPort({ ...server, host: '203.0.113.1' }), { message: /SVC_HOST: "203.0.113.1" is no address/ })
+  await t.rejects(checkPort({ ...server, host: '203.0.113.1' }), { message: /SVC_HOST: "203.0.113.1" is not an address/ })
 })
 
 t.test('restart delays grow up to half a minute', async (t) => {

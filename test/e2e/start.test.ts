@@ -109,7 +109,7 @@ t.test('a server starts, recovers and stops', async (t) => {
     const { code, output } = await runSvc(t, ['user', 'add', 'second', '--admin'],
       { ...env, SVC_NEW_PASSWORD: OTHER_PASSWORD }).ended
     t.equal(code, 0)
-    t.match(output, "Administrator 'second' was made.")
+    t.match(output, "Administrator 'second' was created.")
     const given = `Basic ${Buffer.from(`second:${OTHER_PASSWORD}`).toString('base64')}`
     t.equal((await fetch(`${url}/api/users/me`, { headers: { authorization: given } })).status, 200)
   })
@@ -131,7 +131,7 @@ t.test('a server starts, recovers and stops', async (t) => {
   await t.test('a running server is backed up, and a restore into it is refused', async (t) => {
     const archive = join(dataDir, '..', 'backup.tar.gz')
     t.match(await runSvc(t, ['backup', archive, '--without-secret-key'], env).ended,
-      { code: 0, output: /tables were restored into a database of their own/ })
+      { code: 0, output: /tables were restored into a temporary database/ })
     t.match(await runSvc(t, ['restore', archive], env).ended, { code: 75, output: /A server, .* is using / })
   })
 
@@ -210,7 +210,7 @@ t.test('a server starts, recovers and stops', async (t) => {
     t.match(await server.ended, { signal: 'SIGKILL' })
     const { code, output } = await runSvc(t, ['user', 'add', 'somebody'], { ...env, SVC_NEW_PASSWORD: 'a password' }).ended
     t.equal(code, 1)
-    t.match(output, /No server is running on .*Start it with node .*svc\.js.* start/)
+    t.match(output, /No server is running on .*Start the server with node .*svc\.js.* start/)
   })
 
   await t.test('the database of a killed supervisor ends within seconds', {
@@ -266,7 +266,7 @@ t.test('a server starts, recovers and stops', async (t) => {
     // Nothing listens there, so no provider is asked.
     const alone = settings(ownDir, { SVC_SOURCES_GATEWAY: 'http://127.0.0.1:9' })
     const empty = await runSvc(t, ['export', 'gamelist'], alone).ended
-    t.match(empty, { code: 0, output: /No platform is known yet\. Repeat this with --scan/ })
+    t.match(empty, { code: 0, output: /The database has no platform yet\. Repeat this command with --scan/ })
     const { code, output } = await runSvc(t, ['export', 'gamelist', '--scan'], alone).ended
     t.match({ code, output }, { code: 0, output: /gamelist\.xml: games 1/ })
     t.match(readFileSync(join(folder, 'gamelist.xml'), 'utf8'), '<path>./Alpha.sfc</path>')

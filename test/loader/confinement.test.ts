@@ -265,9 +265,9 @@ t.test('an invalid message ends the plugin and nothing else', async (t) => {
   const { tell, untilBack, changes } = plugin
   const FORGED: [number[], RegExp][] = [
     [[255, 255, 255, 255], /a message of 4096 MiB; 32 MiB are allowed/],
-    [[0, 0, 0, 2, 1, 2], /what is no message/],
+    [[0, 0, 0, 2, 1, 2], /an invalid message/],
     // null
-    [[0, 0, 0, 3, 255, 15, 48], /what is no message/]
+    [[0, 0, 0, 3, 255, 15, 48], /an invalid message/]
   ]
   for (const [bytes, reason] of FORGED) {
     const forge = `new process.stdout.constructor(3).write(Buffer.from([${bytes.join()}])); await new Promise(() => {})`

@@ -52,33 +52,33 @@ const listInstalled = (dataDir: string): PluginPackage[] =>
   listPluginPackages(dataDir, join(dataDir, 'no-server')).map((pack) => ({ ...pack, origin: 'built-in' }))
 
 const BROKEN: { fixture: string, status: string, reason: RegExp }[] = [
-  { fixture: 'no-default-export', status: 'failed', reason: /default export is not what defineProvider/ },
-  { fixture: 'plain-object', status: 'failed', reason: /default export is not what defineProvider/ },
-  { fixture: 'bundled-sdk', status: 'failed', reason: /of SDK 2\.0\.0 returns; export that, and do not bundle @svc\/plugin-sdk/ },
+  { fixture: 'no-default-export', status: 'failed', reason: /default export is not the result of defineProvider/ },
+  { fixture: 'plain-object', status: 'failed', reason: /default export is not the result of defineProvider/ },
+  { fixture: 'bundled-sdk', status: 'failed', reason: /of SDK 2\.0\.0; export this result, and do not bundle @svc\/plugin-sdk/ },
   { fixture: 'moved-import', status: 'failed', reason: /imports 'findBestTitle' from '@svc\/plugin-sdk',.*import it from '@svc\/plugin-sdk\/titles'/ },
   { fixture: 'former-member', status: 'failed', reason: /has 'links', which is 'order\.links' since SDK 2\.0\.0; move it there/ },
   { fixture: 'incomplete-group', status: 'failed', reason: /lacks the function 'media\.fetch', which 'media' needs/ },
-  { fixture: 'foreign-setting', status: 'failed', reason: /account has the setting 'password', .* begins with 'foreign_setting_'/ },
+  { fixture: 'foreign-setting', status: 'failed', reason: /account has the setting 'password', .* begin with 'foreign_setting_'/ },
   { fixture: 'taken-field', status: 'failed', reason: /its key 'platform' gives it the field 'platform_id', .* choose another key$/ },
   { fixture: 'wrong-kind', status: 'failed', reason: /package\.json says channel, its code is a provider/ },
   { fixture: 'key-differs', status: 'failed', reason: /says key 'key-differs', its code 'another-key'/ },
-  { fixture: 'no-identify', status: 'failed', reason: /lacks the function 'identify', and 'getById' as well/ },
+  { fixture: 'no-identify', status: 'failed', reason: /neither the function 'identify' nor 'getById'/ },
   { fixture: 'sdk-unsupported', status: 'unsupported', reason: /needs SDK \^1, this server has 2\..*install a release.*CHANGELOG\.md/ },
   { fixture: 'sdk-not-a-range', status: 'unsupported', reason: /needs SDK latest and greatest/ },
   { fixture: 'missing-config', status: 'disabled', reason: /^set MISSING_CONFIG_API_KEY$/ },
   { fixture: 'missing-choice', status: 'disabled', reason: /^set MISSING_CHOICE_REMOTE or MISSING_CHOICE_FOLDER$/ },
-  { fixture: 'plain-schema', status: 'failed', reason: /^its config\.url is no schema that Type of @svc\/plugin-sdk made/ },
-  { fixture: 'foreign-schema', status: 'failed', reason: /^its metadata\.shelf has a '\$ref' that the server cannot use; leave it out$/ },
+  { fixture: 'plain-schema', status: 'failed', reason: /^its config\.url is not a schema made with Type of @svc\/plugin-sdk/ },
+  { fixture: 'foreign-schema', status: 'failed', reason: /^its metadata\.shelf has a '\$ref' that the server cannot use; remove it$/ },
   { fixture: 'throws-in-setup', status: 'failed', reason: /^its setup throws: no index at \/index\?key=\*+$/ },
   { fixture: 'throws-on-import', status: 'failed', reason: /^it throws while loading: cannot start on this day of the week$/ },
   { fixture: 'throws-a-string', status: 'failed', reason: /^it throws while loading: a plain text$/ },
   { fixture: 'missing-dependency', status: 'failed', reason: /own dependency 'a-package-nobody-installed' is missing; reinstall svc-provider-missing-dependency/ },
   { fixture: 'missing-file', status: 'failed', reason: /its file '.*lost\.js' is missing/ },
-  { fixture: 'no-manifest', status: 'failed', reason: /no "svc" key, so it is no plugin/ },
+  { fixture: 'no-manifest', status: 'failed', reason: /no "svc" key, so it is not a plugin/ },
   { fixture: 'invalid-key', status: 'failed', reason: /"svc\.key" in its package\.json is "Invalid Key"/ },
   { fixture: 'extra-manifest-key', status: 'failed', reason: /"svc\.port" in its package\.json is 80/ },
   { fixture: 'entry-missing', status: 'failed', reason: /the file its package\.json exports does not exist; build it first/ },
-  { fixture: 'climbing-dependency', status: 'failed', reason: /depends on '\.\.\/\.\.\/\.\.\/\.\.', which is no name of an npm package; remove it/ },
+  { fixture: 'climbing-dependency', status: 'failed', reason: /depends on '\.\.\/\.\.\/\.\.\/\.\.', which is not a valid name of an npm package; remove it/ },
   { fixture: 'climbing-entry', status: 'failed', reason: /exports '.*good-provider.index\.js', which is outside of its folder/ },
   { fixture: 'broken-json', status: 'failed', reason: /its package\.json cannot be read: / }
 ]
@@ -127,14 +127,14 @@ t.test('a definition with a part that the server cannot use names the part', (t)
     [{ heartbeatFlag: '__proto__' }, /the heartbeatFlag "__proto__"/],
     [{ tag: '(' }, /the tag "\("/],
     [{ index: { titles: 5 } }, /the index\.titles 5/],
-    [{ progress: { schema: 5 } }, /^its progress\.schema is no schema/],
-    [{ metadata: null }, /^its metadata is no schema/],
-    [{ metadata: Type.String() }, /^its metadata is no schema that Type\.Object/],
+    [{ progress: { schema: 5 } }, /^its progress\.schema is not a schema/],
+    [{ metadata: null }, /^its metadata is not a schema/],
+    [{ metadata: Type.String() }, /^its metadata is not a schema made with Type\.Object/],
     [{ metadata: deep }, /is more than 32 levels deep$/],
     [{ metadata: Type.Object({}, { $id: 'ErrorSchema' }) }, /^its metadata has a '\$id'/],
     [{ metadata: Type.Object({ a: Type.String({ pattern: '(' }) }) }, /^its metadata\.a has a 'pattern'/],
     [{ metadata: Type.Object({ a: Type.String({ format: 'unheard-of' }) }) }, /^its metadata\.a has a 'format'/],
-    [{ metadata: Type.Object({ a: Type.Array(Type.Object({ b: { type: 'nonsense' } as never })) }) }, /^its metadata\.a\.b is no schema/],
+    [{ metadata: Type.Object({ a: Type.Array(Type.Object({ b: { type: 'nonsense' } as never })) }) }, /^its metadata\.a\.b is not a schema/],
     [{ metadata: Type.Object(JSON.parse('{ "__proto__": { "type": "string" } }') as Record<string, TSchema>) }, /^its metadata has a 'properties'/]
   ]
   for (const [parts, problem] of WRONG) t.match(problemOf(parts), problem)
@@ -209,7 +209,7 @@ t.test('of two plugins with one key the first wins, and the error names it', asy
   const dataDir = installFixtures(t, ['good-provider', 'duplicate-key'])
   const { registry } = await load(t, dataDir, listInstalled(dataDir))
   t.same(registry.records.map(({ status }) => status), ['active', 'failed'])
-  t.equal(registry.records[1]?.reason, "the provider 'good-provider' is already there, from svc-provider-good-provider")
+  t.equal(registry.records[1]?.reason, "the provider 'good-provider' is already installed, by svc-provider-good-provider")
   t.equal(registry.definitions.length, 1)
 })
 
@@ -343,8 +343,8 @@ t.test('a misspelt plugin key or setting is refused with the nearest one', async
     /plugins\.good-provder in .*config\.yml belongs to no plugin\. Did you mean plugins\.good-provider\?$/)
   await t.rejects(start('plugins: { Missing-Config: { apiKey: x } }'), /Did you mean plugins\.missing-config\?/)
   await t.rejects(start('plugins: { missing-config: { apikey: x } }'),
-    /plugins\.missing-config\.apikey in .*config\.yml is no setting of this plugin\. Did you mean plugins\.missing-config\.apiKey\?$/)
-  await t.rejects(start('plugins: { missing-config: { zoom: 3 } }'), /Remove it; there are: enabled, refresh_cron, progress_cron, progress_sync, apiKey\.$/)
+    /plugins\.missing-config\.apikey in .*config\.yml is not a setting of this plugin\. Did you mean plugins\.missing-config\.apiKey\?$/)
+  await t.rejects(start('plugins: { missing-config: { zoom: 3 } }'), /Remove it; the settings are: enabled, refresh_cron, progress_cron, progress_sync, apiKey\.$/)
   const { registry } = await start('plugins: { missing-config: { enabled: false, apiKey: x }, something-removed: { a: 1 } }')
   t.equal(registry.records.length, 2, 'the section of a plugin that is not installed does no harm')
 })

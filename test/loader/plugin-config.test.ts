@@ -63,8 +63,8 @@ t.test('settings of the outgoing mail are for channels only', async (t) => {
   t.match(read('channel'), { status: 'ready', value: { password: 'hunter2' } })
   for (const kind of ['provider', 'exporter']) {
     t.match(read(kind), {
-      status: 'failed', reason: 'its setting password names the variable SMTP_PASSWORD, which is for channels: ' +
-      `the mail server's account is no ${kind}'s`
+      status: 'failed', reason: 'its setting password names the variable SMTP_PASSWORD, which only channels may read, ' +
+      'because it belongs to the account of the mail server'
     })
   }
 })
@@ -152,7 +152,7 @@ t.test('a plugin reads its own and the shared variables; any other fails it', as
   }
   t.same(read(demoOf(undefined), 'SVC_ADMIN_PASSWORD'), {
     status: 'failed',
-    reason: 'its setting apiKey names the variable SVC_ADMIN_PASSWORD, which is not its own: name one that begins with DEMO_, ' +
+    reason: 'its setting apiKey names the variable SVC_ADMIN_PASSWORD, which is not its own: use one that begins with DEMO_, ' +
       'such as DEMO_API_KEY'
   })
 })
@@ -190,14 +190,14 @@ t.test('a configured folder is checked when the plugin is loaded', async (t) => 
   t.match(read(join(folder, 'there')), { status: 'ready', folders: { install: join(folder, 'there') } })
   t.match(readPluginConfig('provider', demoOf(schema), config, {}), { status: 'ready', folders: {} })
   t.match(read(join(folder, 'gone')), { status: 'failed', reason: /^DEMO_INSTALL: '.+gone' does not exist; correct it/ })
-  t.match(read(join(folder, 'file')), { status: 'failed', reason: /is no folder; name the folder itself/ })
-  t.match(read('launchbox'), { status: 'failed', reason: /'launchbox' is no complete path; begin at the root/ })
+  t.match(read(join(folder, 'file')), { status: 'failed', reason: /is not a folder; give the path of the folder itself/ })
+  t.match(read('launchbox'), { status: 'failed', reason: /'launchbox' is not an absolute path; give the path from the root/ })
 })
 
 t.test('a plugin cannot choose its folders itself', async (t) => {
   for (const install of [Type.String({ folder: true, default: '/' }), Type.Integer({ folder: true })]) {
     t.match(readPluginConfig('provider', demoOf(Type.Object({ install })), configOf(t), {}), {
-      status: 'failed', reason: 'its setting install is a folder, so it must be a text without a default'
+      status: 'failed', reason: 'its setting install is a folder, so its schema must be Type.String without a default'
     })
   }
 })

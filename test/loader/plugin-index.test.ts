@@ -107,7 +107,7 @@ t.test('an empty build keeps the former index; without one, lookups fail', async
   const index = open(db, async function * () { yield entries })
   t.equal(await index.rebuild(scope), 0)
   t.equal(await index.builtAt(), undefined)
-  await t.rejects(index.getMany(['key']), { message: /provider\/demo is not there: its build gave no entry/ })
+  await t.rejects(index.getMany(['key']), { message: /provider\/demo is empty, because its build returned no entry/ })
   entries = [['key', 'old']]
   t.equal(await index.rebuild(scope), 1)
   entries = []

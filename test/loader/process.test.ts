@@ -233,7 +233,7 @@ t.test('a Node version that cannot confine the plugin skips it with a reason', a
   Object.defineProperty(process, 'versions', { configurable: true, value: { ...versions, node: '24.0.0' } })
   const { dataDir, packages } = install(t, ['troublemaker'], APART)
   const { records } = await load(t, dataDir, packages)
-  t.match(records, [{ status: 'unsupported', reason: /^Node v24.* cannot keep it from .* start the server with Node >=24\.17\.0/ }])
+  t.match(records, [{ status: 'unsupported', reason: /^Node v24.* cannot isolate the process of a plugin.* start the server with Node >=24\.17\.0/ }])
 })
 
 t.test('a broken package has the same error in its own process', async (t) => {
@@ -241,8 +241,8 @@ t.test('a broken package has the same error in its own process', async (t) => {
     'throws-on-import', 'throws-a-string', 'missing-dependency', 'moved-import', 'good-channel', 'good-exporter']
   const { dataDir, packages } = install(t, fixtures)
   const { records, channels, exporters } = await load(t, dataDir, packages)
-  const reasons = [/default export is not what defineProvider/, /package\.json says channel, its code is a provider/,
-    /config\.url is no schema that Type/, /^its setup throws: no index at \/index\?key=\*+$/,
+  const reasons = [/default export is not the result of defineProvider/, /package\.json says channel, its code is a provider/,
+    /config\.url is not a schema made with Type/, /^its setup throws: no index at \/index\?key=\*+$/,
     /^loading it does not end within 8 s$/, /^it throws while loading: cannot start on this day of the week$/,
     /^it throws while loading: a plain text$/, /own dependency 'a-package-nobody-installed' is missing/,
     /import it from '@svc\/plugin-sdk\/titles'$/]

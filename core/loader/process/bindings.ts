@@ -47,7 +47,7 @@ function empty (binding: Record<string, unknown>): void {
 
 /** @throws when it cannot be removed, because the plugin must not run then */
 function remove (binding: object, name: string): void {
-  if (!Reflect.deleteProperty(binding, name)) throw new Error(`${name} cannot be taken from plugins by this Node`)
+  if (!Reflect.deleteProperty(binding, name)) throw new Error(`This Node cannot remove ${name} from plugins; start the server with the newest Node 24`)
 }
 
 /** A release of Node need not have all of them. */
@@ -65,8 +65,8 @@ function find (bindings: Bindings, name: string): Record<string, unknown> | null
  */
 function refuseCopies (messaging: Record<string, unknown>): void {
   const set = messaging.setDeserializerCreateObjectFunction ?? messaging.setDeserializerCreateFunction
-  if (!isFunction(set)) throw new Error('Copies of objects cannot be taken from plugins by this Node')
-  Reflect.apply(set as (create: () => never) => void, undefined, [() => { throw new Error("A plugin cannot copy objects of Node's own classes; copy what they hold") }])
+  if (!isFunction(set)) throw new Error('This Node cannot keep plugins from copying objects; start the server with the newest Node 24')
+  Reflect.apply(set as (create: () => never) => void, undefined, [() => { throw new Error("A plugin cannot copy objects of Node's own classes; copy their contents") }])
 }
 
 const READABLE_FLAG = '--allow-fs-read='
@@ -91,7 +91,7 @@ function listFoldersAbove (flags: readonly string[]): Readonly<Record<string, tr
 function hideFiles (fs: Record<string, unknown>): void {
   const { internalModuleStat: stat } = fs
   const { permission, execArgv } = process
-  if (!isFunction(stat)) throw new Error('Files of others cannot be hidden from plugins by this Node')
+  if (!isFunction(stat)) throw new Error('This Node cannot hide files from plugins; start the server with the newest Node 24')
   const above = listFoldersAbove(execArgv)
   const has = permission.has.bind(permission)
   fs.internalModuleStat = (path: string) =>

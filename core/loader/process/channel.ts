@@ -89,7 +89,7 @@ export function createChannel (
       if (maxBytes !== Infinity) checkEntries(message, body.length)
       onMessage(message, body.length)
     } catch (err) {
-      fault(`it sent what is no message: ${err instanceof Error ? err.message : String(err)}`)
+      fault(`it sent an invalid message: ${err instanceof Error ? err.message : String(err)}`)
     }
   }
 

@@ -44,7 +44,7 @@ function refuseModules (): void {
 /** @throws if a member cannot be removed, because the plugin must not run then */
 function remove (from: object, keys: readonly PropertyKey[], name: string): void {
   for (const key of keys) {
-    if (!Reflect.deleteProperty(from, key)) throw new Error(`${name}.${String(key)} cannot be taken from plugins by this Node`)
+    if (!Reflect.deleteProperty(from, key)) throw new Error(`This Node cannot remove ${name}.${String(key)} from plugins; start the server with the newest Node 24`)
   }
 }
 

@@ -27,7 +27,7 @@ const LEVELS: readonly (keyof Logger)[] = ['debug', 'info', 'warn', 'error']
 
 function filesOf (ctx: ProviderContext, folder: string | null): Files {
   const files = folder === null ? ctx.files : Object.hasOwn(ctx.folders, folder) ? ctx.folders[folder] : undefined
-  if (files === undefined) throw new Error(`There is no folder '${String(folder)}'; ctx.folders has those that are set`)
+  if (files === undefined) throw new Error(`There is no folder '${String(folder)}'; ctx.folders contains the configured folders`)
   return files
 }
 
@@ -46,7 +46,7 @@ const CALLS: Readonly<Record<string, ContextCall>> = {
   'http.setLimits': ({ http, log }, limits: Parameters<typeof http.setLimits>[0]) => {
     const problem = findLimitsProblem(limits)
     if (problem === undefined) http.setLimits(limits)
-    else log.warn({ problem }, 'the limits that this plugin reports cannot be used')
+    else log.warn({ problem }, 'the limits that this plugin reported are invalid')
   },
   'http.setAllowance': ({ http }, ...args: Parameters<typeof http.setAllowance>) => { http.setAllowance(...args) },
   'cache.get': ({ cache }, ...args: Parameters<typeof cache.get>) => cache.get(...args),

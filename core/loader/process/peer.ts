@@ -99,14 +99,14 @@ export function createPeer ({ send, serve, onAbort, callsMax = Infinity, callsMa
   }
 
   async function run (incoming: Incoming): Promise<unknown> {
-    if (incoming.method === '$next' && !incoming.isAnswered) throw new Error('Pieces of a stream are asked for by calls')
+    if (incoming.method === '$next' && !incoming.isAnswered) throw new Error('The next piece of a stream must be requested by a call')
     return incoming.method.startsWith('$') ? await serveStream(incoming.method, incoming.args) : await serve(incoming)
   }
 
   function refuseCall (bytes: number): string | null {
-    if (answering + iterators.size >= callsMax) return `More than ${callsMax} calls at once; wait for some to end`
+    if (answering + iterators.size >= callsMax) return `More than ${callsMax} calls at once; wait until some of them end`
     if (answeringBytes + bytes <= callsMaxBytes) return null
-    return `More than ${callsMaxBytes} bytes in calls at once; wait for some to end`
+    return `More than ${callsMaxBytes} bytes in calls at once; wait until some of them end`
   }
 
   async function answer ({ id, method, args, scope }: Extract<Message, { type: 'call' }>, bytes: number): Promise<void> {

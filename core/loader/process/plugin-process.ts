@@ -81,7 +81,7 @@ interface Scope { ctx: ProviderContext, run: ReturnType<typeof AsyncLocalStorage
 /** Scopes by the number of their call. */
 type Scopes = Map<number, Scope>
 
-const OVER_MEMORY = `it took more than ${MEMORY_MIB} MiB of memory`
+const OVER_MEMORY = `it used more than ${MEMORY_MIB} MiB of memory`
 
 /**
  * Returns the memory of a process, on Linux. Each process also watches its own memory, but code that never pauses
@@ -100,7 +100,7 @@ function readMemory (pid: number): number | undefined {
 
 function explainExit (code: number | null, signal: NodeJS.Signals | null): string {
   if (code === OUT_OF_MEMORY) return OVER_MEMORY
-  if (signal === 'SIGABRT') return `it ended itself, perhaps for want of more than ${HEAP_MIB} MiB of memory`
+  if (signal === 'SIGABRT') return `it aborted itself, perhaps because it needed more than ${HEAP_MIB} MiB of memory`
   return `it ended with ${signal ?? `code ${code}`}`
 }
 
@@ -109,7 +109,7 @@ export function createPluginProcess (options: PluginProcessOptions) {
   const { pack, log, importMs, onChange = () => {}, pingMs = PING_MS, restartMs = restartDelay } = options
   const scopes: Scopes = new Map()
   const allows = createMessageLimits((dropped, method) => {
-    log.warn({ plugin: pack.name, method, dropped }, 'plugin sent more log lines or reports than are passed on')
+    log.warn({ plugin: pack.name, method, dropped }, 'plugin sent too many log lines or reports; some were dropped')
   })
   const limitRequests = createRequestLimits()
   const memos = new WeakMap<ProviderContext['memo'], number>()
@@ -133,11 +133,11 @@ export function createPluginProcess (options: PluginProcessOptions) {
       lastWords = toPrintable(String(args[0]), LAST_WORDS_MAX)
       return undefined
     }
-    if (!isAnswered && !isTold(method)) throw new Error(`'${method}' has an answer; call it, and wait for that`)
+    if (!isAnswered && !isTold(method)) throw new Error(`'${method}' returns a value; call it and wait for the value`)
     if (!allows(method)) return undefined
     const call = scopes.get(scope)
     if (call !== undefined) return call.run(() => askContext(call.ctx, method, args, limitRequests))
-    if (lasting === null || isOfOneCall(method)) throw new Error('This context was given for one call, which is over')
+    if (lasting === null || isOfOneCall(method)) throw new Error('This context belongs to one call, which has ended')
     return askContext(lasting, method, args, limitRequests)
   }
 
@@ -145,7 +145,7 @@ export function createPluginProcess (options: PluginProcessOptions) {
     const ready = Promise.withResolvers<undefined>()
     lastWords = null
     if (!canConfine()) {
-      throw new LoadError('unsupported', `Node ${process.version} cannot keep it from what is not its own; ` +
+      throw new LoadError('unsupported', `Node ${process.version} cannot isolate the process of a plugin; ` +
         `start the server with Node ${NODE_LEVEL}, such as the newest 24 from https://nodejs.org`)
     }
     const readable = await listReadable(pack)
@@ -228,8 +228,8 @@ export function createPluginProcess (options: PluginProcessOptions) {
   function scheduleRestart (): void {
     if (isClosed || openContext === null) return
     const delayMs = restartMs(deaths++)
-    log.warn({ plugin: pack.name, reason: downBecause, restartMs: delayMs }, 'plugin ended and is started again')
-    onChange(`${downBecause}; it is started again`)
+    log.warn({ plugin: pack.name, reason: downBecause, restartMs: delayMs }, 'plugin process ended and is restarted')
+    onChange(`${downBecause}; it is restarted`)
     restart = setTimeout(() => { void tryAgain() }, delayMs).unref()
   }
 

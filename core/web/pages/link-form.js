@@ -25,7 +25,7 @@ async function send (fields) {
 form.addEventListener('submit', async (event) => {
   event.preventDefault()
   const { again, ...fields } = Object.fromEntries(new FormData(form))
-  if (![fields.password, fields.new_password].includes(again)) return say('The two passwords differ.')
+  if (![fields.password, fields.new_password].includes(again)) return say('The two passwords differ. Enter the same password twice.')
   try {
     await send(fields)
     form.hidden = true
@@ -37,5 +37,5 @@ form.addEventListener('submit', async (event) => {
 
 if (token === '') {
   form.hidden = true
-  say('This page is opened by the link you were sent; open the whole link.')
+  say('The address of this page is not complete. Open the whole link that you received.')
 }

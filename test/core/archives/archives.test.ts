@@ -70,9 +70,9 @@ t.test('an unreadable archive gives the hashes of its own bytes', async (t) => {
   const zip = await makeZip(MEMBERS)
   const tar = await makeTar([...MEMBERS, { name: 'z', bytes: randomBytes(5000) }])
   const cases: [name: string, bytes: Buffer, warning: RegExp][] = [
-    ['noise.zip', randomBytes(1000), /no zip, 7z or rar/],
+    ['noise.zip', randomBytes(1000), /not a zip, 7z or rar/],
     ['empty.zip', await makeZip([]), /there is no file/],
-    ['nothing.zip', Buffer.alloc(0), /no zip/],
+    ['nothing.zip', Buffer.alloc(0), /not a zip/],
     ['cut.zip', zip.subarray(0, -10), /./],
     ['encrypted.7z', unpackFixture('encrypted.7z'), /encrypted/],
     ['cut.7z', unpackFixture('7z').subarray(0, 150), /./],

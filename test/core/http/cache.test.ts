@@ -152,7 +152,7 @@ t.test('a failing store costs a request, not an error', async (t) => {
   const broken = { get: async () => { throw new Error('gone') }, set: async () => { throw new Error('gone') }, delete: async () => {} }
   t.equal(await startClient(t, { store: broken, log }).text(server.url, { cacheMs: 1_000 }), 'fresh')
   t.same(lines.map(({ message }) => message),
-    ['answer not read from the store', 'request answered', 'answer not kept in the store'])
+    ['response could not be read from the cache', 'request answered', 'response could not be stored in the cache'])
 
   for (const value of [null, 5, {}, { status: 200, headers: { a: 1 }, kept_at: Date.now(), gzip: '' },
     { status: 200, headers: {}, kept_at: Date.now(), gzip: 'bm90IGd6aXA=' }]) {

@@ -37,7 +37,7 @@ t.test('json, form and text bodies are sent with their type', async (t) => {
   t.same(await post({ form: { a: '1 2', b: 'é' } }), ['POST', 'application/x-www-form-urlencoded', 'a=1+2&b=%C3%A9'])
   t.same(await post({ body: 'fields name;' }), ['POST', null, 'fields name;'])
   t.same(await post({ body: Buffer.from('bytes'), headers: { 'Content-Type': 'x/y' } }), ['POST', 'x/y', 'bytes'])
-  await t.rejects(post({ json: 1, body: '1' }), { name: 'TypeError', message: /at most one of json, form and body/ })
+  await t.rejects(post({ json: 1, body: '1' }), { name: 'TypeError', message: /only one of json, form and body/ })
 })
 
 t.test('user name and password of a URL are sent as Basic authorization', async (t) => {
@@ -72,7 +72,7 @@ t.test('a status outside 2xx is an error unless it is accepted', async (t) => {
   t.match(err, {
     status: 404,
     body: 'x'.repeat(2_000),
-    message: `GET ${server.host}/404 answered 404: there is nothing at this address; check it`
+    message: `GET ${server.host}/404 answered 404: nothing exists at this address; check the address`
   })
   await t.rejects(client.request(`${server.url}/401`), { status: 401, message: /check the account or key/ })
   await t.rejects(client.request(`${server.url}/304`), { name: 'HttpStatusError', status: 304 })

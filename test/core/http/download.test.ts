@@ -40,7 +40,7 @@ t.test('a failed download leaves nothing and keeps the former file', async (t) =
   const download = (path: string, timeoutMs?: number) => client.download(server.url + path,
     { toFile: join(folder, 'cover'), acceptType: isImage, maxBytes: 100_000, timeoutMs })
 
-  await t.rejects(download('/html'), { name: 'ServiceDownError', message: /answered with 'text\/html', which is not wanted/ })
+  await t.rejects(download('/html'), { name: 'ServiceDownError', message: /answered with the content type 'text\/html', which this request does not accept/ })
   await t.rejects(download('/large'), { name: 'ServiceDownError', message: /more than the 100,000 bytes/ })
   await t.rejects(download('/cut'), { name: 'ServiceDownError' })
   await t.rejects(download('/slow', 200), { name: 'ServiceDownError', message: /took longer than 200 ms/ })
