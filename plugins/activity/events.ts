@@ -36,7 +36,7 @@ export function listenForActivity (app: FastifyInstance): void {
 
   function drop (socket: Socket): void {
     const dropping = app.activity.drop(app.db, socket.id)
-      .catch((err: unknown) => { app.log.warn({ err }, 'what a closed socket played was not ended') })
+      .catch((err: unknown) => { app.log.warn({ err }, 'the games of a closed socket could not be ended') })
       .finally(() => { drops.delete(dropping) })
     drops.add(dropping)
   }
@@ -65,7 +65,7 @@ export function listenForActivity (app: FastifyInstance): void {
     scopes, schema: HeartbeatSchema, refuse, handle: (given, caller, socket) => beat(given, caller, socket, true)
   })
   app.sockets.on<Heartbeat>('activity:heartbeat', {
-    summary: 'A game continues; send at least every minute',
+    summary: 'A game continues; send this at least every minute',
     scopes, schema: HeartbeatSchema, refuse, handle: (given, caller, socket) => beat(given, caller, socket, false)
   })
   app.sockets.on<Stop>('activity:stop', {

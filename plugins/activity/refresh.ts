@@ -23,7 +23,7 @@ export function createRefresh (app: FastifyInstance) {
         return isLocked
       })
     } catch (err) {
-      app.log.warn({ err }, 'workers cannot agree on a refresh')
+      app.log.warn({ err }, 'the lock for a refresh could not be taken')
       await wait()
       return true
     }

@@ -23,7 +23,7 @@ export function createActivity (app: FastifyInstance) {
       const audiences = await app.permissions.listAudiences(app.db, romIds)
       return new Map(romIds.map((id) => [id, audiences.get(id)?.map(userRoom) ?? SIGNED_IN_ROOM]))
     } catch (err) {
-      app.log.warn({ err, roms: romIds }, 'who may see a ROM could not be worked out')
+      app.log.warn({ err, roms: romIds }, 'the users who may see a ROM could not be determined')
       return new Map()
     }
   }

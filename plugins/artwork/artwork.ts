@@ -63,7 +63,7 @@ export function createArtwork (services: Services, signal: AbortSignal) {
   function fail (subject: ArtworkSubject, what: string, err: unknown): void {
     failures.add(subject.platform_id, err)
     if (full !== null && err === full.err) return
-    log.warn({ err, rom: subject.id, what }, 'artwork could not be brought in')
+    log.warn({ err, rom: subject.id, what }, 'artwork could not be fetched and stored')
     if (isDiskFull(err)) full = { until: Date.now() + FULL_PAUSE_MS, err }
   }
 

@@ -23,7 +23,7 @@ export function defineCleanupResources (app: FastifyInstance, config: Config): T
     for (const id of await folders.listPlatforms()) found.set(id, await folders.listRoms(id))
     const rows = await selectOwners(app.db)
     if (rows.platforms.size === 0 && found.size > 0 && !force) {
-      throw conflict(`The database knows no platform, but there is artwork of ${found.size}. Nothing was deleted. ` +
+      throw conflict(`The database has no platform, but there is artwork of ${found.size}. Nothing was deleted. ` +
         'Check that this is the right database, or run the task with force.')
     }
     const stats = {

@@ -33,7 +33,7 @@ function describe (code: string): string {
     case 'EROFS': return 'the disk is read-only (EROFS)'
     case 'EACCES':
     case 'EPERM': return `there is no permission to write (${code})`
-    default: return `the disk refuses (${code})`
+    default: return `the disk reported an error (${code})`
   }
 }
 

@@ -23,7 +23,7 @@ const acceptsFilm = (type: string) => type.startsWith('video/') || type === 'app
 async function readImage (file: string): Promise<{ extension: string, height: number }> {
   const { format, height } = await (await openImage(file)).metadata()
   const extension = IMAGE_EXTENSIONS[format]
-  if (extension === undefined) throw new ArtworkError(`it is ${format}, not a picture that browsers show`)
+  if (extension === undefined) throw new ArtworkError(`it is ${format}, not a picture that browsers can show`)
   return { extension, height }
 }
 
@@ -39,7 +39,7 @@ async function readHead (file: string): Promise<Buffer> {
 
 /** Checks for the header of a PDF, which is in the first 1,024 bytes. See ISO 32000-2, annex I. */
 async function checkDocument (file: string): Promise<void> {
-  if (!(await readHead(file)).includes('%PDF-')) throw new ArtworkError('it is no PDF document')
+  if (!(await readHead(file)).includes('%PDF-')) throw new ArtworkError('it is not a PDF document')
 }
 
 /**
@@ -48,7 +48,7 @@ async function checkDocument (file: string): Promise<void> {
 async function checkFilm (file: string): Promise<void> {
   const head = await readHead(file)
   const isFilm = head.toString('latin1', 4, 8) === 'ftyp' || head.toString('hex', 0, 4) === '1a45dfa3'
-  if (!isFilm) throw new ArtworkError('it is no film')
+  if (!isFilm) throw new ArtworkError('it is not a video')
 }
 
 /** Stores pictures, documents and films in the resources folder. Each is complete before it gets its final name. */

@@ -104,7 +104,7 @@ export function createOrigins ({ http, dirOf, providers, breakerOf, scope }: Ser
 
   function folderOf (provider: Provider | undefined, property: string): string {
     const folder = provider?.folders[property]
-    if (folder === undefined) throw new ArtworkError(`No provider that is active has a folder '${property}'; check its configuration`)
+    if (folder === undefined) throw new ArtworkError(`No active provider has a folder '${property}'; check the configuration of the provider`)
     return folder
   }
 
@@ -132,7 +132,7 @@ export function createOrigins ({ http, dirOf, providers, breakerOf, scope }: Ser
         ? await http.download(piece.url, { toFile, acceptType, signal, rules: provider?.mediaRules ?? {} })
         : await downloadAs(provider, piece, toFile, acceptType)
     } catch (err) {
-      if (err instanceof ProviderSkippedError) throw new ArtworkError(`${piece.provider} is not asked: ${err.describe()}`, { cause: err })
+      if (err instanceof ProviderSkippedError) throw new ArtworkError(`${piece.provider} is not called: ${err.describe()}`, { cause: err })
       throw err instanceof FileWriteError ? toStoreError(err.cause) : err
     }
   }
@@ -149,7 +149,7 @@ export function createOrigins ({ http, dirOf, providers, breakerOf, scope }: Ser
     throw placeholder(provider.key)
   }
 
-  const placeholder = (key: string) => new PlaceholderError(`${key} has a placeholder at this address`)
+  const placeholder = (key: string) => new PlaceholderError(`${key} has only a placeholder at this address`)
 
   return {
     /**

@@ -66,7 +66,7 @@ export function createFiles (config: Config) {
     folder: base,
     maxBytes,
     tooLarge: () => new ApiError('TOO_LARGE',
-      `A file may have ${maxBytes} bytes; raise MAX_ASSET_UPLOAD_SIZE_BYTES to send larger ones`)
+      `A file may have at most ${maxBytes} bytes; raise MAX_ASSET_UPLOAD_SIZE_BYTES to send larger ones`)
   }
 
   async function write (handle: FileHandle, content: Readable) {
@@ -141,4 +141,4 @@ export function createFiles (config: Config) {
 export type Files = ReturnType<typeof createFiles>
 
 export const missingFile = (fileName: string) =>
-  notFound(`The content of '${fileName}' is not on the server's disk any more; restore it from a backup, or upload it again`)
+  notFound(`The content of '${fileName}' is missing on the disk of the server; restore the file from a backup, or upload it again`)

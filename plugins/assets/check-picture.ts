@@ -26,7 +26,7 @@ async function readSize ({ path, head, name }: Picture, formats: readonly string
   const { format, width, height } = await (await openImage(path)).metadata().catch((err: unknown) => {
     throw refused(name, `cannot be read (${err instanceof Error ? err.message.slice(0, 200) : String(err)})`)
   })
-  if (!formats.includes(format)) throw refused(name, `is ${format} inside`)
+  if (!formats.includes(format)) throw refused(name, `is a ${format} file by its content`)
   return { width, height }
 }
 
@@ -34,7 +34,7 @@ async function readSize ({ path, head, name }: Picture, formats: readonly string
 export async function readPicture (picture: Picture): Promise<string> {
   const begin = picture.head.toString('latin1', 0, 32)
   const kind = KINDS.find(({ pattern }) => pattern.test(begin))
-  if (kind === undefined) throw refused(picture.name, 'is no picture')
+  if (kind === undefined) throw refused(picture.name, 'is not a picture')
   const { width, height } = await readSize(picture, kind.formats)
   if (width * height > PIXELS_MAX) throw refused(picture.name, `has ${width} × ${height} pixels, more than 50 million`)
   return kind.extension

@@ -25,6 +25,6 @@ export async function restoreDeleted (features: Features, accountId: number, nam
     await app.audit.record({
       event: 'user.uploads_restored', address: '', details: { by: 'svc user restore', user_id: user.id, username, restored }
     })
-    process.stdout.write(`${restored} saves, states and screenshots of '${username}' are now those of '${user.username}'.\n`)
+    process.stdout.write(`${restored} saves, states and screenshots of '${username}' now belong to '${user.username}'.\n`)
   })
 }

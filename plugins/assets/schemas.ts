@@ -6,7 +6,7 @@ const SHA1 = { pattern: '^[0-9A-Fa-f]{40}$' }
 
 const BaseAsset = {
   id: Type.Integer(),
-  rom_id: Nullable(Type.Integer({ description: 'Null while the ROM is gone from the library' })),
+  rom_id: Nullable(Type.Integer({ description: 'Null while the ROM is not in the library' })),
   user_id: Type.Integer(),
   file_name: Type.String(),
   file_name_no_tags: Type.String(),
@@ -43,7 +43,7 @@ export const SaveSchema = Type.Object({
   origin_device_id: Nullable(Type.String()),
   is_public: Type.Boolean(),
   screenshot: Nullable(ScreenshotSchema),
-  device_syncs: Type.Array(DeviceSyncSchema, { description: 'Filled if device_id is given, that device first' })
+  device_syncs: Type.Array(DeviceSyncSchema, { description: 'Filled only if device_id is given, with that device first' })
 }, { title: 'Save' })
 export type SaveView = Static<typeof SaveSchema>
 
@@ -81,7 +81,7 @@ export type VersionView = Static<typeof VersionSchema>
 
 const Device = Type.Optional(StoredText({ maxLength: 255, description: 'Either id of one of your devices' }))
 const Session = Type.Optional(StoredText({ maxLength: 64, description: 'Either id of a sync session that counts this transfer' }))
-const Emulator = Type.Optional(StoredText({ maxLength: 50, description: 'Name of the emulator; becomes a folder' }))
+const Emulator = Type.Optional(StoredText({ maxLength: 50, description: 'Name of the emulator, which becomes a folder' }))
 const ContentHash = Type.Optional(StoredText({ maxLength: 64, description: "The device's MD5, stored as its base" }))
 const Mtime = Type.Optional(Type.String({ format: 'date-time', description: 'Time of the last change on the device, as the device reports it' }))
 
@@ -94,10 +94,10 @@ export const StateUploadQuery = Type.Object({
   content_hash: ContentHash,
   expected_sha1: Type.Optional(Type.String({
     pattern: '^([0-9A-Fa-f]{40}|none)$',
-    description: 'SHA-1 of the content that this upload replaces, or `none`; answered 409 if the server has other content by now'
+    description: 'SHA-1 of the content that this upload replaces, or `none`; 409 if the server has other content now'
   })),
   conflict_of: Type.Optional(Type.Integer({
-    minimum: 1, maximum: ID_MAX, description: 'Id of the file whose other side this is; stored beside it as a conflict copy'
+    minimum: 1, maximum: ID_MAX, description: 'Id of the file with which this upload conflicts; the upload is stored beside that file as a conflict copy'
   })),
   mtime: Mtime
 })
@@ -132,7 +132,7 @@ export type VersionInput = Static<typeof VersionUploadQuery>
 export const ListStatesQuery = Type.Object({
   rom_id: Type.Optional(idOf('a ROM')),
   platform_id: Type.Optional(idOf('a platform')),
-  orphaned: Type.Boolean({ default: false, description: 'Only saves or states whose ROM is gone from the library' })
+  orphaned: Type.Boolean({ default: false, description: 'Only saves or states whose ROM is not in the library any more' })
 })
 export const ListSavesQuery = Type.Object({
   ...ListStatesQuery.properties,

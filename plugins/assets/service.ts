@@ -193,7 +193,7 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
       const { db, caller } = context
       const rom = await findRom(context, romId)
       const name = cleanFileName(file.given_name)
-      if (!isPicture(name)) throw badRequest(`'${name}' is no picture; its extension must be one of ${[...PICTURES].join(', ')}`)
+      if (!isPicture(name)) throw badRequest(`'${name}' is not a picture; its extension must be one of ${[...PICTURES].join(', ')}`)
       await readPicture({ path: file.path, head: file.head, name })
       const lineage = { user_id: caller.id, rom_id: rom.id, kind: 'screenshot' as const }
       const id = await writes.run(db, [lineage], async (writing) => {
@@ -213,7 +213,7 @@ export function createAssets (app: FastifyInstance, config: Config, files: Files
       const { db, caller } = context
       const file = await files.stage(await findUserFolder(db, caller.id), name, picture)
       try {
-        if (!PNG.test(file.head.toString('latin1', 0, 8))) throw badRequest('The picture is no PNG; send one')
+        if (!PNG.test(file.head.toString('latin1', 0, 8))) throw badRequest('The picture is not a PNG; send a PNG')
         await this.uploadScreenshot(context, romId, file)
       } finally {
         await file.discard()

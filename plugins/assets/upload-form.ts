@@ -62,7 +62,7 @@ export function createForms (config: Config, files: Files) {
         if (part.valueTruncated) throw new ApiError('TOO_LARGE', `The field '${part.fieldname}' is larger than 64 KiB`)
         fields[part.fieldname] = String(part.value)
       } else if (staged.has(part.fieldname)) {
-        throw badRequest(`The part '${part.fieldname}' is there twice; send one file under each name`)
+        throw badRequest(`The part '${part.fieldname}' occurs twice; send one file under each name`)
       } else {
         staged.set(part.fieldname, await files.stage(folder, part.filename ?? '', part.file))
       }

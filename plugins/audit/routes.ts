@@ -8,7 +8,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'listAuditEvents',
       tags: ['audit'],
-      summary: 'Sign-ins, account changes and other security events, newest first',
+      summary: 'List sign-ins, account changes and other security events, newest first',
       querystring: Type.Object({ limit: Limit, offset: Offset }),
       response: { 200: AuditPageSchema }
     },

@@ -13,5 +13,5 @@ import { lockEnabledUser } from './rows.ts'
 export async function lockSignedIn (tx: Db, caller: Pick<Caller, 'id' | 'password_mark'>): Promise<void> {
   const account = await lockEnabledUser(tx, caller.id)
   if (account !== undefined && passwordMarkOf(account.password_hash) === caller.password_mark) return
-  throw new ApiError('NOT_AUTHENTICATED', 'Your account was disabled, or its password changed, meanwhile; sign in again')
+  throw new ApiError('NOT_AUTHENTICATED', 'Your account was disabled, or its password was changed, at the same moment; sign in again')
 }

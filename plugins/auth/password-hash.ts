@@ -39,7 +39,7 @@ export async function checkPassword (password: string): Promise<void> {
   }
   const { COMMON_PASSWORDS } = await import('./passwords/common-passwords.ts')
   if (!COMMON_PASSWORDS.has(normalize(password).toLowerCase())) return
-  throw badRequest(`The password is one of the ${COMMON_PASSWORDS.size} that most people choose, which are guessed first; choose another one`)
+  throw badRequest(`The password is one of the ${COMMON_PASSWORDS.size} most common ones, which attackers try first; choose another one`)
 }
 
 export const hashPassword = (password: string) => enqueue(() => hash(normalize(password), OPTIONS))

@@ -30,7 +30,7 @@ function cleanUpHourly (app: FastifyInstance): void {
   const throttle = createThrottle(app.db)
   const timer = setInterval(() => {
     Promise.all([app.sessions.dropExpired(), throttle.dropOld(), dropExpiredCache(app.db)])
-      .catch((err: unknown) => { app.log.warn({ err }, 'expired sessions, tokens and cached answers were not removed') })
+      .catch((err: unknown) => { app.log.warn({ err }, 'expired sessions, tokens and cached responses could not be deleted') })
   }, CLEAN_UP_MS)
   app.addHook('onClose', async () => { clearInterval(timer) })
 }

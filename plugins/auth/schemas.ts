@@ -4,7 +4,7 @@ import { DateTime, Nullable } from '../../core/typebox.ts'
 export const SignInFormSchema = Type.Object({ username: Type.String(), password: Type.String() }, { title: 'SignInForm' })
 
 export const LogoutSchema = Nullable(Type.Object({
-  oidc_logout_url: Nullable(Type.String({ description: 'Address at which to sign out at the OpenID provider too' }))
+  oidc_logout_url: Nullable(Type.String({ description: 'Address to sign out at the OpenID provider too' }))
 }))
 
 /** The form of RFC 6749 sections 4.3.2 and 6. Programs also send keys that have no effect here. */
@@ -34,7 +34,7 @@ export const ForgotPasswordSchema = Type.Object({ username: Type.String() }, { t
 /** Option of a new password: the credentials that it does not revoke. */
 export const KeepTokens = Type.Optional(Nullable(Type.Boolean({
   description:
-    'True if client tokens, and the devices that are connected by them, outlive the new password; default false'
+    'True if client tokens, and the devices connected by them, stay valid after the change; default false'
 })))
 export const ResetPasswordSchema = Type.Object({
   token: Type.String(), new_password: Type.String(), keep_tokens: KeepTokens
@@ -44,7 +44,7 @@ export type ResetPassword = Static<typeof ResetPasswordSchema>
 export const SessionSchema = Type.Object({
   id: Type.Integer(),
   user_agent: Type.String(),
-  address: Type.String({ description: 'Address from which it was opened' }),
+  address: Type.String({ description: 'Network address from which the session was opened' }),
   created_at: DateTime,
   last_seen: DateTime,
   expires_at: DateTime,

@@ -135,10 +135,10 @@ export function createSessions (app: FastifyInstance, config: Config, kept: Call
     async requireOwner (caller: Caller, password: string | null | undefined, address: string): Promise<void> {
       if (password === undefined || password === null) {
         if (await hasJustSignedIn(caller)) return
-        throw forbidden('Send your present password as current_password, or sign in again and repeat this within five minutes')
+        throw forbidden('Send your current password as current_password, or sign in again and repeat the request within five minutes')
       }
       const { status } = await signIn.check({ username: caller.username, password, address })
-      if (status !== 'right') throw forbidden('The current_password is not your present password')
+      if (status !== 'right') throw forbidden('The current_password is not your current password; correct it')
     },
 
     /**

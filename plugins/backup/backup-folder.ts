@@ -49,6 +49,6 @@ export function readPassphrase (config: Config, withSecretKey = backupConfig.of(
   const { passphrase } = backupConfig.of(config)
   if (passphrase !== undefined) return passphrase
   throw new StartError('A backup holds the secret key, which needs a passphrase. Set SVC_BACKUP_PASSPHRASE to 12 characters or ' +
-    'more and keep it where the backup is not; or leave the key out with --without-secret-key (SVC_BACKUP_SECRET_KEY=false): ' +
-    'after a restore elsewhere, people then sign in again and channels want their settings anew.')
+    'more and keep it apart from the backup; or skip the key with --without-secret-key (SVC_BACKUP_SECRET_KEY=false): ' +
+    'after a restore on another machine, people then have to sign in again, and channels need their settings again.')
 }

@@ -7,7 +7,7 @@ import { UPGRADES_KEPT, dropOld, nextPath, upgradeFolder } from './backup-folder
 /** Backs up the database, for operators who want to return to the former release. */
 async function saveDatabase ({ config, databaseUrl, log }: Upgrade): Promise<void> {
   const folder = upgradeFolder(config)
-  log.info({ folder }, 'the database is saved before its schema is changed')
+  log.info({ folder }, 'the database is backed up before its schema is changed')
   const { path, archive_bytes: bytes } = await makeBackup({
     config,
     databaseUrl,
@@ -19,7 +19,7 @@ async function saveDatabase ({ config, databaseUrl, log }: Upgrade): Promise<voi
     report: () => undefined
   })
   const deleted = await dropOld(folder, UPGRADES_KEPT)
-  log.info({ path, bytes, deleted }, 'the database was saved')
+  log.info({ path, bytes, deleted }, 'the database was backed up')
 }
 
 /**
@@ -33,9 +33,9 @@ export async function backUpBeforeUpgrade (upgrade: Upgrade): Promise<void> {
     await saveDatabase(upgrade)
   } catch (err) {
     if (!(err instanceof ApiError && err.code === 'NO_FREE_SPACE')) {
-      throw new StartError(`The database could not be saved before its schema is changed: ${(err as Error).message}. Nothing was ` +
-        'changed. Mend that, or do without with SVC_BACKUP_BEFORE_UPGRADE=false.', { cause: err })
+      throw new StartError(`The database could not be backed up before its schema is changed: ${(err as Error).message}. Nothing was ` +
+        'changed. Correct the cause, or set SVC_BACKUP_BEFORE_UPGRADE=false to upgrade without a backup.', { cause: err })
     }
-    upgrade.log.warn(`The schema of the database is changed without a backup of it: ${err.message}`)
+    upgrade.log.warn(`the schema of the database is changed without a backup: ${err.message}`)
   }
 }

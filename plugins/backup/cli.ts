@@ -25,21 +25,21 @@ export async function backup (features: Features, file: string | undefined, opti
   const { config } = await features.loadConfig()
   const passphrase = readPassphrase(config, withoutSecretKey === true ? false : backupConfig.of(config).secret_key)
   const path = file === undefined ? nextPath(backupFolder(config)) : resolve(file)
-  if (await isPresent(path)) throw new StartError(`${path} is there already. Give the name of a new file, or move that one away.`)
+  if (await isPresent(path)) throw new StartError(`${path} already exists. Give the name of a new file, or move the existing one away.`)
   const isIncremental = incremental ?? backupConfig.of(config).incremental
   const result = await withDatabase(features, config, (databaseUrl) => interruptible((signal, report) =>
     makeBackup({ config, databaseUrl, path, isIncremental, holds: 'everything', passphrase, signal, report })))
   const rows = Object.values(result.rows).reduce((sum, count) => sum + count, 0)
   print(`${path}: ${mebibytes(result.archive_bytes)}, ${rows} rows of ${Object.keys(result.rows).length} tables, ${result.files} files ` +
     `(${mebibytes(result.bytes)}).`)
-  if (isIncremental) print(`The contents of files are in ${partsFolder(path)}: keep and move that folder with it.`)
+  if (isIncremental) print(`The contents of files are in ${partsFolder(path)}: keep that folder together with the backup.`)
   if (result.gone > 0) print(`${result.gone} files were deleted meanwhile: ${result.gone_files.join(', ')}.`)
   print(result.tables_tried
-    ? 'It was read again, every hash is right, and its tables were restored into a database of their own.'
-    : 'It was read again and every hash is right. Its tables were not tried: the role of SVC_DATABASE_URL may not create databases.')
+    ? 'The backup was read again: every hash is right, and its tables were restored into a temporary database.'
+    : 'The backup was read again: every hash is right. Its tables were not restored as a test, because the role of SVC_DATABASE_URL may not create databases.')
   print(passphrase === null
-    ? 'The secret key is not in it, and config.yml is not encrypted.'
-    : 'The secret key and config.yml in it take SVC_BACKUP_PASSPHRASE.')
+    ? 'It does not contain the secret key, and its config.yml is not encrypted.'
+    : 'Its secret key and config.yml are encrypted with SVC_BACKUP_PASSPHRASE.')
 }
 
 /** Runs `svc restore`. */
@@ -59,8 +59,8 @@ export async function restore (features: Features, file: string, { withoutSecret
   }))
   const rows = Object.values(ending.rows).reduce((sum, count) => sum + count, 0)
   print(`${dataDir} is as it was on ${manifest.created_at}: ${rows} rows, ${ending.files} files.`)
-  if (migrated.length > 0) print(`Its schema was brought up to date: ${migrated.join(', ')}.`)
-  if (keptDatabase !== null) print(`What the database held before is in the database ${keptDatabase}; drop it when you do not need it any more.`)
-  if (kept !== null) print(`What the data directory held before is in ${kept}; delete it when you do not need it any more.`)
-  print(`Start it with ${commandLine((await features.loadConfig()).config, 'start')}. Artwork that is missing comes with svc scan --type complete.`)
+  if (migrated.length > 0) print(`The schema of the database was updated: ${migrated.join(', ')}.`)
+  if (keptDatabase !== null) print(`The former content of the database is in the database ${keptDatabase}; drop that when you do not need it any more.`)
+  if (kept !== null) print(`The former content of the data directory is in ${kept}; delete that when you do not need it any more.`)
+  print(`Start the server with ${commandLine((await features.loadConfig()).config, 'start')}. svc scan --type complete fetches missing artwork again.`)
 }

@@ -14,7 +14,7 @@ export const backupConfig = defineSection('backup', Section({
     minLength: 12,
     writeOnly: true,
     env: 'SVC_BACKUP_PASSPHRASE',
-    description: 'Encrypts the secret key and config.yml in backups; needed again to restore them'
+    description: 'Encrypts the secret key and config.yml in backups; needed to restore them'
   })),
   secret_key: Type.Boolean({
     default: true,

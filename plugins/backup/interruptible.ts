@@ -30,7 +30,7 @@ export async function interruptible<T> (
 ): Promise<T> {
   const stop = new AbortController()
   const onSignal = () => {
-    stop.abort(new StartError('Interrupted; nothing was changed. Repeat it to begin anew.', { exitCode: INTERRUPTED }))
+    stop.abort(new StartError('Interrupted; nothing was changed. Repeat the command to start again.', { exitCode: INTERRUPTED }))
   }
   const progress = createProgress()
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal)

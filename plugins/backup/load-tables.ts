@@ -14,7 +14,7 @@ const KNOWN = new Set(migrations.map(({ name }) => name))
 export function requireKnownTables (manifest: Manifest): void {
   const newer = manifest.migrations.find((name) => !KNOWN.has(name))
   if (newer !== undefined) {
-    throw new ArchiveError(`its tables are of a newer release, or a preview of the first (svc ${manifest.svc}, migration ${newer}); restore it with that one`)
+    throw new ArchiveError(`its tables belong to a newer release, or to a preview of the first (svc ${manifest.svc}, migration ${newer}); restore it with that release`)
   }
 }
 
@@ -45,7 +45,7 @@ export function createLoader (client: pg.Client, url: string) {
 
   async function rows (name: string, content: AsyncIterable<Uint8Array>): Promise<number> {
     const table = opened?.manifest.tables.find((one) => one.name === name)
-    if (table === undefined) throw new ArchiveError(`its manifest does not tell of the table ${JSON.stringify(name)}`)
+    if (table === undefined) throw new ArchiveError(`its manifest does not list the table ${JSON.stringify(name)}`)
     const hash = hashes.get(name) ?? createHash('sha256')
     hashes.set(name, hash)
     return await copyIn(client, table, hashed(content, hash))
@@ -56,8 +56,8 @@ export function createLoader (client: pg.Client, url: string) {
     const hash = createHash('sha256')
     for await (const chunk of copyOut(client, table).content) hash.update(chunk)
     if (hash.digest('hex') === (hashes.get(table.name) ?? createHash('sha256')).digest('hex')) return
-    throw new StartError(`The table ${table.name} does not read back as the backup has it. Nothing was changed; check the disk and ` +
-      'the memory of this machine, then repeat this.')
+    throw new StartError(`The restored table ${table.name} differs from the table in the backup. Nothing was changed; check the disk and ` +
+      'the memory of this machine, then repeat the command.')
   }
 
   return {

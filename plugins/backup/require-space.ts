@@ -36,8 +36,8 @@ async function measureFiles (dataDir: string): Promise<number> {
 async function requireRoomIn (folder: string, bytes: number): Promise<void> {
   const room = Math.max(0, await countRoom(folder))
   if (room >= bytes) return
-  throw new ApiError('NO_FREE_SPACE', `The backup needs about ${gibibytes(bytes)} in ${folder}, where ${gibibytes(room)} may be used: ` +
-    '1 GiB of a disk stays free. Make room, or set SVC_BACKUP_DIR to another disk.')
+  throw new ApiError('NO_FREE_SPACE', `The backup needs about ${gibibytes(bytes)} in ${folder}, where ${gibibytes(room)} can be used: ` +
+    '1 GiB of a disk stays free. Free some space, or set SVC_BACKUP_DIR to a folder on another disk.')
 }
 
 /**

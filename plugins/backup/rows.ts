@@ -132,7 +132,7 @@ function withName (url: string, name: string): string {
 
 /** Stops tasks that ran or waited when the backup was made, because the library has changed since. */
 export const stopTasks = (client: pg.Client) => client.query(`with ended as (
-  update tasks set status = 'stopped', ended_at = now(), worker_id = null, error = 'It had not ended when the backup was made that was restored'
+  update tasks set status = 'stopped', ended_at = now(), worker_id = null, error = 'The task was still running when the restored backup was made; run it again'
   where status in ('queued', 'started', 'scheduled', 'deferred') returning id) select count(*) from ended`)
 
 /** Returns the database name in an address, which defaults to the name of the role. */

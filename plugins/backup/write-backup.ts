@@ -181,7 +181,7 @@ export async function makeBackup (job: BackupJob): Promise<BackupResult> {
   const { databaseUrl, signal, report } = job
   return await withClient(databaseUrl, async (client) => {
     if (!await claimBackup(client)) {
-      throw conflict('Another backup of this database is under way; repeat this when it has ended')
+      throw conflict('Another backup of this database is running; try again after it has ended')
     }
     // Only the holder of the lock writes here; a killed backup may have left this file.
     await rm(part, { force: true })
@@ -196,7 +196,7 @@ export async function makeBackup (job: BackupJob): Promise<BackupResult> {
       await writer.abandon()
       await rm(part, { force: true })
       throw errorCode(err) === 'ENOSPC'
-        ? new ApiError('NO_FREE_SPACE', `No space is left for ${job.path}. Make room, or give another place.`, { cause: err })
+        ? new ApiError('NO_FREE_SPACE', `No space is left for ${job.path}. Free some space, or give another path.`, { cause: err })
         : err
     }
   })

@@ -39,7 +39,7 @@ export function createCalls (app: FastifyInstance, host: Host) {
     const { sealed } = value as { sealed: string }
     const text = app.secrets.open(PURPOSE, sealed)
     if (text !== null) return JSON.parse(text)
-    throw new ApiError('UNAVAILABLE', 'The scan worker has another key; give all processes the same SVC_AUTH_SECRET_KEY')
+    throw new ApiError('UNAVAILABLE', 'The scan worker has a different key; set the same SVC_AUTH_SECRET_KEY for all processes')
   }
 
   app.jobs.define<{ sealed: string }>(QUEUE, {

@@ -33,7 +33,7 @@ const ERROR_CHARACTERS = 500
 function cleanMessage (err: unknown, secrets: readonly string[]): string {
   const text = createMask(secrets).text(err instanceof Error ? err.message : String(err))
   const line = text.replace(/[\s\p{C}]+/gu, ' ').trim().slice(0, ERROR_CHARACTERS).toWellFormed()
-  return line === '' ? 'The channel failed without a word' : line
+  return line === '' ? 'The channel failed without an error message' : line
 }
 
 const REFUSALS = [InvalidSettingsError, AddressRefusedError, CredentialsRefusedError, DeliveryRefusedError]
@@ -51,7 +51,7 @@ function explain (err: unknown, secrets: readonly string[]): Failure {
   }
 }
 
-const ELSEWHERE = 'an administrator finds the reason in the log of the server'
+const ELSEWHERE = 'the log of the server has the reason; ask an administrator'
 
 /**
  * Returns a replacement for an error that reveals the server's network to somebody who is not an administrator; null to
@@ -62,9 +62,9 @@ function hideNetwork (err: unknown, { settings, is_admin: isAdmin }: Subject): s
   if (isAdmin) return null
   if (err instanceof AddressRefusedError) return 'The address is not in the public internet and is refused; use a public one'
   if (listAddresses(settings).length > 0) return null
-  if (err instanceof DeliveryRefusedError) return `The server's own service refused it; check the destination, or ${ELSEWHERE}`
+  if (err instanceof DeliveryRefusedError) return `The service of the server refused the message; check the destination. Otherwise ${ELSEWHERE}`
   const isDown = err instanceof ServiceDownError || err instanceof CredentialsRefusedError
-  return isDown ? `The server's own service did not take it; ${ELSEWHERE}` : null
+  return isDown ? `The service of the server did not accept the message; ${ELSEWHERE}` : null
 }
 
 const isService = (value: unknown): value is { id: string, name: string } =>
@@ -94,7 +94,7 @@ export function createHost (app: FastifyInstance, config: Config) {
   async function call<Value> (subject: Subject, signal: AbortSignal, work: Call<Value>): Promise<CallResult<Value>> {
     const loaded = app.registry.channels.get(subject.type)
     if (loaded === undefined) {
-      const message = `The channel plugin '${subject.type}' is not active; an administrator finds the reason with svc plugins`
+      const message = `The channel plugin '${subject.type}' is not active; ask an administrator, for whom svc plugins shows the reason`
       return { ok: false, failure: { message, is_invalid: false, is_refused: true, retry_after_ms: 0 } }
     }
     const { definition } = loaded
@@ -113,7 +113,7 @@ export function createHost (app: FastifyInstance, config: Config) {
       const failure = explain(err, secretsOf(loaded, subject))
       const shown = hideNetwork(err, subject)
       if (shown === null) return { ok: false, failure }
-      app.log.warn({ reason: failure.message, channel: definition.key }, 'channel failed; its owner is not told all of it')
+      app.log.warn({ reason: failure.message, channel: definition.key }, 'channel failed; its owner sees only a part of the error')
       return { ok: false, failure: { ...failure, message: shown } }
     }
   }

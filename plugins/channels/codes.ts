@@ -68,13 +68,13 @@ export function createCodes (app: FastifyInstance, calls: Calls) {
       const keys = keysOf('channel-code-tries', user.id, target)
       await throttle.take(Object.values(keys).map(guesses))
       const expected = await countTry(app.db, id)
-      if (expected === null) throw badRequest('The code has run out or was tried too often; ask for a new one')
+      if (expected === null) throw badRequest('The code has expired or was tried too often; request a new one')
       const given = hash(user.id, target, code.trim())
       if (!isEqualSecret(given, expected)) {
         app.log.warn({ username: user.username, address }, 'wrong code for a notification channel')
         throw badRequest('The code is wrong; compare it with the latest one that arrived')
       }
-      if (!await confirmChannel(app.db, id, expected)) throw badRequest('The code was replaced a moment ago; enter the new one')
+      if (!await confirmChannel(app.db, id, expected)) throw badRequest('The code was replaced at the same moment; enter the new one')
       await throttle.forgive(keys.target, keys.user)
     }
   }

@@ -27,9 +27,9 @@ const CLOSE_MS = 5_000
 
 const UNREADABLE: Failure = { message: UNREADABLE_ERROR, is_invalid: true, is_refused: true, retry_after_ms: 0 }
 const BROKEN: Failure = {
-  message: 'The server failed at it; see its log', is_invalid: false, is_refused: false, retry_after_ms: 0
+  message: 'The server failed during the delivery; see its log', is_invalid: false, is_refused: false, retry_after_ms: 0
 }
-const DIED: Failure = { ...BROKEN, message: 'The server died at it more than once; see its log' }
+const DIED: Failure = { ...BROKEN, message: 'The server crashed more than once during the delivery; see its log' }
 /**
  * Spacing between retries after a crash. A delivery that crashes the server must not run together with the others
  * again.
@@ -68,7 +68,7 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
   const deliveries = createDeliveries(app.db, app.workers.id, limits)
   const count = app.metrics.counter({
     name: 'svc_deliveries_total',
-    help: 'Deliveries to channels by what came of them: arrived, retried, or failed for good',
+    help: 'Deliveries to channels by outcome: arrived, retried, or failed permanently',
     labelNames: ['type', 'outcome']
   })
   const closing = new AbortController()
@@ -103,7 +103,7 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
     } catch (err) {
       // An aborted delivery keeps its row, for the next process that holds the duty.
       if (closing.signal.aborted) return 'cut off'
-      app.log.error({ err, channel }, 'delivery failed in the server itself')
+      app.log.error({ err, channel }, 'delivery failed because of an error of the server')
       return BROKEN
     }
   }
@@ -120,7 +120,7 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
   async function tell (channel: DisabledChannel): Promise<void> {
     for (const listener of listeners) {
       await listener(channel).catch((err: unknown) => {
-        app.log.error({ err, channel: channel.id }, 'something that follows the end of a channel failed')
+        app.log.error({ err, channel: channel.id }, 'a listener for disabled channels failed')
       })
     }
   }
@@ -147,10 +147,10 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
     try {
       await write(ended)
     } catch (err) {
-      app.log.error({ err }, 'what became of deliveries could not be written down together; each is by itself')
+      app.log.error({ err }, 'the outcomes of deliveries could not be stored together; each is stored separately')
       for (const one of ended) {
         await write([one]).catch((reason: unknown) => {
-          app.log.error({ err: reason, channel: one.delivery.channel_id }, 'what became of a delivery could not be written down')
+          app.log.error({ err: reason, channel: one.delivery.channel_id }, 'the outcome of a delivery could not be stored')
         })
       }
     }
@@ -183,7 +183,7 @@ export function createEngine (app: FastifyInstance, host: Host, listeners: reado
     isPoked = true
     if (turning !== null || isClosing) return
     turning = turn().catch((err: unknown) => {
-      app.log.error({ err }, 'deliveries could not be looked for; they are again in a few seconds')
+      app.log.error({ err }, 'deliveries could not be loaded; the next attempt is in a few seconds')
       isPoked = false
       return POLL_MS
     }).then((ms) => {

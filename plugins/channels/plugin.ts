@@ -25,7 +25,7 @@ const plugin: FeaturePlugin = async (app, { config, role }) => {
     ...createQueue(app),
     onDisabled (listener) { listeners.push(listener) }
   })
-  app.metrics.commonGauge({ name: 'svc_deliveries_waiting', help: 'Deliveries that wait or are under way', labelNames: ['type'] },
+  app.metrics.commonGauge({ name: 'svc_deliveries_waiting', help: 'Waiting and running deliveries', labelNames: ['type'] },
     async () => (await countDeliveries(app.db)).map(({ type, count }) => ({ labels: { type }, value: count })))
 
   if (role !== 'worker') return

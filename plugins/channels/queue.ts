@@ -12,7 +12,7 @@ export function createQueue (app: Pick<FastifyInstance, 'db' | 'log'>) {
     /** Wakes the delivering worker; call it after the commit. A lost event costs a few seconds. */
     wake (): void {
       announceDeliveries(app.db).catch((err: unknown) => {
-        app.log.warn({ err }, 'the deliveries could not be woken; they are looked for in a few seconds')
+        app.log.warn({ err }, 'the delivery of notifications could not be started at once; it starts within a few seconds')
       })
     }
   }

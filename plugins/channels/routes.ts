@@ -15,7 +15,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/notification-channels', {
     schema: {
-      operationId: 'listNotificationChannels', tags, summary: 'Your channels, oldest first',
+      operationId: 'listNotificationChannels', tags, summary: 'List your channels, oldest first',
       response: { 200: Type.Array(NotificationChannelSchema) }
     },
     config: { scopes: ['me.read'] }
@@ -36,7 +36,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/notification-channels/apprise-services', {
     schema: {
-      operationId: 'listAppriseServices', tags, summary: 'The services of Apprise channels and their fields, by name',
+      operationId: 'listAppriseServices', tags, summary: 'List the services of Apprise channels and their fields, by name',
       response: { 200: Type.Array(AppriseServiceSchema) }
     },
     config: { scopes: ['me.read'], admin: true }
@@ -46,7 +46,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'parseAppriseUrl',
       tags,
-      summary: "Read a service's or Apprise's URL into fields",
+      summary: 'Convert a URL of a service or of Apprise to fields',
       description: 'The response contains the secrets of the URL, for the form.',
       body: ParseSchema,
       response: { 200: ParsedSchema, 400: ErrorSchema }

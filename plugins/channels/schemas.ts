@@ -35,7 +35,7 @@ export const CreateChannelSchema = Type.Object({
   name: Name,
   min_level: Type.Optional(Nullable(StringEnum(MIN_LEVELS, { default: 'info' }))),
   topics: Type.Optional(Topics)
-}, { title: 'CreateChannel', additionalProperties: true, description: 'With the settings of the type, as in the schema channel_<type>_settings' })
+}, { title: 'CreateChannel', additionalProperties: true, description: 'Further fields are the settings of the type, as in the schema channel_<type>_settings' })
 export type CreateChannel = Static<typeof CreateChannelSchema>
 
 export const UpdateChannelSchema = Type.Object({
@@ -46,7 +46,7 @@ export const UpdateChannelSchema = Type.Object({
 }, {
   title: 'UpdateChannel',
   additionalProperties: true,
-  description: 'With the settings to change. A missing or null field stays, but null in topics means all topics, and null or an ' +
+  description: 'Further fields are the settings to change. A missing or null field stays, but null in topics means all topics, and null or an ' +
     'empty text in a secret deletes it'
 })
 export type UpdateChannel = Static<typeof UpdateChannelSchema>
@@ -75,7 +75,7 @@ export const AppriseServiceSchema = Type.Object({
   id: Type.String(),
   name: Type.String(),
   setup_url: Nullable(Type.String()),
-  url_fields: Type.Array(Type.String(), { description: "Fields that the service's own URL fills" }),
+  url_fields: Type.Array(Type.String(), { description: 'Fields that the URL of the service contains' }),
   fields: Type.Array(AppriseFieldSchema)
 }, { title: 'AppriseService' })
 export type AppriseService = Static<typeof AppriseServiceSchema>

@@ -37,7 +37,7 @@ export const UNREADABLE: SettingsView = {
   target: '', service: null, service_name: null, fields: null, stored_secrets: null, has_secret: false
 }
 /** Error of a delivery whose settings cannot be unsealed any more. */
-export const UNREADABLE_ERROR = 'The settings cannot be read since the server has another key; enter them again'
+export const UNREADABLE_ERROR = 'The settings cannot be decrypted, because the key of the server changed; enter them again'
 
 export const sealSettings = (secrets: Secrets, kept: StoredSettings) => secrets.seal(PURPOSE, JSON.stringify(kept))
 

@@ -53,11 +53,11 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
     if (loaded !== undefined) return loaded
     const record = app.registry.records.find(({ kind, key }) => kind === 'channel' && key === type)
     if (record !== undefined) {
-      throw badRequest(`Channels of the type '${type}' are not set up on this server; an administrator can change that: ` +
-        (record.reason ?? 'see its log'))
+      throw badRequest(`Channels of the type '${type}' are not available on this server; an administrator can correct this: ` +
+        (record.reason ?? 'see the log of the server'))
     }
     const known = [...app.registry.channels.keys()].join(', ')
-    throw invalid(['body', 'type'], `There is no channel type '${type}'; take one of: ${known}`, type)
+    throw invalid(['body', 'type'], `There is no channel type '${type}'; use one of: ${known}`, type)
   }
 
   const gone = (id: number) => notFound(`Notification channel with ID '${id}' not found`)
@@ -237,7 +237,7 @@ export function createChannels (app: FastifyInstance, calls: Calls, codes: Retur
       findPlugin(APPRISE)
       const parsed = await calls.parse(caller.id, APPRISE, url)
       if (!Value.Check(ParsedSchema, parsed)) {
-        throw badRequest('No service that is offered has such an address; compare it with the form of its URLs')
+        throw badRequest('No available service has a URL of this form; compare it with the URLs of the service')
       }
       return parsed
     }

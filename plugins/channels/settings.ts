@@ -60,7 +60,7 @@ function checkForm (definition: ChannelDefinition, settings: Settings): void {
     // The error contains no input, because it may be a secret.
     violations: problems.map(({ path, schema, value }) => ({
       loc: ['body', ...path.split('/').slice(1)],
-      msg: value === undefined ? 'This setting is required' : `This is not ${describeType(schema)}`,
+      msg: value === undefined ? 'This setting is required' : `This value is not ${describeType(schema)}`,
       type: value === undefined ? 'required' : 'value_error'
     }))
   })
@@ -118,5 +118,5 @@ export function checkMove (
     ? !isDeepStrictEqual(before, after)
     : kept.destination !== next.destination
   if (!hasMoved) return
-  throw badRequest(`The channel leads to another destination: enter its secrets again, or send them empty (${left.join(', ')})`)
+  throw badRequest(`The channel has a new destination: enter its secrets again, or send them empty (${left.join(', ')})`)
 }

@@ -113,7 +113,7 @@ export function createBreaker (
     const isProbe = state.name === 'half_open'
     if (!isProbe && failuresInARow < FAILURES_MAX) return
     if (isProbe) coolDownMs = Math.min(coolDownMs * 2, LONGEST_COOL_DOWN_MS)
-    open('failures', `it failed ${failuresInARow} times in a row, at last with: ${message}`, now() + coolDownMs)
+    open('failures', `it failed ${failuresInARow} times in a row, most recently with: ${message}`, now() + coolDownMs)
   }
 
   function notePause (message: string, wantedMs: number): void {
@@ -166,7 +166,7 @@ export function createBreaker (
   /** Returns why a closed circuit may open soon; null if the last call was answered. */
   const describeFailures = () => failuresInARow === 0
     ? null
-    : `its last ${failuresInARow === 1 ? 'call' : `${failuresInARow} calls`} failed, at last with: ${lastFailure}`
+    : `its last ${failuresInARow === 1 ? 'call' : `${failuresInARow} calls`} failed, most recently with: ${lastFailure}`
 
   function describe (): Circuit {
     const at = current()

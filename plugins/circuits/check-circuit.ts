@@ -15,14 +15,14 @@ export class ProviderSkippedError extends Error {
 
   /** Returns the reason, and the time when calls resume. */
   describe (): string {
-    return this.retryAt === null ? this.message : `${this.message}; it is asked again from ${formatDate(this.retryAt)} on`
+    return this.retryAt === null ? this.message : `${this.message}; calls resume at ${formatDate(this.retryAt)}`
   }
 }
 
 /** Checks the allowances of a provider. @throws ProviderSkippedError while an allowance is spent */
 export function checkAllowances (learnt: LearntLimits): void {
   const spent = learnt.spent()
-  if (spent !== null) throw new ProviderSkippedError({ reason: `its allowance '${spent.name}' is spent`, retryAt: spent.resetsAt })
+  if (spent !== null) throw new ProviderSkippedError({ reason: `its allowance '${spent.name}' is used up`, retryAt: spent.resetsAt })
 }
 
 /**

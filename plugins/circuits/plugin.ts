@@ -12,7 +12,7 @@ const plugin: FeaturePlugin = async (app) => {
   app.decorate('circuits', circuits)
   app.metrics.gauge({
     name: 'svc_provider_circuit',
-    help: 'State of the circuit of a provider: 1 for its current state',
+    help: 'State of the circuit of a provider: 1 for the current state',
     labelNames: ['provider', 'state']
   }, () => [...circuits.list()].flatMap(([provider, breaker]) => {
     const current = breaker.view()?.state

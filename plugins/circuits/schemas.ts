@@ -6,7 +6,7 @@ export const CircuitSchema = Type.Object({
   state: StringEnum(['closed', 'open', 'half_open'], {
     description: 'closed: the provider is called; open: it is not; half_open: the next call is a probe'
   }),
-  reason: Nullable(Type.String({ description: 'Why the provider is not called, or the error of its last call; null after an answer' })),
+  reason: Nullable(Type.String({ description: 'The reason why the provider is not called, or the error of its last call; null after a success' })),
   failures_in_a_row: Type.Integer({ minimum: 0 }),
   opened_at: Nullable(DateTime),
   retry_at: Nullable(Type.String({

@@ -17,14 +17,14 @@ export function createCircuits (app: FastifyInstance) {
     if (told.has(key)) return
     told.add(key)
     for (const listener of listeners) {
-      listener(key, reason).catch((err: unknown) => { app.log.error({ err, provider: key }, 'a refused key could not be reported') })
+      listener(key, reason).catch((err: unknown) => { app.log.error({ err, provider: key }, 'refused credentials could not be reported') })
     }
   }
 
   function create (key: string): Breaker {
     const log = app.log.child({ provider: key })
     const breaker = createBreaker(Date.now, (circuit, cause) => {
-      log.warn(circuit, 'provider is not asked any more')
+      log.warn(circuit, 'provider is not called any more')
       app.registry.setRefused(key, cause === 'credentials')
       if (cause === 'credentials') noteRefusal(key, circuit.reason ?? '')
     }, () => { app.registry.setRefused(key, false) })

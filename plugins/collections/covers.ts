@@ -102,7 +102,7 @@ export function createCovers (config: Config, http: DownloadingClient) {
     upload: (name: string, content: Readable & { truncated?: boolean }): Promise<StagedCover> =>
       stage(name, async (path) => {
         await pipeline(content, createWriteStream(path, { flags: 'wx' }))
-        if (content.truncated === true) throw new ApiError('TOO_LARGE', `A cover may have ${COVER_MAX_BYTES} bytes`)
+        if (content.truncated === true) throw new ApiError('TOO_LARGE', `A cover may have at most ${COVER_MAX_BYTES} bytes; send a smaller picture`)
       }),
 
     /** @throws ApiError BAD_REQUEST for an address that is refused, or has no picture */

@@ -26,7 +26,7 @@ export function createForms (covers: Covers) {
         // Browsers send such a part for an empty file field.
         part.file.resume()
       } else if (request.cover !== null) {
-        throw badRequest("The part 'artwork' is there twice; send one picture")
+        throw badRequest("The part 'artwork' occurs twice; send one picture")
       } else {
         request.cover = await covers.upload(part.filename, part.file)
       }

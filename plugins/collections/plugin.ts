@@ -20,7 +20,7 @@ const plugin: FeaturePlugin<CollectionParts> = async (app, { config, role }) => 
   app.decorateRequest('cover', null)
   if (role === 'worker') {
     const timer = setInterval(() => {
-      collections.clean().catch((err: unknown) => { app.log.warn({ err }, 'pictures of no collection were not removed') })
+      collections.clean().catch((err: unknown) => { app.log.warn({ err }, 'unused pictures of collections could not be deleted') })
     }, CLEAN_UP_MS)
     app.addHook('onClose', async () => { clearInterval(timer) })
   }

@@ -7,7 +7,7 @@ const TEXT_MAX = 65_536
 const URL_MAX = 2_000
 
 const Addresses = (description: string) => Type.Array(Type.String(), { description })
-const Address = Nullable(Type.String({ description: 'Below the server; add the base URL' }))
+const Address = Nullable(Type.String({ description: 'Path below the base URL of the server' }))
 
 const CommonFields = {
   name: Type.String(),
@@ -47,9 +47,9 @@ export const ListCollectionsQuery = Type.Object({
   updated_after: Type.Optional(Type.String({ format: 'date-time', description: 'Only collections changed after this time' }))
 })
 
-const Public = Type.Optional(Type.Boolean({ description: 'Whether everybody may see it; default for new ones: private' }))
+const Public = Type.Optional(Type.Boolean({ description: 'True if everybody may see the collection; new collections are private by default' }))
 export const CreateCollectionQuery = Type.Object({
-  is_public: Public, is_favorite: Type.Optional(Type.Boolean({ description: 'Whether it is a list of your favourites' }))
+  is_public: Public, is_favorite: Type.Optional(Type.Boolean({ description: 'True if the collection is a list of your favourites' }))
 })
 export const UpdateCollectionQuery = Type.Object({
   is_public: Public, remove_cover: Type.Boolean({ default: false, description: 'Deletes the cover' })
@@ -84,5 +84,5 @@ export const RomIdsSchema = Type.Object({ rom_ids: Type.Array(Type.Integer(), { 
 
 export const VirtualCollectionsQuery = Type.Object({
   type: StoredText({ description: `One of ${[...Object.keys(VIRTUAL_TYPES), 'all'].join(', ')}` }),
-  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: LIMIT_MAX, description: 'Maximum number, by name' }))
+  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: LIMIT_MAX, description: 'Maximum number of collections, in the order of names' }))
 })

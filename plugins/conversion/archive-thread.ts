@@ -28,7 +28,7 @@ const ZIP64_BYTES = 0xf000_0000
 async function openArchive (path: string, use: (archive: Archive) => Promise<Member[]>): Promise<Member[]> {
   return await withSource(path, async (source) => {
     const format = formatOf(path)
-    if (format.kind !== 'archive') throw new ArchiveError('it is no archive')
+    if (format.kind !== 'archive') throw new ArchiveError('it is not an archive')
     return await use(await format.open(source, new Budget(source.size, LIMITS, UNWATCHED)))
   })
 }

@@ -37,7 +37,7 @@ export async function findChdman (path = process.env.PATH ?? ''): Promise<string
 export async function requireChdman (): Promise<string> {
   const program = await findChdman()
   if (program !== null) return program
-  throw new ApiError('CONFLICT', 'chdman is not installed where the scan worker runs, and nothing else makes or reads CHDs. Install ' +
+  throw new ApiError('CONFLICT', 'chdman, which reads and writes CHDs, is not installed on the machine of the scan worker. Install ' +
     "it (Debian and Ubuntu: apt install mame-tools; macOS: brew install rom-tools) on the worker's PATH, then run the task again")
 }
 
@@ -45,7 +45,7 @@ export async function requireChdman (): Promise<string> {
 function reasonOf (output: string): string {
   const lines = output.split(/[\r\n]+/).map((line) => line.trim())
     .filter((line) => line !== '' && !/^(chdman - |(Compressing|Extracting|Verifying), |Fatal error)/.test(line))
-  return (lines.find((line) => /error/i.test(line)) ?? lines.at(-1) ?? 'it failed and said nothing').slice(0, REASON_MAX)
+  return (lines.find((line) => /error/i.test(line)) ?? lines.at(-1) ?? 'it failed without a message').slice(0, REASON_MAX)
 }
 
 /** Removes progress, which precedes an error on the same line. */

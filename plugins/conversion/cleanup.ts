@@ -29,7 +29,7 @@ export function defineConversionCleanup (app: FastifyInstance): TaskDefinition {
   }
 
   async function run ({ signal, report }: TaskRun): Promise<void> {
-    if (await isConverting(app.db, TASK_NAME)) throw conflict('The library is being converted; run this again afterwards')
+    if (await isConverting(app.db, TASK_NAME)) throw conflict('A conversion of the library is running; run this task again after it')
     const begun = await selectConversions(app.db)
     const known = new Set(begun.map((conversion) => keyOf(conversion.library_id, conversion.work_path)))
     const stats = { folders_found: 0, folders_removed: 0 }
@@ -47,8 +47,8 @@ export function defineConversionCleanup (app: FastifyInstance): TaskDefinition {
 
   return defineCleanup({
     name: 'cleanup_conversion_cache',
-    title: 'Cleanup of conversions',
-    description: 'Removes copies that conversions left in the library and that no conversion needs, after a day',
+    title: 'Cleanup conversions',
+    description: 'Deletes files that interrupted conversions left in the library, after a day',
     cron_string: CRON,
     run
   })

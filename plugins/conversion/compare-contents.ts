@@ -47,5 +47,5 @@ const lineOf = ({ name, size, sha1 }: FileDigest) => `${size} ${sha1} ${name}`
 /** Compares contents. @throws ArchiveRefusedError if they are not the same files with the same bytes */
 export function requireEqual (before: readonly FileDigest[], after: readonly FileDigest[]): void {
   const [one, other] = [before, after].map((contents) => contents.map(lineOf).sort().join('\n'))
-  if (one !== other) throw new ArchiveRefusedError('what was written does not hold what was read; nothing was replaced')
+  if (one !== other) throw new ArchiveRefusedError('the written files differ from the original files; nothing was replaced')
 }

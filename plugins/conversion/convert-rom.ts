@@ -93,13 +93,13 @@ export function createConvert (services: ConvertServices) {
     rom: ConvertibleRom, { dir }: Plan, { fs_name: name, staged, gone }: Staging
   ): Promise<void> {
     if (!await isNameFree(db, rom, name)) {
-      throw new ArchiveRefusedError(`it was renamed meanwhile, or '${name}' is another ROM; rename or delete that one`)
+      throw new ArchiveRefusedError(`it was renamed during the conversion, or '${name}' is another ROM; rename or delete that ROM`)
     }
     const leaving = new Set(gone.map((file) => file.absolute_path))
     for (const { file } of staged.filter(({ replaces }) => !replaces)) {
       const path = join(dir, file.file_path, file.file_name)
       if (leaving.has(path) || await isPresent(path)) {
-        throw new ArchiveRefusedError(`'${file.file_name}' is there already; rename or delete it`)
+        throw new ArchiveRefusedError(`'${file.file_name}' already exists; rename or delete it`)
       }
     }
   }
@@ -138,7 +138,7 @@ export function createConvert (services: ConvertServices) {
     await requireRoom(join(dir, rom.fs_path), steps)
     const workPath = `${rom.fs_path}/${workName(rom.id)}`
     if (!await insertConversion(db, rom, workPath)) {
-      throw new ArchiveRefusedError('it was being converted when its disk went away; mount that, then run the task again')
+      throw new ArchiveRefusedError('its disk became unavailable during the conversion; mount the disk, then run the task again')
     }
     try {
       const work = await openWork(dir, workPath)

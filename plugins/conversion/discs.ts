@@ -21,10 +21,10 @@ const EXTENSIONS: Record<Medium, string> = { cd: 'cue', gd: 'gdi', dvd: 'iso' }
 /** Fast codecs for CHDs that are only compared, because these need not be small. */
 const CHECK_CODECS: Record<Medium, string> = { cd: 'cdzl', gd: 'cdzl', dvd: 'zlib' }
 const TAGS: [RegExp, Medium][] = [[/Tag='(?:CHT2|CHTR|CHCD)'/, 'cd'], [/Tag='(?:CHGD|CHGT)'/, 'gd'], [/Tag='DVD ?'/, 'dvd']]
-const NO_DVD = 'this chdman knows no DVDs; install one of release 0.255 or later'
+const NO_DVD = 'this chdman does not support DVDs; install chdman 0.255 or later'
 
 const command = (verb: 'create' | 'extract', medium: Medium) => `${verb}${medium === 'dvd' ? 'dvd' : 'cd'}`
-const differs = () => new ArchiveRefusedError('chdman does not give back the disc that it was given; nothing was replaced')
+const differs = () => new ArchiveRefusedError('the disc that chdman extracts differs from the original disc; nothing was replaced')
 
 /** Reads a disc from its sheet. @param findPath returns the path of a file that the sheet names */
 async function readDisc (sheet: string, findPath: (name: string) => string | undefined): Promise<Disc> {
@@ -118,11 +118,11 @@ export function createDiscs (chdman: Chdman, signal: AbortSignal) {
     async extract ({ main }: Step, work: string): Promise<string[]> {
       const chd = main.absolute_path
       const header = await readChdHeader(chd)
-      if (header === null) throw new ArchiveRefusedError('it is no CHD of version 5')
-      if (header.hasParent) throw new ArchiveRefusedError('it holds only what differs from another CHD')
+      if (header === null) throw new ArchiveRefusedError('it is not a CHD of version 5')
+      if (header.hasParent) throw new ArchiveRefusedError('it contains only the differences from another CHD')
       const info = await chdman.run('info', '-i', chd)
       const medium = TAGS.find(([tag]) => tag.test(info))?.[1]
-      if (medium === undefined) throw new ArchiveRefusedError('it holds no CD, GD-ROM or DVD')
+      if (medium === undefined) throw new ArchiveRefusedError('it contains no CD, GD-ROM or DVD')
       const name = await extract(chd, medium, work, stemOf(main.file_name))
       const names = await readdir(work)
       await checkExtracted(join(work, name), medium, header.dataSha1, work)

@@ -65,32 +65,32 @@ function toZip (file: EntryFile, isInFolder: boolean, slug: string): Verdict {
   if (extension === 'zip') return left('it is a zip already')
   if (extension === '7z') return step('rezip', file)
   if (isInFolder) return left('its files belong together in a folder')
-  if (KEPT_AS_IS.has(extension)) return left(`.${extension} is what emulators read, or is compressed already`)
-  if (isDiscPlatform(slug) || DISC_FILES.has(extension)) return left('emulators read no zip of a disc; convert it to chd')
-  return UNZIPPED_PLATFORMS.has(slug) ? left(`emulators of '${slug}' read no zip`) : step('zip', file)
+  if (KEPT_AS_IS.has(extension)) return left(`emulators read .${extension} files as they are, or the files are compressed already`)
+  if (isDiscPlatform(slug) || DISC_FILES.has(extension)) return left('emulators cannot read a disc in a zip; convert it to chd')
+  return UNZIPPED_PLATFORMS.has(slug) ? left(`emulators of '${slug}' cannot read zips`) : step('zip', file)
 }
 
 function toPlain (file: EntryFile, slug: string): Verdict {
   const extension = extensionOf(file.file_name)
-  if (extension === 'chd') return isDiscPlatform(slug) ? step('unchd', file) : left(`emulators of '${slug}' read the CHD itself`)
+  if (extension === 'chd') return isDiscPlatform(slug) ? step('unchd', file) : left(`emulators of '${slug}' need the CHD itself`)
   if (extension !== 'zip' && extension !== '7z') return left('it is neither .zip nor .7z nor .chd')
-  return ARCHIVE_PLATFORMS.has(slug) ? left(`emulators of '${slug}' know a game by its archive`) : step('unzip', file)
+  return ARCHIVE_PLATFORMS.has(slug) ? left(`emulators of '${slug}' need the archive of a game`) : step('unzip', file)
 }
 
 async function toChd (file: EntryFile, isInFolder: boolean, around: Surroundings): Promise<Verdict> {
   const extension = extensionOf(file.file_name)
-  if (!isDiscPlatform(around.slug)) return left(`emulators of '${around.slug}' read no CHD`)
+  if (!isDiscPlatform(around.slug)) return left(`emulators of '${around.slug}' cannot read CHDs`)
   if (extension === 'chd') return left('it is a CHD already')
   if (extension === 'iso') return step('chd', file)
-  if (!SHEETS.has(extension)) return left('it is no disc image that a CHD can be made of (.cue, .gdi, .iso)')
-  if (!isInFolder) return left('its tracks lie beside it as ROMs of their own; put both into a folder and scan')
+  if (!SHEETS.has(extension)) return left('it is not a disc image that can become a CHD (.cue, .gdi, .iso)')
+  if (!isInFolder) return left('its tracks are separate ROMs beside it; move all of them into one folder and scan')
   const tracks = await around.readTracks(file)
   return 'left' in tracks ? tracks : step('chd', file, [file, ...tracks.files])
 }
 
 async function judge (file: EntryFile, isInFolder: boolean, around: Surroundings): Promise<Verdict> {
   const naming = isInFolder && isSheet(file.file_name) ? null : around.findNaming(file)
-  if (naming !== null && !(isInFolder && isPlaylist(naming))) return left(`'${naming}' names it`)
+  if (naming !== null && !(isInFolder && isPlaylist(naming))) return left(`'${naming}' refers to it`)
   switch (around.to) {
     case 'zip': return toZip(file, isInFolder, around.slug)
     case 'chd': return await toChd(file, isInFolder, around)
@@ -110,5 +110,5 @@ export async function decide (entry: Entry, around: Surroundings): Promise<Decis
     else reasons.push(verdict.left)
   }
   if (steps.length > 0) return { steps }
-  return left(isInFolder ? 'nothing in its folder is of a kind to be converted' : reasons[0] ?? 'it has no files')
+  return left(isInFolder ? 'its folder has no file that can be converted' : reasons[0] ?? 'it has no files')
 }

@@ -34,7 +34,7 @@ async function findKind (path: string): Promise<'file' | 'folder' | null> {
 /** Returns the reason against converting an entry: a link to another place, or an unread file; null for none. */
 function checkWhole (entry: Entry, real: string): string | null {
   const [problem] = entry.problems
-  if (problem !== undefined) return `'${problem.path}' was left out: ${problem.reason}`
+  if (problem !== undefined) return `'${problem.path}' was skipped: ${problem.reason}`
   const linked = entry.files.find((file) => !isInside(real, file.absolute_path))
   return linked === undefined ? null : `'${linked.file_name}' is a symbolic link`
 }
@@ -65,7 +65,7 @@ export function createNeighbourFiles (library: Library) {
     const names = listNames(sheet.file_name, text)
     const tracks = names.flatMap((name) => beside.get(name) ?? [])
     if (names.length > 0 && tracks.length === names.length) return { files: tracks }
-    return { left: `a track that '${sheet.file_name}' names does not lie beside it` }
+    return { left: `a track that '${sheet.file_name}' names is not in the same folder` }
   }
 
   return {
@@ -73,11 +73,11 @@ export function createNeighbourFiles (library: Library) {
     async readEntry (folder: string, name: string): Promise<{ entry: Entry } | { left: string }> {
       const place = join(await realpath(join(library.dir, folder)), name)
       const kind = await findKind(place)
-      if (kind === null) return { left: 'it is a symbolic link, or not there any more' }
+      if (kind === null) return { left: 'it is a symbolic link, or does not exist any more' }
       const items = [{ name, kind, isValid: true }]
       const listing = listEntries({ libraryDir: library.dir, folder, rules: library.rules, items })
       const [entry] = await Array.fromAsync(listing.entries)
-      if (entry === undefined) return { left: 'scans leave it out, or it is empty' }
+      if (entry === undefined) return { left: 'scans skip it, or it is empty' }
       const reason = checkWhole(entry, place)
       return reason === null ? { entry } : { left: reason }
     },

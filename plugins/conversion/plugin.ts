@@ -12,7 +12,7 @@ const plugin: FeaturePlugin = async (app, { config, role }) => {
   async function recover (): Promise<void> {
     const services = { db: app.db, library: app.library, store: createRomStore(app.db) }
     for (const err of await recoverConversions(services, !await isConverting(app.db, TASK_NAME))) {
-      app.log.warn({ err }, 'a conversion that was begun could not be ended; the next scan or conversion tries again')
+      app.log.warn({ err }, 'an interrupted conversion could not be finished; the next scan or conversion tries again')
     }
   }
 

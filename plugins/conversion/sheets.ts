@@ -38,9 +38,9 @@ export function listNames (name: string, text: string): string[] {
 export function findLoss (text: string): string | null {
   for (const line of linesOf(text.replace(/^\u00ef\u00bb\u00bf/, ''))) {
     const [command = ''] = line.split(/\s+/)
-    if (!KEPT_COMMANDS.has(command.toUpperCase())) return `a CHD keeps no ${command.toUpperCase()}`
-    if (LATER_INDEX.test(line)) return 'a CHD keeps no index after the first'
-    if (OTHER_SESSION.test(line)) return 'a CHD keeps one session'
+    if (!KEPT_COMMANDS.has(command.toUpperCase())) return `a CHD cannot store ${command.toUpperCase()}`
+    if (LATER_INDEX.test(line)) return 'a CHD cannot store an index after the first'
+    if (OTHER_SESSION.test(line)) return 'a CHD can store only one session'
     const kind = FILE_LINE.exec(line)?.[1]
     if (kind !== undefined && kind.toUpperCase() !== 'BINARY') return `its tracks are ${kind}, not BINARY`
   }

@@ -76,7 +76,7 @@ async function stageFile (step: Step, names: readonly string[], folder: string, 
 function chooseFirst ({ main }: Step, names: readonly string[]): string {
   const [first, ...others] = names.length > 1 ? names.filter(isSheet) : names
   if (first !== undefined && others.length === 0 && !first.includes('/')) return first
-  throw new ArchiveRefusedError(`'${main.file_name}' holds several files and lies in a folder already; unpack it by hand`)
+  throw new ArchiveRefusedError(`'${main.file_name}' contains several files and is already in a folder; unpack it yourself`)
 }
 
 async function stagePlaylists (

@@ -24,7 +24,7 @@ const NO_LINK = new Set(['EXDEV', 'EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'E
 
 class TakenError extends Error {
   constructor (path: string) {
-    super(`'${basename(path)}' is there already; rename or delete it`)
+    super(`'${basename(path)}' already exists; rename or delete it`)
   }
 }
 
@@ -113,7 +113,7 @@ async function goForward (
   const leaving = await listLeaving(libraryDir, swap)
   if (leaving === null) {
     await removeNewFiles(libraryDir, placings)
-    return 'its files were changed meanwhile; run the task again'
+    return 'its files were changed during the conversion; run the task again'
   }
   const obstacle = await linkAll(libraryDir, placings)
   if (obstacle !== null) return obstacle
@@ -133,7 +133,7 @@ export async function endConversion (services: SwapServices, romId: number): Pro
     if (conversion === null) return null
     const { swap, work_path: work } = conversion
     const { dir } = await services.library.getWritable(conversion.library_id)
-    const obstacle = swap === null ? 'it was given up' : await goForward(services, dir, conversion, swap)
+    const obstacle = swap === null ? 'it was interrupted before the files were replaced' : await goForward(services, dir, conversion, swap)
     await removeFolder(join(dir, work))
     await deleteConversion(tx, romId)
     return obstacle

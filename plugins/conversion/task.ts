@@ -71,7 +71,7 @@ export function defineConversion (app: FastifyInstance, config: Config): TaskDef
       await noteEdit(app.db)
       await app.editing.announce(rom.id)
     } catch (err) {
-      app.log.warn({ err, rom: rom.id }, 'clients could not be told of a ROM that was converted')
+      app.log.warn({ err, rom: rom.id }, 'clients could not be notified of a converted ROM')
     }
   }
 
@@ -79,7 +79,7 @@ export function defineConversion (app: FastifyInstance, config: Config): TaskDef
     const args = run.payload as ConversionArguments
     const { to, dry_run: isDry = false } = args
     if (to === 'chd' && !isDry) await requireChdman()
-    for (const err of await recoverConversions(swaps, true)) app.log.warn({ err }, 'a conversion that was begun could not be ended')
+    for (const err of await recoverConversions(swaps, true)) app.log.warn({ err }, 'an interrupted conversion could not be finished')
     const selection = { platform_ids: args.platform_ids ?? null, rom_ids: args.rom_ids ?? null }
     const report = createReport(run.report, { isDry, total: await countConvertible(app.db, selection) })
     // The settings stay as they are when a run begins.
@@ -132,7 +132,7 @@ export function defineConversion (app: FastifyInstance, config: Config): TaskDef
   return {
     name: TASK_NAME,
     title: 'Convert library',
-    description: 'Converts files of ROMs to zip, to CHD or back, and replaces the originals after the written files were read again ' +
+    description: 'Converts files of ROMs to zip, to CHD or back. Replaces the originals after the written files were read again ' +
       'and compared. Saves, marks and metadata stay with the ROM.',
     type: 'conversion',
     group: 'manual',

@@ -12,8 +12,8 @@ const routes: Routes = async (app) => {
       tags: ['roms'],
       summary: 'Delete ROMs from the list, and their files on request',
       description: 'Answers 200 also when some could not be deleted. If its files stay, the next scan adds a ROM again. ' +
-        'Files go to the trash of the library, from where `restoreTrash` brings them back. The files of a library that is not mounted stay, ' +
-        'and so do their ROMs: `errors` says why.',
+        'Files go to the trash of the library, and `restoreTrash` restores them. The files of a library that is not mounted stay, ' +
+        'and so do their ROMs: `errors` has the reasons.',
       body: DeleteRomsSchema,
       response: { 200: BulkResultSchema }
     },

@@ -8,8 +8,8 @@ const Ids = Type.Array(AnyId, { maxItems: LIMIT_MAX })
 export const DeleteRomsSchema = Type.Object({
   roms: Ids,
   delete_from_fs: Type.Optional({
-    ...Ids, description: 'Those of `roms` whose files are deleted too: they stay in the trash of the library for TRASH_KEEP_DAYS'
+    ...Ids, description: 'Ids of `roms` whose files are deleted too; the files stay in the trash of the library for TRASH_KEEP_DAYS'
   }),
-  permanently: Type.Optional(Type.Boolean({ default: false, description: 'Delete files at once, without the trash' }))
+  permanently: Type.Optional(Type.Boolean({ default: false, description: 'Deletes files at once, without the trash' }))
 }, { title: 'DeleteRoms' })
 export type DeleteRoms = Static<typeof DeleteRomsSchema>

@@ -24,7 +24,7 @@ function reasonOf (err: unknown, { fs_path: path, fs_name: name }: DoomedRom): s
   const refusal = toRefusal(err, `${path}/${name}`)
   if (refusal instanceof ApiError) return refusal.message
   if (errorCode(err) === '') throw err
-  return `'${path}/${name}' cannot be moved (${errorCode(err)}); look at its disk`
+  return `'${path}/${name}' cannot be moved (${errorCode(err)}); check its disk`
 }
 
 const inBatches = (ids: readonly number[]): number[][] =>

@@ -6,7 +6,7 @@ export const devicesConfig = defineSection('devices', Section({
   install_enabled: Type.Boolean({
     default: true,
     env: 'DEVICE_INSTALL_ENABLED',
-    description: 'Allows users to send games to their devices, and devices to connect for it'
+    description: 'Allows users to send games to their devices, and devices to connect for this'
   }),
   install_request_ttl_days: Type.Number({
     default: 2,

@@ -14,7 +14,7 @@ export function createPresence (app: FastifyInstance) {
   /** Runs the statements in order, because a device that leaves at once must not be stored after its departure. */
   function write (statement: () => Promise<void>): void {
     last = last.then(statement).catch((err: unknown) => {
-      app.log.warn({ err }, 'the presence of devices could not be written')
+      app.log.warn({ err }, 'the presence of devices could not be stored')
     })
   }
 

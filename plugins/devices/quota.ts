@@ -11,5 +11,5 @@ export const hasAllDevices = async (tx: Db, userId: number): Promise<boolean> =>
 
 /** @throws ApiError BAD_REQUEST if a user has the maximum number of devices */
 export async function checkQuota (tx: Db, userId: number): Promise<void> {
-  if (await hasAllDevices(tx, userId)) throw badRequest(`There are ${DEVICES_MAX} devices already; delete some first`)
+  if (await hasAllDevices(tx, userId)) throw badRequest(`You have ${DEVICES_MAX} devices already; delete some first`)
 }

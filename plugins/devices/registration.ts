@@ -56,7 +56,7 @@ async function findKnown (tx: Db, userId: number, input: RegisterDevice): Promis
 
 async function meetAgain (tx: Db, device: Device, input: RegisterDevice): Promise<Device> {
   if (input.allow_existing === false) {
-    throw new ApiError('CONFLICT', `This device is registered as '${device.device_id}'; use that, or send allow_duplicate`,
+    throw new ApiError('CONFLICT', `This device is already registered as '${device.device_id}'; use that id, or send allow_duplicate`,
       { fields: { error: 'device_exists', device_id: device.device_id } })
   }
   device.last_seen = new Date()

@@ -25,7 +25,7 @@ const routes: Routes = async (app) => {
   })
 
   app.get('/api/devices', {
-    schema: { operationId: 'listDevices', tags, summary: 'Your devices', response: { 200: Type.Array(DeviceSchema) } },
+    schema: { operationId: 'listDevices', tags, summary: 'List your devices', response: { 200: Type.Array(DeviceSchema) } },
     config: { scopes: ['devices.read'] }
   }, async (request) => (await app.devices.list(contextOf(request))).map(toDeviceView))
 
@@ -33,7 +33,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'listOnlineDevices',
       tags,
-      summary: 'Your devices that are connected to `/devices`',
+      summary: 'List your devices that are connected to `/devices`',
       response: { 200: Type.Array(Type.String({ description: 'UUID of a device' })) }
     },
     config: { scopes: ['devices.read'] }
@@ -41,7 +41,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/devices/:device_id', {
     schema: {
-      operationId: 'getDevice', tags, summary: 'One device', params: DeviceParams,
+      operationId: 'getDevice', tags, summary: 'Get a device', params: DeviceParams,
       response: { 200: DeviceSchema, 404: ErrorSchema }
     },
     config: { scopes: ['devices.read'] }
@@ -52,7 +52,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'updateDevice',
       tags,
-      summary: 'Change the given fields; null clears a field',
+      summary: 'Change the given fields of a device; null clears a field',
       params: DeviceParams,
       body: UpdateDeviceSchema,
       response: { 200: DeviceSchema, 404: ErrorSchema }

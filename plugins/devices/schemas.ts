@@ -36,7 +36,7 @@ const fields = {
       description: `Shown as ${SECRET_MASK}; this mask as a value keeps the secret for the same host, port and user`
     }),
     ssh_private_key: text(16_384, { description: 'In PEM or OpenSSH format; masked in the same way' }),
-    ssh_passphrase: text(4_096, { description: 'Of the private key; masked in the same way' }),
+    ssh_passphrase: text(4_096, { description: 'Passphrase of the private key; masked in the same way' }),
     ssh_key_path: text(4_096, { description: 'A file in SYNC_SSH_KEYS_PATH; masked in the same way' }),
     ssh_host_key: text(200, {
       description: "SHA-256 of the host's key, as `ssh-keygen -lf` prints it. The first key is stored; null deletes it"
@@ -65,7 +65,7 @@ export const RegisterDeviceSchema = Type.Object({
 export type RegisterDevice = Static<typeof RegisterDeviceSchema>
 
 export const UpdateDeviceSchema = Type.Object({
-  ...fields, sync_enabled: Type.Optional(Nullable(Type.Boolean({ description: 'Whether the device may sync' })))
+  ...fields, sync_enabled: Type.Optional(Nullable(Type.Boolean({ description: 'True if the device may sync' })))
 }, { title: 'UpdateDevice' })
 export type UpdateDevice = Static<typeof UpdateDeviceSchema>
 

@@ -32,8 +32,8 @@ export function checkServerSync (
   const reconnects = config !== undefined && changesConnection(config, device.sync_config ?? null)
   const isAllowed = caller.scopes.has('assets.read') && caller.scopes.has('assets.write')
   if (!isAllowed && (reconnects || startsServerSync(input, device))) {
-    throw forbidden('Changing ssh_* or save_directories of sync_config, or having the server sync the device, needs the ' +
-      'scopes assets.read and assets.write too; use a token with both')
+    throw forbidden('Changing ssh_* or save_directories of sync_config, or letting the server sync the device, also needs the ' +
+      'scopes assets.read and assets.write; use a token with both')
   }
   return reconnects ? { is_ssh_trusted: isAdministrator(caller) } : {}
 }

@@ -40,14 +40,14 @@ async function askHealth (base: string): Promise<Finding | null> {
   })
   const location = answer.headers.get('location')
   if (location !== null) {
-    return fail('base URL', `${base} leads on to ${location}`, 'Set SVC_BASE_URL to the address at which it ends')
+    return fail('base URL', `${base} redirects to ${location}`, 'Set SVC_BASE_URL to the final address')
   }
   const body: unknown = await answer.json().catch(() => null)
   const isOurs = answer.status === 200 && typeof body === 'object' && body !== null && 'status' in body && body.status === 'ok'
   return isOurs
     ? null
-    : fail('base URL', `${base}/api/health answers ${answer.status}, and not as this server does`,
-      'Have the proxy pass that address on to this server, with the path of SVC_BASE_URL')
+    : fail('base URL', `${base}/api/health answers ${answer.status}, and the response is not from this server`,
+      'Configure the proxy to forward that address to this server, with the path of SVC_BASE_URL')
 }
 
 function explainUnreached (base: string, err: unknown): Finding {
@@ -55,12 +55,12 @@ function explainUnreached (base: string, err: unknown): Finding {
   const cause = err instanceof Error ? err.cause : null
   const code = cause instanceof Error ? String(Reflect.get(cause, 'code')) : ''
   const message = `${base} cannot be reached from here: ${reason}`
-  if (UNTRUSTED.test(code)) return warn('base URL', message, 'If its certificate is one of your own, apps have to trust it too')
+  if (UNTRUSTED.test(code)) return warn('base URL', message, 'If you issued its certificate yourself, apps must trust it too')
   if (err instanceof Error && err.name === 'TimeoutError') {
     return warn('base URL', `${base} does not answer within ${ANSWER_MS / 1_000} s`,
-      'Try it from another machine: some routers do not lead back to themselves; else correct SVC_BASE_URL or the proxy')
+      'Try it from another machine, because some routers do not forward requests from their own network; if it fails there too, correct SVC_BASE_URL or the proxy')
   }
-  return fail('base URL', message, 'Correct SVC_BASE_URL, or start what stands in front of this server')
+  return fail('base URL', message, 'Correct SVC_BASE_URL, or start the proxy in front of this server')
 }
 
 /** Opens a socket as a page of that address would. @throws the error that prevents it */
@@ -91,7 +91,7 @@ async function examineSockets (base: string, config: Config): Promise<Finding> {
   const subject = 'WebSocket'
   try {
     await openSocket(base)
-    return ok(subject, `Sockets open at ${asWebSocket(base)}${SOCKET_PATH}`)
+    return ok(subject, `Sockets can be opened at ${asWebSocket(base)}${SOCKET_PATH}`)
   } catch (err) {
     const kind = await findSign(base).catch(() => null)
     const subjects = { upgrade_missing: new URL(base).host, origin_refused: new URL(base).origin, clients_trusted: '' }
@@ -99,7 +99,7 @@ async function examineSockets (base: string, config: Config): Promise<Finding> {
       ? []
       : describeProblems([{ kind, subject: subjects[kind], seen_at: new Date().toISOString() }], config)
     return problem === undefined
-      ? fail(subject, `No socket opens at ${base}${SOCKET_PATH}: ${reasonOf(err)}`, 'Have the proxy pass that path on to this server')
+      ? fail(subject, `No socket can be opened at ${base}${SOCKET_PATH}: ${reasonOf(err)}`, 'Configure the proxy to forward that path to this server')
       : fail(subject, problem.message, problem.remedy, problem.lines)
   }
 }
@@ -120,14 +120,14 @@ const isOneAddress = (entry: string) => isIP(entry.replace(/\/(?:32|128)$/, ''))
 function examineProxies ({ server: { base_url: base, trusted_proxies: trusted } }: Config): Finding[] {
   const subject = 'proxy'
   if (base.startsWith('https:') && trusted.length === 0) {
-    return [warn(subject, 'SVC_BASE_URL is https, so a proxy stands in front, and none is trusted: all visitors count as one',
-      'Name the address of the proxy in SVC_TRUSTED_PROXIES, and have it send X-Forwarded-For and X-Forwarded-Proto')]
+    return [warn(subject, 'SVC_BASE_URL is https, so there is a proxy in front of the server, but no proxy is trusted: all visitors count as one',
+      'Add the address of the proxy to SVC_TRUSTED_PROXIES, and let the proxy send X-Forwarded-For and X-Forwarded-Proto')]
   }
   const networks = trusted.filter((entry) => !isOneAddress(entry))
   return networks.length === 0
     ? []
-    : [warn(subject, `SVC_TRUSTED_PROXIES has networks (${networks.join(', ')}): a visitor from one may pass for any other`,
-        'Name the address of each proxy in place of them')]
+    : [warn(subject, `SVC_TRUSTED_PROXIES contains networks (${networks.join(', ')}): a visitor from one of them can claim any address`,
+        'List the address of each proxy instead')]
 }
 
 async function examineServer (url: string): Promise<Finding[]> {
@@ -138,10 +138,10 @@ async function examineServer (url: string): Promise<Finding[]> {
     const { checks } = await answer.json() as { checks: Record<string, { status: string, reason: string | null }> }
     const failed = Object.entries(checks).filter(([name, { status }]) => status !== 'ok' && name !== 'libraries')
     return failed.length === 0
-      ? [ok(subject, `It runs at ${url}, with its database and scan worker`)]
-      : failed.map(([, { reason }]) => fail(subject, reason ?? 'It is not ready', remedy))
+      ? [ok(subject, `The server runs at ${url}, with its database and scan worker`)]
+      : failed.map(([, { reason }]) => fail(subject, reason ?? 'The server is not ready', remedy))
   } catch (err) {
-    return [fail(subject, `It runs, and does not answer at ${url}: ${reasonOf(err)}`, remedy)]
+    return [fail(subject, `The server runs but does not answer at ${url}: ${reasonOf(err)}`, remedy)]
   }
 }
 
@@ -149,10 +149,10 @@ async function examineServer (url: string): Promise<Finding[]> {
 export const examineAddress: Examine = async ({ config, state }) => {
   const proxies = examineProxies(config)
   const shared = shareableBaseUrl(config)
-  if (state === null) return [ok('server', 'It does not run; the address can be tried when it does'), await examinePort(config), ...proxies]
-  if (state.url === null) return [warn('server', 'It starts just now', 'Run this again in a minute'), ...proxies]
+  if (state === null) return [ok('server', 'The server does not run; its address can be checked only while it runs'), await examinePort(config), ...proxies]
+  if (state.url === null) return [warn('server', 'The server is starting', 'Run this command again in a minute'), ...proxies]
   const way = shared === null
-    ? [ok('base URL', 'SVC_BASE_URL names no host, so that mails and feeds have no links of their own'), await examineSockets(state.url, config)]
+    ? [ok('base URL', 'SVC_BASE_URL has no host, so mails and feeds contain no links to this server'), await examineSockets(state.url, config)]
     : await examineBaseUrl(shared, config)
   return [...await examineServer(state.url), ...way, ...proxies]
 }

@@ -17,7 +17,7 @@ function renderFinding ({ status, subject, message, remedy, lines }: Finding, wi
 
 function summarise (findings: readonly Finding[]): string {
   const [, warned, failed] = STATUSES.map((status) => findings.filter((finding) => finding.status === status).length)
-  return failed === 0 && warned === 0 ? 'All is well.' : `${failed} to mend, ${warned} to look at.`
+  return failed === 0 && warned === 0 ? 'All checks passed.' : `${failed} failed, ${warned} with a warning.`
 }
 
 /** Runs `svc doctor`. @returns the exit code */

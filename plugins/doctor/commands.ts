@@ -4,14 +4,14 @@ import type { Features } from '../../core/feature.ts'
 import type { DoctorOptions } from './cli.ts'
 
 const HELP = `
-The server may run meanwhile, which is when most can be said. Nothing is changed, and no mail is sent unless you ask for one.
-Exit codes: 0 nothing has to be mended, 1 something has to.`
+The server may be running or stopped; a running server allows more checks. The command changes nothing, and sends a mail only with --mail.
+Exit codes: 0 no check failed, 1 a check failed.`
 
 export function addDoctorCommands (program: Command, features: Features): void {
   program.command('doctor')
-    .description('look at all that the server needs, and say what is wrong and what to do')
+    .description('check everything that the server needs, and print each problem with its remedy')
     .addOption(jsonOption())
-    .option('--mail <address>', 'send a mail there')
+    .option('--mail <address>', 'send a test mail to this address')
     .addHelpText('after', HELP)
     .action(async (options: DoctorOptions) => {
       // Exit explicitly, because a disk or connection that hangs would keep this process alive.

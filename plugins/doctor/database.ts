@@ -21,9 +21,9 @@ function examineClock (before: number, after: number, { now_ms: now }: DatabaseF
   const subject = 'clock'
   if (skewMs > SKEW_MAX_MS) {
     return fail(subject, `The clocks of this machine and of the database differ by ${(skewMs / 1_000).toFixed(1)} s`,
-      'Have both follow a time server (NTP): tokens, codes and schedules go by them')
+      'Synchronise both with a time server (NTP), because tokens, codes and schedules depend on them')
   }
-  return ok(subject, `${new Date().toISOString()}, as the database; time zone ${zone}, schedules are in UTC`)
+  return ok(subject, `${new Date().toISOString()}, equal to the clock of the database; time zone ${zone}, schedules are in UTC`)
 }
 
 /** @returns true if the tables belong to this release */
@@ -43,8 +43,8 @@ function examineSchema (
   if (pending === 0) return { isCurrent: true, finding: ok(subject, `All ${migrations.length} migrations are applied`) }
   const message = `${pending} of ${migrations.length} migrations are not applied`
   const finding = state === null
-    ? ok(subject, `${message}; the next start does it`)
-    : warn(subject, message, 'Restart the server, which is of an older release than this command')
+    ? ok(subject, `${message}; the next start applies them`)
+    : warn(subject, message, 'Restart the server, because its release is older than this command')
   return { isCurrent: false, finding }
 }
 
@@ -54,8 +54,8 @@ async function examineIdentity (pool: pg.Pool, { config: { data_dir: dataDir } }
   if (identity === null || !existsSync(file)) return []
   const own = readFileSync(file, 'utf8').trim()
   if (own === identity) return []
-  return [fail('identity', `The data directory ${dataDir} belongs to another database (${own}, and not ${identity})`,
-    'Point SVC_DATA_DIR and SVC_DATABASE_URL at what belongs together; if these two shall from now on, run svc database adopt')]
+  return [fail('identity', `The data directory ${dataDir} belongs to another database (${own} instead of ${identity})`,
+    'Point SVC_DATA_DIR and SVC_DATABASE_URL at a matching pair; to join these two from now on, run svc database adopt')]
 }
 
 function examineFacts ({ version, max_connections: max }: DatabaseFacts, { config }: Patient): Finding[] {
@@ -68,7 +68,7 @@ function examineFacts ({ version, max_connections: max }: DatabaseFacts, { confi
   const found = ok(SUBJECT, `PostgreSQL ${majorOf(version)}${isOwn ? ', embedded,' : ''} answers`)
   return max >= wanted || isOwn
     ? [found]
-    : [found, warn(SUBJECT, `It takes ${max} connections, and this configuration may open ${wanted}`,
+    : [found, warn(SUBJECT, `It accepts ${max} connections, but this configuration may open ${wanted}`,
         `Set max_connections to ${wanted}, or lower SVC_DATABASE_POOL_SIZE or WEB_SERVER_CONCURRENCY`)]
 }
 
@@ -86,8 +86,8 @@ export async function examineDatabase (
     return { isCurrent: schema.isCurrent, findings }
   } catch (err) {
     const remedy = patient.config.database.url === undefined
-      ? 'See the log of the server; restart it'
-      : 'Check SVC_DATABASE_URL, and that the database runs and lets this machine in'
+      ? 'See the log of the server, then restart the server'
+      : 'Check SVC_DATABASE_URL, and that the database runs and accepts connections from this machine'
     return { isCurrent: false, findings: [fail(SUBJECT, `The database does not answer: ${reasonOf(err)}`, remedy)] }
   }
 }
@@ -97,9 +97,9 @@ export function examineCluster ({ config: { data_dir: dataDir } }: Patient): Fin
   const file = join(dataDir, 'db', 'PG_VERSION')
   try {
     return existsSync(file)
-      ? ok(SUBJECT, `PostgreSQL ${readFileSync(file, 'utf8').trim()}, embedded, starts with the server; run this again then for more`)
-      : ok(SUBJECT, 'The embedded database is made at the first start')
+      ? ok(SUBJECT, `PostgreSQL ${readFileSync(file, 'utf8').trim()}, embedded, starts with the server; run this command again while the server runs for more checks`)
+      : ok(SUBJECT, 'The first start creates the embedded database')
   } catch (err) {
-    return fail(SUBJECT, `${file} cannot be read: ${reasonOf(err)}`, 'Give the user of the server the right to read what is in it')
+    return fail(SUBJECT, `${file} cannot be read: ${reasonOf(err)}`, 'Give the user of the server the right to read that folder')
   }
 }

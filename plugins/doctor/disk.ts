@@ -22,8 +22,8 @@ const nearest = (folder: string): string =>
 export async function examineSpace (subject: string, folder: string): Promise<Finding> {
   const free = await countFree(folder)
   const message = `${inGib(free)} free for ${folder}`
-  if (free < FREE_MIN_BYTES) return fail(subject, message, 'Free some: with less than 1 GiB uploads, artwork, exports and backups are refused')
-  return free < FREE_WANTED_BYTES ? warn(subject, message, 'Free some soon: the database and artwork grow') : ok(subject, message)
+  if (free < FREE_MIN_BYTES) return fail(subject, message, 'Free some space: with less than 1 GiB the server refuses uploads, artwork, exports and backups')
+  return free < FREE_WANTED_BYTES ? warn(subject, message, 'Free some space soon, because the database and artwork grow') : ok(subject, message)
 }
 
 /**
@@ -39,8 +39,8 @@ async function tryWriting (folder: string): Promise<unknown> {
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {
-  EROFS: 'Mount its disk writable',
-  ENOSPC: 'Free some space on its disk',
+  EROFS: 'Mount the disk writable',
+  ENOSPC: 'Free some space on the disk',
   EDQUOT: 'Raise the quota of this user'
 }
 
@@ -58,7 +58,7 @@ async function examineDataDir (dataDir: string): Promise<Finding[]> {
   if (problem !== null) {
     return [fail(subject, `${dataDir} cannot be written: ${problem.reason}`, `${problem.remedy}, or set SVC_DATA_DIR to another folder`)]
   }
-  if (!existsSync(dataDir)) return [ok(subject, `${dataDir} is not there yet; the first start makes it`)]
+  if (!existsSync(dataDir)) return [ok(subject, `${dataDir} does not exist yet; the first start creates it`)]
   return [ok(subject, `${dataDir} can be written`)]
 }
 
@@ -72,9 +72,9 @@ async function examineSecret (dataDir: string, name: string, rights: number): Pr
     return [fail(name, `${file} cannot be read: ${reasonOf(err)}`, 'Give this user the right to read it')]
   }
   const { mode } = await stat(file)
-  if (process.platform === 'win32' || (mode & rights) === 0) return [ok(name, `${file} is for those who run the server alone`)]
+  if (process.platform === 'win32' || (mode & rights) === 0) return [ok(name, `other users cannot read ${file}`)]
   const command = `chmod ${rights === OTHERS ? 'o-rwx' : '600'} ${file}`
-  return [warn(name, `${file} may hold secrets, and others can read it`, `Take that right away: ${command}`)]
+  return [warn(name, `${file} may contain secrets, and other users can read it`, `Remove that right: ${command}`)]
 }
 
 /** Checks the data directory: permissions, space, and readable secrets. */

@@ -35,10 +35,10 @@ interface ReadConfig { config: Config | null, findings: Finding[] }
 /** Returns the configuration; null if it is invalid. */
 async function readConfig (features: Features, settings: Environment): Promise<ReadConfig> {
   const file = join(dataDirOf(settings), 'config.yml')
-  const remedy = 'Correct it; svc config prints all settings, with their variables'
+  const remedy = 'Correct the setting; svc config prints all settings with their variables'
   try {
     const { config, warnings } = await features.loadConfig(settings)
-    const well = existsSync(file) ? `${file} and the environment can be used` : 'The environment can be used; there is no config.yml'
+    const well = existsSync(file) ? `${file} and the environment are valid` : 'The environment is valid; there is no config.yml'
     return { config, findings: warnings.length > 0 ? warnings.map((text) => warn('settings', text, remedy)) : [ok('settings', well)] }
   } catch (err) {
     const message = err instanceof StartError ? err.message : `The settings cannot be read: ${reasonOf(err)}`
@@ -60,7 +60,7 @@ async function attempt (subject: string, work: () => Promise<Finding[]>): Promis
   try {
     return await limitTime('no answer within', SUBJECT_MS, NEVER, work)
   } catch (err) {
-    return [fail(subject, `This could not be examined: ${reasonOf(err)}`, 'See what the message names')]
+    return [fail(subject, `This check could not be completed: ${reasonOf(err)}`, 'Correct the cause in the message, then run this command again')]
   }
 }
 

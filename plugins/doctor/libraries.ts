@@ -27,7 +27,7 @@ async function isCaseSensitive (dir: string): Promise<boolean | null> {
 async function describeCase (dir: string): Promise<string> {
   const isSensitive = await isCaseSensitive(dir)
   if (isSensitive === null) return ''
-  return isSensitive ? '; capital letters matter in names' : '; capital letters do not matter in names'
+  return isSensitive ? '; its disk distinguishes capital letters in names' : '; its disk does not distinguish capital letters in names'
 }
 
 /** @param isFilled true if the database contains ROMs of the library */
@@ -39,7 +39,7 @@ async function examineRoot ({ name, dir, is_writable: isWritable }: Root, isFill
   }
   if (problem !== null) {
     return [fail(subject, `${dir}: ${problem}`, 'Mount its disk, give this user the right to read it, or correct its path; ' +
-      'until then its ROMs stay as they are, and cannot be reached')]
+      'until then its ROMs stay in the list, but their files cannot be read')]
   }
   const found = ok(subject, `${dir} can be read${await describeCase(dir)}`)
   if (!isWritable) return [found]

@@ -3,28 +3,28 @@ import { ADDRESS, createTransporter } from '../mail/transport.ts'
 import { type Examine, type Finding, fail, ok, reasonOf } from './finding.ts'
 
 const SUBJECT = 'mail'
-const REMEDY = 'Check the settings that begin with SMTP_, and that this machine may reach that port'
+const REMEDY = 'Check the settings that begin with SMTP_, and that this machine can reach that port'
 
 /** Checks the mail server: greeting, TLS and sign-in. Sends a mail if there is a recipient. */
 export const examineMail: Examine = async ({ config, mailTo }): Promise<Finding[]> => {
   const mail = mailConfig.of(config)
   const { host, port, from = mail.username } = mail
   if (host === undefined) {
-    const message = 'No mail server is set: invites, new passwords and email channels are not mailed'
+    const message = 'No mail server is set: the server cannot send invites, password resets and notifications by mail'
     return [mailTo === null ? ok(SUBJECT, message) : fail(SUBJECT, message, 'Set SMTP_HOST and SMTP_FROM')]
   }
-  if (from === undefined) return [fail(SUBJECT, 'SMTP_HOST is set, and no sender', 'Set SMTP_FROM to the sender of mails')]
+  if (from === undefined) return [fail(SUBJECT, 'SMTP_HOST is set, but no sender', 'Set SMTP_FROM to the sender of mails')]
   if (mailTo !== null && !ADDRESS.test(mailTo)) return [fail(SUBJECT, `'${mailTo}' is not one email address`, 'Use name@example.org')]
   const transporter = await createTransporter(mail)
   try {
     await transporter.verify()
-    if (mailTo === null) return [ok(SUBJECT, `${host}:${port} takes mail; --mail <address> sends one`)]
+    if (mailTo === null) return [ok(SUBJECT, `${host}:${port} accepts mail; --mail <address> sends a test mail`)]
     await transporter.sendMail({
-      from, to: { name: '', address: mailTo }, subject: 'A mail from svc', text: 'This mail was asked for by svc doctor.\n'
+      from, to: { name: '', address: mailTo }, subject: 'A test mail from svc', text: 'svc doctor sent this test mail.\n'
     })
-    return [ok(SUBJECT, `${host}:${port} took a mail to ${mailTo}`)]
+    return [ok(SUBJECT, `${host}:${port} accepted a mail to ${mailTo}`)]
   } catch (err) {
-    return [fail(SUBJECT, `${host}:${port} does not take mail: ${reasonOf(err)}`, REMEDY)]
+    return [fail(SUBJECT, `${host}:${port} does not accept mail: ${reasonOf(err)}`, REMEDY)]
   } finally {
     transporter.close()
   }

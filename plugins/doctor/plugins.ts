@@ -8,9 +8,9 @@ const SUBJECT = 'plugins'
 
 function toFinding ({ status, package: name, reason }: PluginRecord): Finding[] {
   const why = reason ?? 'no reason is known'
-  if (status === 'failed') return [fail(SUBJECT, `${name} does not work: ${why}`, `Update it, or take it out with svc plugins remove ${name}`)]
+  if (status === 'failed') return [fail(SUBJECT, `${name} does not work: ${why}`, `Update it, or remove it with svc plugins remove ${name}`)]
   if (status === 'unsupported') {
-    return [warn(SUBJECT, `${name} is not for this release: ${why}`, `Install a version of it that is: svc plugins add ${name}`)]
+    return [warn(SUBJECT, `${name} does not support this release: ${why}`, `Install a version that does: svc plugins add ${name}`)]
   }
   return []
 }
@@ -19,9 +19,9 @@ function examineCircuit ({ key, name, circuit }: PluginView): Finding[] {
   if (circuit === null || circuit.reason === null) return []
   const isRefused = circuit.state === 'open' && circuit.retry_at === null
   return [warn(SUBJECT, circuit.state === 'closed'
-    ? `${name} (${key}) is asked, but ${circuit.reason}`
-    : `${name} (${key}) is not asked: ${circuit.reason}`,
-  isRefused ? 'Correct the settings that it names and restart the server' : 'Wait, or see whether its service can be reached from here')]
+    ? `${name} (${key}) is called, but ${circuit.reason}`
+    : `${name} (${key}) is not called: ${circuit.reason}`,
+  isRefused ? 'Correct the settings in this message and restart the server' : 'Wait, or check if this machine can reach its service')]
 }
 
 /** Checks the circuits of the running server. Without a server there are none, because no provider is called then. */
@@ -38,7 +38,7 @@ export const examinePlugins: Examine = async (patient) => {
   const off = records.filter(({ status }) => status === 'disabled')
   const list = off.map(({ key, reason }) => `${key} (${reason ?? ''})`).join(', ')
   return [
-    ok(SUBJECT, `${active.length} work${off.length === 0 ? '' : `; ${off.length} are off until they are set up: ${list}`}`),
+    ok(SUBJECT, `${active.length} active${off.length === 0 ? '' : `; ${off.length} off until they are configured: ${list}`}`),
     ...records.flatMap(toFinding),
     ...await examineCircuits(patient)
   ]

@@ -7,6 +7,6 @@ export function examineZone (zone: string | undefined): Finding[] {
     Intl.DateTimeFormat('en', { timeZone: zone.replace(/^:/, '') })
     return []
   } catch {
-    return [warn('time zone', `TZ is "${zone}", which is no time zone`, 'Set TZ to one such as Europe/Berlin, or unset it')]
+    return [warn('time zone', `TZ is "${zone}", which is not a time zone`, 'Set TZ to a time zone such as Europe/Berlin, or unset it')]
   }
 }

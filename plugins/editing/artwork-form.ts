@@ -59,7 +59,7 @@ export function createArtworkForms (app: FastifyInstance, config: Config) {
       await staging.remove()
       request.artwork = null
     } else if (!KINDS.includes(await readPicture({ path, head, name }))) {
-      throw badRequest(`The artwork '${name}' is none of PNG, JPEG, WebP and GIF; send one of these`)
+      throw badRequest(`The artwork '${name}' is not a PNG, JPEG, WebP or GIF picture; send one of these`)
     }
   }
 

@@ -157,7 +157,7 @@ export function createEditor (app: FastifyInstance, config: Config) {
 
   async function write (change: MatchWrite): Promise<void> {
     const written = await store.writeMatches([change])
-    if (written.length === 0) throw conflict('Somebody else changed this ROM at the same moment; look at it and try again')
+    if (written.length === 0) throw conflict('Another request changed this ROM at the same moment; fetch the current state and try again')
   }
 
   async function apply (rom: RomForLookup, call: EditCall, said: Said, brought: Brought): Promise<void> {

@@ -29,7 +29,7 @@ export function createGames (app: FastifyInstance) {
       return game === undefined ? bare : checkMatch(game, provider)
     } catch (err) {
       scope.signal.throwIfAborted()
-      app.log.warn({ err, provider: key, rom: rom.rom.fs_name }, 'provider did not give the game that was chosen')
+      app.log.warn({ err, provider: key, rom: rom.rom.fs_name }, 'provider could not return the chosen game')
       return bare
     }
   }
@@ -49,7 +49,7 @@ export function createGames (app: FastifyInstance) {
           await definition.suggest?.(rom.toSdk(definition), ids, ctx))
       } catch (err) {
         scope.signal.throwIfAborted()
-        app.log.warn({ err, provider: provider.key, rom: rom.rom.fs_name }, 'provider did not take a suggestion')
+        app.log.warn({ err, provider: provider.key, rom: rom.rom.fs_name }, 'provider did not accept a suggestion')
       }
     }))
   }

@@ -50,7 +50,7 @@ export function createPictures (
   ): Promise<T | null> {
     const provider = offerers.get(url) ?? null
     if (provider === null && !FETCHABLE.test(url)) {
-      throw badRequest(`The ${what} has no address of the web: '${url.slice(0, 50)}'; give one that begins with https://`)
+      throw badRequest(`The ${what} '${url.slice(0, 50)}' is not a web address; give one that begins with https://`)
     }
     try {
       return await work(provider)
@@ -58,9 +58,9 @@ export function createPictures (
       scope.signal.throwIfAborted()
       if (err instanceof ArtworkStoreError) throw err.cause
       if (provider === null || err instanceof AddressRefusedError) {
-        throw badRequest(`The ${what} '${url.slice(0, 300)}' cannot be taken: ${err instanceof Error ? err.message : String(err)}`)
+        throw badRequest(`The ${what} '${url.slice(0, 300)}' cannot be fetched: ${err instanceof Error ? err.message : String(err)}`)
       }
-      log.warn({ err, rom: rom.rom.id, url }, `a ${what} that was chosen could not be brought in`)
+      log.warn({ err, rom: rom.rom.id, url }, `the chosen ${what} could not be fetched; the next scan tries again`)
       return null
     }
   }

@@ -14,7 +14,7 @@ const routes: FeatureRoutes<ArtworkForms> = async (app, _options, forms) => {
     schema: {
       operationId: 'getRomSources',
       tags: ['roms'],
-      summary: 'The providers of a ROM\'s values',
+      summary: 'Get the providers of the values of a ROM',
       params: IdParams,
       response: { 200: RomSourcesSchema }
     },

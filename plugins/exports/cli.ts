@@ -14,8 +14,8 @@ function pickFormats (app: App, format: string): string[] {
   const keys = [...app.registry.exporters.keys()]
   const wanted = format === 'all' ? keys : keys.filter((key) => key === format)
   if (wanted.length > 0) return wanted
-  throw new StartError(`There is no active exporter '${format}'. There are: ${[...keys, 'all'].join(', ')}. ` +
-    'svc plugins says why others are not active.', { exitCode: USAGE })
+  throw new StartError(`There is no active exporter '${format}'. The exporters are: ${[...keys, 'all'].join(', ')}. ` +
+    'svc plugins shows why others are not active.', { exitCode: USAGE })
 }
 
 const printJson = (outcome: ExportOutcome) => {
@@ -53,7 +53,7 @@ export async function exportLibrary (features: Features, format: string, options
       failures += outcome.errors.length
       files += outcome.files.length
     }
-    if (failures + files === 0) process.stderr.write('svc: No platform is known yet. Repeat this with --scan.\n')
+    if (failures + files === 0) process.stderr.write('svc: The database has no platform yet. Repeat this command with --scan.\n')
     return failures === 0 ? 0 : 1
   })
 }

@@ -7,8 +7,8 @@ export function addExportCommands (program: Command, features: Features): void {
   program.command('export').description('write the files of frontends into the library')
     .argument('<format>', 'gamelist, pegasus, another exporter, or all')
     .addOption(platformOption()).addOption(jsonOption())
-    .option('--scan', 'look for new and changed files first, by a quick scan')
-    .addHelpText('after', '\nThe running server does the work; while none runs, this command does.')
+    .option('--scan', 'find new and changed files first, by a quick scan')
+    .addHelpText('after', '\nA running server writes the files; without one, this command does.')
     .action(async (format: string, options: ExportOptions) => {
       process.exitCode = await (await import('./cli.ts')).exportLibrary(features, format, options)
     })

@@ -16,8 +16,8 @@ function createRoute ({ key, name, fileName }: ExporterDefinition, route: string
         operationId: `export${toPascalCase(key)}`,
         tags: ['exports'],
         summary: `Write ${fileName} into the platform folders`,
-        description: `${name}: brings ${fileName} and the media of each platform up to date and keeps what others wrote ` +
-          'there. The answer comes when it is done, at most 10 minutes later; a longer export goes on without an answer.',
+        description: `${name}: updates ${fileName} and the media of each platform, and keeps content that others wrote ` +
+          'there. The response follows at the end, after at most 10 minutes; a longer export continues without a response.',
         body: ExportBodySchema,
         querystring: ExportQuerySchema,
         response: { 200: ExportOutcomeSchema, 404: ErrorSchema, 500: ErrorSchema, 503: ErrorSchema }
@@ -43,7 +43,7 @@ const routes: Routes = async (app) => {
       taken.set(route, key)
       await app.register(createRoute(definition, route))
     } else {
-      const reason = owner === undefined ? 'only lower-case letters, digits and "-" are allowed' : `'${owner}' has it`
+      const reason = owner === undefined ? 'only lower-case letters, digits and "-" are allowed' : `the exporter '${owner}' has this route`
       app.log.warn({ exporter: key, route, reason }, 'exporter without a route; it still runs after scans')
     }
   }

@@ -3,18 +3,18 @@ import { Id, Nullable } from '../../core/typebox.ts'
 
 export const ExportBodySchema = Nullable(Type.Object({
   platforms: Type.Optional(Type.Array(Type.String({ minLength: 1 }), {
-    description: 'Slugs or folder names of platforms; none means all'
+    description: 'Slugs or folder names of platforms; an empty list means all'
   }))
 }))
 
 export const ExportQuerySchema = Type.Object({
   platform_ids: Type.Optional(Type.Array(Id, {
-    description: 'Ids of platforms, besides those the body names'
+    description: 'Ids of platforms, in addition to those in the body'
   })),
   local_export: Type.Optional(Type.Boolean({
     description:
-      'Accepted and without effect: the file lies beside the ROMs, so paths are always relative and media ' +
-      'always beside them. No frontend starts a game from an address'
+      'Without effect: the file is beside the ROMs, so paths are always relative and media ' +
+      'always beside them, because no frontend starts a game from an address'
   }))
 })
 
@@ -29,15 +29,15 @@ export type MediaError = Static<typeof MediaErrorSchema>
 
 export const ExportedFileSchema = Type.Object({
   exporter: Type.String({ description: 'Key of the exporter' }),
-  platform: Type.String({ description: "The platform's slug" }),
-  library_id: Type.Integer({ description: 'The library it lies in' }),
+  platform: Type.String({ description: 'Slug of the platform' }),
+  library_id: Type.Integer({ description: 'Id of the library that contains the file' }),
   path: Type.String({
-    description: 'Absolute, as the server sees it; below `<library>` for callers who are not administrators'
+    description: 'Absolute path on the server; below `<library>` for callers who are not administrators'
   }),
   written: Type.Boolean({ description: 'False if the file already had this content and was not written' }),
   games: Type.Integer(),
-  media_files: Type.Integer({ description: 'Media of these games that lie beside the ROMs' }),
-  skipped: Type.Array(SkippedRomSchema, { description: 'ROMs the file cannot hold' }),
+  media_files: Type.Integer({ description: 'Number of media of these games beside the ROMs' }),
+  skipped: Type.Array(SkippedRomSchema, { description: 'ROMs that the file cannot contain' }),
   media_errors: Type.Array(MediaErrorSchema, { description: 'Media that could not be written; the first 100' })
 }, { title: 'ExportedFile' })
 export type ExportedFile = Static<typeof ExportedFileSchema>
@@ -45,7 +45,7 @@ export type ExportedFile = Static<typeof ExportedFileSchema>
 export const FailedExportSchema = Type.Object({
   exporter: Type.String(),
   platform: Type.String(),
-  path: Type.String({ description: 'The file that was not written; the library if that cannot be read' }),
+  path: Type.String({ description: 'Path of the file that was not written; path of the library if the library cannot be read' }),
   reason: Type.String()
 }, { title: 'FailedExport' })
 export type FailedExport = Static<typeof FailedExportSchema>

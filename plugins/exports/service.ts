@@ -46,7 +46,7 @@ export function createExports (app: FastifyInstance, config: Config) {
   const mask = createPathMask(config)
   const exporters = new Map([...app.registry.exporters].filter(([key, exporter]) => {
     const reason = findObstacle(exporter)
-    if (reason !== null) log.warn({ exporter: key, reason }, 'exporter left out')
+    if (reason !== null) log.warn({ exporter: key, reason }, 'exporter skipped')
     return reason === null
   }))
 
@@ -54,7 +54,7 @@ export function createExports (app: FastifyInstance, config: Config) {
     return keys.map((key) => {
       const exporter = exporters.get(key)
       if (exporter !== undefined) return exporter
-      throw exportFailed(`The exporter '${key}' is not active here; see the plugins' status`)
+      throw exportFailed(`The exporter '${key}' is not active; GET /api/plugins shows its status and the reason`)
     })
   }
 
@@ -79,12 +79,12 @@ export function createExports (app: FastifyInstance, config: Config) {
         if (structure !== null) places.push({ root, structure })
       } catch (err) {
         if (!(err instanceof LibraryUnreadableError)) throw err
-        log.warn({ err, library: root.name }, 'a library cannot be read, and nothing is exported into it')
+        log.warn({ err, library: root.name }, 'a library cannot be read; the export skips it')
         problem ??= err
       }
     }
     if (places.length > 0) return places
-    throw problem ?? libraryEmpty(`The library ${JSON.stringify(roots[0]?.dir)} holds no folder of ROMs; ` +
+    throw problem ?? libraryEmpty(`The library ${JSON.stringify(roots[0]?.dir)} has no folder of ROMs; ` +
       'mount its disk or correct SVC_LIBRARY_DIR (library_dir in config.yml)')
   }
 
@@ -112,7 +112,7 @@ export function createExports (app: FastifyInstance, config: Config) {
 
   function logOutcome ({ files, errors }: ExportOutcome): void {
     for (const { path, games, written, media_errors: failed } of files) {
-      if (failed.length > 0) log.warn({ path, failed: failed.slice(0, SHOWN_REASONS) }, 'media were left out of an export')
+      if (failed.length > 0) log.warn({ path, failed: failed.slice(0, SHOWN_REASONS) }, 'media of an export could not be written')
       log.info({ path, games, written }, 'exported')
     }
     for (const error of errors) log.warn(error, 'export failed')
@@ -121,7 +121,7 @@ export function createExports (app: FastifyInstance, config: Config) {
   function isSwitchedOn (key: string): boolean {
     const value = getAt(config.scan, [key, 'export'])
     if (value === undefined || typeof value === 'boolean') return value === true
-    log.warn({ setting: `scan.${key}.export`, value }, 'neither true nor false, so nothing is exported')
+    log.warn({ setting: `scan.${key}.export`, value }, 'the setting is neither true nor false, so nothing is exported')
     return false
   }
 
@@ -169,7 +169,7 @@ export function createExports (app: FastifyInstance, config: Config) {
     const outcome = await app.jobs.request(EXPORT_QUEUE, { exporter, platform_ids: platformIds }, ANSWER_TIMEOUT_MS, {
       group: owner, key: `${owner}:${wanted}`
     })
-    if (!Value.Check(ExportOutcomeSchema, outcome)) throw new Error('The scan worker answered with no export outcome')
+    if (!Value.Check(ExportOutcomeSchema, outcome)) throw new Error('The scan worker answered without an export outcome')
     return outcome
   }
 

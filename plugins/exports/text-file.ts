@@ -101,7 +101,7 @@ async function checkUntouched ({ path, stats }: TextFile): Promise<void> {
     throw err
   })
   if (now?.ino === stats?.ino && now?.size === stats?.size && now?.mtimeMs === stats?.mtimeMs) return
-  throw exportFailed('Another program changed the file during the export. Close it and export again.')
+  throw exportFailed('Another program changed the file during the export. Close that program and export again.')
 }
 
 async function backUp (path: string): Promise<void> {

@@ -5,6 +5,6 @@ import { Section } from '../../core/config/setting.ts'
 export const feedsConfig = defineSection('feeds', Section({
   tinfoil_welcome_message: Type.String({
     default: 'Switch library', env: 'TINFOIL_WELCOME_MESSAGE',
-    description: 'The greeting that Tinfoil shows when it opens its feed'
+    description: 'Greeting that Tinfoil shows when it opens its feed'
   })
 }, 'Feeds for consoles'))

@@ -25,8 +25,8 @@ const tags = ['feeds']
 /** The database time of a feed, which reads the library in many short statements. */
 const config: RouteAccess & { databaseMs: number } = { scopes: ['roms.read'], download: true, databaseMs: 600_000 }
 const CHALLENGE = 'Bearer, Basic realm="svc", charset="UTF-8"'
-const NOT_FOUND = 'Answers 404 when the platform is not in the library or is hidden from you'
-const NOT_KNOWN = `${NOT_FOUND}, and 400 for a kind of content that it does not have`
+const NOT_FOUND = 'Answers 404 if the platform is not in the library or is hidden from you'
+const NOT_KNOWN = `${NOT_FOUND}, and 400 for an unknown type of content`
 
 const CONSOLES = { ps3: 'PlayStation 3', psvita: 'PlayStation Vita', psp: 'PlayStation Portable', psx: 'PlayStation' } as const
 type Console = keyof typeof CONSOLES
@@ -85,7 +85,7 @@ const routes: FeatureRoutes<Titles> = async (app, { config: settings }, titles) 
 
   app.get('/api/feeds/webrcade', {
     schema: {
-      operationId: 'getWebrcadeFeed', tags, summary: 'The games that webЯcade plays', response: { 200: WebrcadeSchema }
+      operationId: 'getWebrcadeFeed', tags, summary: 'Get the feed of games for webЯcade', response: { 200: WebrcadeSchema }
     },
     config
   }, async (request, reply) => sendJson(request, reply, writeWebrcade(await open(request, null))))
@@ -94,10 +94,10 @@ const routes: FeatureRoutes<Titles> = async (app, { config: settings }, titles) 
     schema: {
       operationId: 'getTinfoilFeed',
       tags,
-      summary: 'The games and updates that Tinfoil can install on a Switch',
+      summary: 'Get the feed of games and updates that Tinfoil can install on a Switch',
       description:
-        'If the platform is not in the library, or is hidden from you, `error` says so. `titledb` names the ' +
-        'titles that the task `update_switch_titledb` knows.',
+        'If the platform is not in the library, or is hidden from you, `error` has the reason. `titledb` contains the ' +
+        'titles that the task `update_switch_titledb` downloaded.',
       querystring: TinfoilQuery,
       response: { 200: TinfoilSchema }
     },
@@ -113,8 +113,8 @@ const routes: FeatureRoutes<Titles> = async (app, { config: settings }, titles) 
       schema: {
         operationId: `getPkgi${OPERATION_NAMES[console]}Feed`,
         tags,
-        summary: `What PKGi can install on a ${CONSOLES[console]}`,
-        description: `${NOT_KNOWN}. There are: ${kinds.join(', ')}.`,
+        summary: `Get the feed of packages that PKGi can install on a ${CONSOLES[console]}`,
+        description: `${NOT_KNOWN}. The types are: ${kinds.join(', ')}.`,
         params: ContentTypeParams,
         response: { 200: TextResponse, 400: ErrorSchema, 404: ErrorSchema }
       },
@@ -131,8 +131,8 @@ const routes: FeatureRoutes<Titles> = async (app, { config: settings }, titles) 
     schema: {
       operationId: 'getFpkgiFeed',
       tags,
-      summary: 'The packages that FPKGi can install',
-      description: `${NOT_KNOWN}. There are: ${ROM_FILE_CATEGORIES.join(', ')}.`,
+      summary: 'Get the feed of packages that FPKGi can install',
+      description: `${NOT_KNOWN}. The types are: ${ROM_FILE_CATEGORIES.join(', ')}.`,
       params: PlatformParams,
       querystring: FpkgiQuery,
       response: { 200: FpkgiSchema, 400: ErrorSchema }
@@ -148,7 +148,7 @@ const routes: FeatureRoutes<Titles> = async (app, { config: settings }, titles) 
 
   app.get('/api/feeds/kekatsu/:platform_slug', {
     schema: {
-      operationId: 'getKekatsuFeed', tags, summary: 'The ROMs of a platform, for Kekatsu', description: `${NOT_FOUND}.`,
+      operationId: 'getKekatsuFeed', tags, summary: 'Get the feed of ROMs of a platform for Kekatsu', description: `${NOT_FOUND}.`,
       params: PlatformParams, response: { 200: TextResponse, 400: ErrorSchema, 404: ErrorSchema }
     },
     config
@@ -163,7 +163,7 @@ const routes: FeatureRoutes<Titles> = async (app, { config: settings }, titles) 
       schema: {
         operationId: `getPkgj${OPERATION_NAMES[kind.platform]}${kind.content_type === 'game' ? 'Games' : 'Dlc'}Feed`,
         tags,
-        summary: `What PKGj can install: ${kind.content_type === 'game' ? 'games' : 'DLC'} of the ${CONSOLES[kind.platform]}`,
+        summary: `Get the feed of ${kind.content_type === 'game' ? 'games' : 'DLC'} of the ${CONSOLES[kind.platform]} for PKGj`,
         description: `${NOT_FOUND}.`,
         response: { 200: TextResponse, 400: ErrorSchema, 404: ErrorSchema }
       },

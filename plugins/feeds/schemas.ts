@@ -6,7 +6,7 @@ export const PlatformParams = Type.Object({
   platform_slug: StoredText({ description: 'The slug of a platform of the library' })
 })
 export const FpkgiQuery = Type.Object({
-  content_type: Type.Optional(Type.String({ description: 'Skips the other content types' }))
+  content_type: Type.Optional(Type.String({ description: 'Lists only this content type' }))
 })
 export const TinfoilQuery = Type.Object({ slug: StoredText({ default: 'switch', description: 'The slug of a platform' }) })
 

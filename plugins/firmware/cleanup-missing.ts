@@ -29,7 +29,7 @@ export function defineCleanupMissing (app: FastifyInstance): TaskDefinition {
   return defineCleanup({
     name: 'cleanup_missing_firmware',
     title: 'Cleanup missing firmware',
-    description: 'Deletes firmware from the list if its files are missing from the library, and reports which',
+    description: 'Deletes firmware from the list if its files are missing from the library, and reports the deleted entries',
     destructive: { scope: 'firmware.write', grant: ['firmware', 'delete'] },
     run
   })

@@ -34,7 +34,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/firmware', {
     schema: {
-      operationId: 'listFirmware', tags, summary: 'Firmware by file name, of one platform or of all',
+      operationId: 'listFirmware', tags, summary: 'List firmware by file name, of one platform or of all',
       querystring: ListFirmwareQuery, response: { 200: Type.Array(FirmwareSchema) }
     },
     config: reads
@@ -42,14 +42,14 @@ const routes: Routes = async (app) => {
 
   app.get('/api/firmware/identifiers', {
     schema: {
-      operationId: 'listFirmwareIds', tags, summary: 'The ids of all firmware', response: { 200: Type.Array(Type.Integer()) }
+      operationId: 'listFirmwareIds', tags, summary: 'List the ids of all firmware', response: { 200: Type.Array(Type.Integer()) }
     },
     config: reads
   }, async (request) => await app.firmware.listIds(contextOf(request)))
 
   app.get('/api/firmware/:id', {
     schema: {
-      operationId: 'getFirmware', tags, summary: 'One firmware file', params: FirmwareParams,
+      operationId: 'getFirmware', tags, summary: 'Get the data of a firmware file', params: FirmwareParams,
       response: { 200: FirmwareSchema, 404: ErrorSchema }
     },
     config: open
@@ -63,7 +63,7 @@ const routes: Routes = async (app) => {
       schema: {
         operationId: method === 'GET' ? 'getFirmwareContent' : 'headFirmwareContent',
         tags,
-        summary: 'The file itself, or a range of it',
+        summary: 'Download a firmware file, or a range of it',
         params: FirmwareContentParams,
         response: { 200: Bytes, 206: Bytes, 404: ErrorSchema }
       },

@@ -79,8 +79,8 @@ export async function scanFirmware (platform: FirmwarePlatform, scan: FirmwareSc
   const present = [...rows.values()].filter((row) => !row.missing_from_fs).length
   if (files.length === 0 && present > 0 && (await listItems(join(library.dir, dirname(folder)))).length === 0) {
     // An unmounted disk leaves the parent folder of all firmware empty.
-    const reason = `it holds nothing any more, but ${present} of its files are known; none was marked missing. Mount its ` +
-      'disk, or put a folder into it when they were removed on purpose'
+    const reason = `the folder is empty, but the database has ${present} files of it; none was marked missing. Mount its ` +
+      'disk, or create a folder in it if you deleted the files on purpose'
     progress.problem({ platform: platform.fs_slug, path: dirname(folder), reason })
     return 0
   }

@@ -22,7 +22,7 @@ export type FirmwareView = Static<typeof FirmwareSchema>
 
 export const FirmwareForm = Type.Object({ files: Type.Array(Bytes, { minItems: 1, maxItems: 20 }) }, { title: 'FirmwareForm' })
 export const FirmwareUploadSchema = Type.Object({
-  uploaded: Type.Integer({ description: 'The number of parts that were sent, also those without a name' }),
+  uploaded: Type.Integer({ description: 'The number of parts of the form, including those without a name' }),
   firmware: Type.Array(FirmwareSchema, { description: 'All firmware of the platform' })
 }, { title: 'FirmwareUpload' })
 export type FirmwareUploadView = Static<typeof FirmwareUploadSchema>
@@ -31,7 +31,7 @@ export type FirmwareUploadView = Static<typeof FirmwareUploadSchema>
 const anyIdOf = (what: string) => Type.Integer({ minimum: -ID_MAX, maximum: ID_MAX, description: `Id of ${what}` })
 export const FirmwareParams = Type.Object({ id: anyIdOf('a file') })
 export const FirmwareContentParams = Type.Object({
-  id: anyIdOf('a file'), file_name: Type.String({ description: 'Any name, for emulators that read the end of an address' })
+  id: anyIdOf('a file'), file_name: Type.String({ description: 'Any name, for emulators that use the end of an address' })
 })
 export const PlatformQuery = Type.Object({ platform_id: anyIdOf('a platform') })
 export const ListFirmwareQuery = Type.Partial(PlatformQuery)
@@ -39,7 +39,7 @@ export const ListFirmwareQuery = Type.Partial(PlatformQuery)
 const Ids = Type.Array(anyIdOf('a file'), { maxItems: LIMIT_MAX })
 export const DeleteFirmwareSchema = Type.Object({
   firmware: Ids,
-  delete_from_fs: Type.Optional({ ...Ids, description: 'Those of `firmware` whose file is deleted too' })
+  delete_from_fs: Type.Optional({ ...Ids, description: 'Ids of `firmware` whose file is deleted too' })
 }, { title: 'DeleteFirmware' })
 export type DeleteFirmware = Static<typeof DeleteFirmwareSchema>
 

@@ -10,7 +10,7 @@ const LIMITS = { files: 20, fields: 100, parts: 120, fieldSize: 64 * 1024, fileS
 export interface FirmwareUpload { parts: number, staged: StagedFirmware[] }
 
 /** Creates the error for a form without parts of the right name. */
-const missingParts = () => invalid(['body', PART], `must hold files, each as a part '${PART}' of a multipart form`, undefined,
+const missingParts = () => invalid(['body', PART], `must contain files, each as a part '${PART}' of a multipart form`, undefined,
   'missing')
 
 /** Returns the size that a request announces; 0 if unknown. */

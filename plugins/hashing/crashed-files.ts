@@ -8,7 +8,7 @@ type Remembered = Pick<CrashedFile, 'path' | 'size_bytes' | 'modified_ms' | 'rea
 
 const keyOf = (path: HashPath) => typeof path === 'string' ? path : Buffer.from(path).toString()
 const signalOf = ({ signal }: { signal?: AbortSignal }) => signal === undefined ? {} : { signal }
-const explain = (reason: string) => `${reason}; its content is not read again until the file changes`
+const explain = (reason: string) => `${reason}; the server reads its content again only after the file changes`
 
 async function readState (path: HashPath) {
   const { size, mtimeMs } = await stat(typeof path === 'string' ? path : Buffer.from(path))
@@ -53,7 +53,7 @@ function createRows (app: FastifyInstance) {
       const row = { path: keyOf(path), ...await readState(path), reason }
       await db.em.upsert(CrashedFile, row)
       ;(await load()).set(row.path, row)
-      app.log.error({ path: row.path, reason: row.reason }, 'a file cannot be read and is left alone from now on')
+      app.log.error({ path: row.path, reason: row.reason }, 'a file cannot be read; it is skipped until it changes')
       return explain(row.reason)
     }
   }

@@ -28,7 +28,7 @@ export function createHealth (app: FastifyInstance) {
       return failed(`${lost.length} of ${states.length} libraries cannot be read; see GET /api/libraries`)
     } catch (err) {
       app.log.warn({ err, check: 'libraries' }, 'readiness check failed')
-      return failed('The libraries cannot be looked at; see the log of the server')
+      return failed('The libraries cannot be checked; see the log of the server')
     }
   }
 

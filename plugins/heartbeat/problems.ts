@@ -9,7 +9,7 @@ const UPGRADE_LINES = [
     'proxy_set_header Connection $connection_upgrade;',
   'Apache 2.4.47 or later: ProxyPass / http://127.0.0.1:8080/ upgrade=websocket',
   'HAProxy: timeout tunnel 1h',
-  'Caddy and Traefik pass it on by themselves: look at what stands in front of them'
+  'Caddy and Traefik forward upgrades without a setting: check the proxies in front of them'
 ]
 
 type Describe = (subject: string, config: Config) => Pick<Problem, 'message' | 'remedy' | 'lines'>
@@ -17,18 +17,18 @@ type Describe = (subject: string, config: Config) => Pick<Problem, 'message' | '
 const DESCRIPTIONS: Record<SignKind, Describe> = {
   origin_refused: (subject, { server: { base_url: baseUrl } }) => ({
     message: `Pages of ${subject} may not open sockets: this server is at ${baseUrl}`,
-    remedy: 'If that is an address of this server, set SVC_BASE_URL to it and have the proxy pass on Host; if it is a site of ' +
-      'yours, name it in SVC_CORS_ALLOWED_ORIGINS',
+    remedy: 'If that is an address of this server, set SVC_BASE_URL to it and let the proxy forward Host; if it is another site of ' +
+      'yours, add it to SVC_CORS_ALLOWED_ORIGINS',
     lines: []
   }),
   upgrade_missing: (subject) => ({
-    message: `Sockets that come by ${subject} arrive only by polling: WebSocket upgrades are not forwarded`,
-    remedy: 'Have the proxy pass on the headers Upgrade and Connection',
+    message: `Sockets through ${subject} use only polling, because WebSocket upgrades are not forwarded`,
+    remedy: 'Configure the proxy to forward the headers Upgrade and Connection',
     lines: UPGRADE_LINES
   }),
   clients_trusted: (subject, { server: { trusted_proxies: trusted } }) => ({
-    message: `A visitor at ${subject} lies in a network of SVC_TRUSTED_PROXIES (${trusted.join(', ')}) and may pass for any other`,
-    remedy: 'Name the address of each proxy in SVC_TRUSTED_PROXIES, and no network that visitors come from',
+    message: `The address ${subject} of a visitor is in a network of SVC_TRUSTED_PROXIES (${trusted.join(', ')}), so the visitor can claim any address`,
+    remedy: 'List the address of each proxy in SVC_TRUSTED_PROXIES, and no network of visitors',
     lines: []
   })
 }
@@ -46,8 +46,8 @@ export function describeConfigProblem ({ file }: Config, now = new Date()): Prob
     kind: 'config_unusable',
     subject: file.path,
     seen_at: now.toISOString(),
-    message: `The changed configuration cannot be used: ${reason}. The settings from before the change stay in force`,
-    remedy: 'Correct the file; the server reads it again by itself',
+    message: `The changed configuration cannot be used: ${reason}. The former settings stay in use`,
+    remedy: 'Correct the file; the server then reads it again',
     lines: []
   }]
 }

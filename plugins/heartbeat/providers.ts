@@ -41,7 +41,7 @@ export function createProviderChecks (app: FastifyInstance, config: Config) {
       const output = await app.jobs.request(QUEUE, { key }, WORKER_TIMEOUT_MS)
       return typeof output === 'object' && output !== null && 'answers' in output && output.answers === true
     } catch (err) {
-      app.log.warn({ err, plugin: `provider/${key}` }, 'provider could not be asked')
+      app.log.warn({ err, plugin: `provider/${key}` }, 'the health check of a provider failed')
       return false
     }
   }

@@ -22,7 +22,7 @@ const routes: FeatureRoutes = async (app, { config }) => {
     schema: {
       operationId: 'getHeartbeat',
       tags,
-      summary: 'The facts that a client needs before it signs in',
+      summary: 'Get the data that a client needs before it signs in',
       response: { 200: HeartbeatSchema }
     },
     config: { public: true }
@@ -56,7 +56,7 @@ const routes: FeatureRoutes = async (app, { config }) => {
       tags,
       summary: 'Check if the server can work: the database answers and a scan worker runs',
       description:
-        '`libraries` says if all libraries can be read. An unreadable library does not affect `status`, because ' +
+        '`libraries` shows if all libraries can be read. An unreadable library does not affect `status`, because ' +
         'the server still serves the others.',
       response: { 200: ReadinessSchema, 503: ReadinessSchema }
     },

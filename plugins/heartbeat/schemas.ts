@@ -50,14 +50,14 @@ export const LivenessSchema = Type.Object({
   status: Type.Literal('ok'),
   problems: Type.Optional(Type.Array(ProblemSchema, {
     description:
-      'For administrators: problems between visitors and this server that requests have shown since it started, and a ' +
-      'config.yml that became unusable while the server runs'
+      'For administrators: problems between visitors and this server that requests revealed since its start, and a ' +
+      'config.yml that became invalid while the server runs'
   }))
 }, { title: 'Liveness' })
 
 const CheckSchema = Type.Object({
   status: StringEnum(['ok', 'failed']),
-  reason: Nullable(Type.String({ description: 'The part to check; null if all is well' }))
+  reason: Nullable(Type.String({ description: 'The reason of the failure; null if the check passed' }))
 }, { title: 'Check' })
 export const ReadinessSchema = Type.Object({
   status: StringEnum(['ok', 'failed']),

@@ -14,7 +14,7 @@ const plugin: FeaturePlugin = async (app, { config, role }) => {
 
   if (role !== 'worker') return
   const timer = setInterval(() => {
-    app.installs.purge().catch((err: unknown) => { app.log.warn({ err }, 'ended install requests were not removed') })
+    app.installs.purge().catch((err: unknown) => { app.log.warn({ err }, 'ended install requests could not be deleted') })
   }, CLEAN_UP_MS)
   app.addHook('onClose', async () => { clearInterval(timer) })
 }

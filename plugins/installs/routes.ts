@@ -15,7 +15,7 @@ const routes: FeatureRoutes = async (app, { config }) => {
 
   if (!devicesConfig.of(config).install_enabled) {
     app.addHook('onRequest', async () => {
-      throw notFound('Installing on devices is switched off; set DEVICE_INSTALL_ENABLED to true')
+      throw notFound('Installs on devices are disabled; set DEVICE_INSTALL_ENABLED to true')
     })
   }
 
@@ -39,7 +39,7 @@ const routes: FeatureRoutes = async (app, { config }) => {
 
   app.get('/api/devices/:device_id/installs', {
     schema: {
-      operationId: 'listInstallRequests', tags, summary: 'Install requests of a device, oldest first',
+      operationId: 'listInstallRequests', tags, summary: 'List install requests of a device, oldest first',
       params: DeviceParams, response: { 200: List, 404: ErrorSchema }
     },
     config: { scopes: ['devices.read'] }
@@ -49,7 +49,7 @@ const routes: FeatureRoutes = async (app, { config }) => {
     schema: {
       operationId: 'claimInstallRequests',
       tags,
-      summary: 'Claim the pending requests of a device; returns all that it holds',
+      summary: 'Claim the pending requests of a device; returns all its claimed requests',
       params: DeviceParams,
       response: { 200: List, 403: ErrorSchema, 404: ErrorSchema }
     },
@@ -84,7 +84,7 @@ const routes: FeatureRoutes = async (app, { config }) => {
 
   app.get('/api/roms/:id/installs', {
     schema: {
-      operationId: 'listRomInstallRequests', tags, summary: 'Your install requests for a ROM, on all devices',
+      operationId: 'listRomInstallRequests', tags, summary: 'List your install requests for a ROM, on all devices',
       params: IdParams, response: { 200: List, 404: ErrorSchema }
     },
     config: { scopes: ['devices.read', 'roms.read'] }

@@ -36,7 +36,7 @@ export function createInstalls (app: FastifyInstance, config: Config) {
   async function findSelf (context: Context, reference: Reference): Promise<Device> {
     const { caller } = context
     const device = await findDevice(context, reference)
-    if (!isItself(caller, device)) throw forbidden('Only the device itself may do this; call with a token bound to it')
+    if (!isItself(caller, device)) throw forbidden('Only the device itself may send this request; use a token that is bound to it')
     return device
   }
 
@@ -50,7 +50,7 @@ export function createInstalls (app: FastifyInstance, config: Config) {
   /** @throws ApiError unless the game may be installed on the device and has files */
   function checkInstallable (device: Device, { name, platform_slug: slug, file_ids: files }: Game): void {
     if (device.capabilities?.remote_install !== true) {
-      throw badRequest(`Device '${device.device_id}' does not say that it can install games; its capabilities lack remote_install`)
+      throw badRequest(`Device '${device.device_id}' cannot install games, because its capabilities lack remote_install; choose another device`)
     }
     if (excludedSlugs.has(slug.toLowerCase())) {
       throw badRequest(`Games for '${slug}' are not sent to devices; fetch '${name}' on the device itself`)
@@ -71,7 +71,7 @@ export function createInstalls (app: FastifyInstance, config: Config) {
       const [live] = await rows.select(context, same)
       if (live !== undefined) return { row: live, isNew: false }
     }
-    throw conflict(`ROM with ID '${romId}' is being requested by somebody else at this moment; try again`)
+    throw conflict(`ROM with ID '${romId}' is being requested by another request at this moment; try again`)
   }
 
   /** Notifies the requester of the result. */
@@ -137,7 +137,7 @@ export function createInstalls (app: FastifyInstance, config: Config) {
       if (row === null) {
         const ended = await rows.findEnded(db, device.id, id, input.status)
         if (ended !== null) return toInstallView(ended)
-        if (await rows.isPending(db, device.id, id)) throw conflict(`Install request '${id}' was not taken yet; claim it first`)
+        if (await rows.isPending(db, device.id, id)) throw conflict(`Install request '${id}' was not claimed yet; claim it first`)
         throw gone(id)
       }
       const game = await findGame(context, row.rom_id)

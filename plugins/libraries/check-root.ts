@@ -6,7 +6,7 @@ import type { LibraryRoot } from '../library/roots.ts'
 
 async function requireFolder (dir: string): Promise<void> {
   const stats = await stat(dir).catch(() => null)
-  if (stats === null) throw badRequest(`There is no folder '${dir}' that the server may see; make it, or mount its disk, first`)
+  if (stats === null) throw badRequest(`There is no folder '${dir}' that the server can see; create it, or mount its disk, first`)
   if (!stats.isDirectory()) throw badRequest(`'${dir}' is not a folder; give the root folder of the library`)
 }
 
@@ -17,7 +17,7 @@ async function requireFolder (dir: string): Promise<void> {
  * @throws ApiError BAD_REQUEST · CONFLICT
  */
 export async function checkRoot (path: string, others: readonly LibraryRoot[], dataDir: string): Promise<void> {
-  if (!isAbsolute(path)) throw badRequest(`The path '${path}' is not absolute; give the whole path as the server sees it`)
+  if (!isAbsolute(path)) throw badRequest(`The path '${path}' is not absolute; give the absolute path on the server`)
   await requireFolder(resolve(path))
   const refusal = await findFolderRefusal(path, others, dataDir)
   if (refusal !== null) throw refusal.isTaken ? conflict(refusal.reason) : badRequest(refusal.reason)

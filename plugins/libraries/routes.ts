@@ -16,7 +16,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'listLibraries',
       tags,
-      summary: 'The root folders that contain platforms, with what you see of each',
+      summary: 'List the libraries, with the number of platforms and ROMs of each that you may see',
       response: { 200: Type.Array(LibrarySchema) }
     },
     config: reads
@@ -24,7 +24,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/libraries/:id', {
     schema: {
-      operationId: 'getLibrary', tags, summary: 'One library', params: IdParams, response: { 200: LibrarySchema, 404: ErrorSchema }
+      operationId: 'getLibrary', tags, summary: 'Get a library', params: IdParams, response: { 200: LibrarySchema, 404: ErrorSchema }
     },
     config: reads
   }, async (request) => await app.libraries.get(contextOf(request), request.params.id))
@@ -59,7 +59,7 @@ const routes: Routes = async (app) => {
       tags,
       summary: 'Remove a library from the configuration; its files stay',
       description: 'The data of its ROMs stays too, and applies again when the library is added again by its name or folder; ' +
-        'until then the files cannot be reached. `forget` deletes the data.',
+        'until then the files are not available. `forget` deletes the data.',
       params: IdParams,
       querystring: RemoveLibraryQuery,
       response: { 204: Type.Null(), 404: ErrorSchema, ...refusals }

@@ -4,22 +4,22 @@ import { STRUCTURES } from '../../core/config/libraries.ts'
 
 const NAME_MAX = 100
 const PATH_MAX = 4_096
-const NAME = NameText({ minLength: 1, maxLength: NAME_MAX, description: 'Name shown to people' })
-const PATH = StoredText({ minLength: 1, maxLength: PATH_MAX, description: 'Root folder: absolute, as the server sees it' })
+const NAME = NameText({ minLength: 1, maxLength: NAME_MAX, description: 'Name that people see' })
+const PATH = StoredText({ minLength: 1, maxLength: PATH_MAX, description: 'Absolute path of the root folder on the server' })
 const WRITABLE = Type.Boolean({ description: 'false: the server never renames, uploads or exports anything in it' })
 const WATCHED = Type.Boolean({ description: 'false: the watcher ignores it' })
 
 export const LibrarySchema = Type.Object({
   id: Type.Integer(),
   name: Type.String(),
-  path: Nullable(Type.String({ description: 'Root folder; null unless the caller is an administrator' })),
+  path: Nullable(Type.String({ description: 'Absolute path of the root folder; null unless the caller is an administrator' })),
   structure: Nullable(StringEnum(STRUCTURES, { description: 'Configured folder structure; null if it is detected' })),
   is_writable: Type.Boolean(),
   is_watched: Type.Boolean(),
   is_configured: Type.Boolean({
-    description: 'false: it was removed from the configuration, but its ROMs are still known; their files cannot be reached'
+    description: 'false: it was removed from the configuration; its ROMs are still listed, but their files are not available'
   }),
-  is_available: Type.Boolean({ description: 'Whether it can be read now' }),
+  is_available: Type.Boolean({ description: 'True if it can be read now' }),
   problem: Nullable(Type.String({ description: 'The reason why it cannot be read' })),
   platform_count: Type.Integer(),
   rom_count: Type.Integer(),
@@ -30,7 +30,7 @@ export const LibrarySchema = Type.Object({
   last_scan: Nullable(Type.Object({
     task_id: Type.String(),
     ended_at: DateTime,
-    problem: Nullable(Type.String({ description: 'The reason why the scan did not finish; then nothing in it was marked missing' }))
+    problem: Nullable(Type.String({ description: 'The reason why the scan did not finish, in which case no file was marked missing' }))
   }, { title: 'LibraryScan' }))
 }, { title: 'Library' })
 export type LibraryView = Static<typeof LibrarySchema>
@@ -49,6 +49,6 @@ export type ChangeLibrary = Static<typeof ChangeLibrarySchema>
 
 export const RemoveLibraryQuery = Type.Object({
   forget: Type.Boolean({
-    default: false, description: 'Deletes the rows of its ROMs and firmware too. Files stay, and so does what users stored about the ROMs'
+    default: false, description: 'Deletes the rows of its ROMs and firmware too. Files stay, and so do the data of users about the ROMs'
   })
 })

@@ -36,7 +36,7 @@ async function readRoom (dir: string): Promise<Room | null> {
   }
 }
 
-const nameTaken = (name: string) => conflict(`There is a library '${name}' already; give another name`)
+const nameTaken = (name: string) => conflict(`A library '${name}' already exists; send another name`)
 const takeOut = ({ name }: LibraryRoot): Change => ({ path: [SECTION, name], value: undefined })
 
 const isListed = (content: unknown, name: string): boolean => getAt(content, [SECTION, name]) !== undefined
@@ -139,7 +139,7 @@ export function createLibraries (app: FastifyInstance, config: Config) {
         return [...listUnnamed(content, roots), ...toChanges(name, input)]
       })
       const added = (await app.library.list()).find((root) => root.name === name)
-      if (added === undefined) throw conflict('config.yml was changed by somebody else; look at it and try again')
+      if (added === undefined) throw conflict('Somebody else changed config.yml at the same moment; check the file and try again')
       return await get(context, added.id)
     },
 
@@ -151,7 +151,7 @@ export function createLibraries (app: FastifyInstance, config: Config) {
       const root = roots.find((one) => one.id === id)
       if (root === undefined) throw unknown(id)
       if (name !== undefined && name !== root.name && input.path !== undefined && resolve(input.path) !== root.dir) {
-        throw badRequest('The name and the path tell which library it is; change one after the other')
+        throw badRequest('The name and the path identify the library; change one of them per request')
       }
       checkName(name ?? root.name, roots, id)
       if (input.path !== undefined) await checkRoot(input.path, roots.filter((one) => one.id !== id), config.data_dir)

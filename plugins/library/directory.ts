@@ -119,7 +119,7 @@ export function reasonOf (err: unknown): string {
     case 'EPERM': return 'no permission to read it'
     case 'ENOENT': return 'it does not exist'
     case 'ENOTDIR': return 'it is not a folder'
-    case 'ELOOP': return 'symbolic links lead in a circle'
+    case 'ELOOP': return 'its symbolic links form a circle'
     case 'ENAMETOOLONG': return 'the path is too long for the system'
     default: return `it cannot be read (${err instanceof Error ? err.message : String(err)})`
   }
@@ -135,7 +135,7 @@ function remedyOf (err: unknown): string {
     case 'EPERM': return "Give the server's user permission to read and enter it"
     case 'ENOENT':
     case 'ENOTDIR': return 'Create the folder, mount its disk, or correct SVC_LIBRARY_DIR (library_dir, or libraries, in config.yml)'
-    default: return 'Check the disk or share it lies on, then scan again'
+    default: return 'Check its disk or network share, then scan again'
   }
 }
 

@@ -78,8 +78,8 @@ async function openPlatform (
   const libraryRoot = await realLibraryDirectory(libraryDir)
   const real = await realLibraryDirectory(join(libraryDir, path))
   if (isInside(real, libraryRoot)) {
-    throw new LibraryUnreadableError(join(libraryDir, path), 'it leads to the library itself or to a folder above it',
-      'Let the link lead to a folder that holds only this platform')
+    throw new LibraryUnreadableError(join(libraryDir, path), 'it is a link to the library itself or to a folder above it',
+      'Change the link to a folder that contains only this platform')
   }
   const others = await Promise.all(otherRoots.map(realLibraryDirectory))
   return { real, path, roots: [libraryRoot, real, ...others], platformRoot: real, rules, signal, lstat: look }

@@ -1,4 +1,4 @@
 import { defineError } from '../../core/errors.ts'
 
 /** A library has no platform folders. */
-export const libraryEmpty = defineError('LIBRARY_EMPTY', 503, 'The library holds no folder of ROMs')
+export const libraryEmpty = defineError('LIBRARY_EMPTY', 503, 'The library has no folder of ROMs')

@@ -74,7 +74,7 @@ export async function findLayout (library: Library, fsSlug: string): Promise<Wri
   const writable = places.filter(({ root }) => root.is_writable)
   const place = writable.find(({ holdsIt }) => holdsIt) ?? writable.find(({ isMounted }) => isMounted) ?? writable[0]
   if (place !== undefined) return await openPlace(library, place.root)
-  throw conflict('All libraries are read-only; set writable of one to true to change what lies in it')
+  throw conflict('All libraries are read-only; set the writable of one to true to change its files')
 }
 
 /**

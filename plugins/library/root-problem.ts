@@ -9,7 +9,7 @@ export interface LibraryState {
   problem: string | null
 }
 
-export const EMPTY_ROOT = 'its folder is empty, as if its disk was not mounted'
+export const EMPTY_ROOT = 'its folder is empty, which looks as if its disk is not mounted'
 
 /** A lost network share answers after minutes, or never. */
 const LOOK_MS = 3_000

@@ -102,7 +102,7 @@ export function createLibrary (db: Db, config: Config, reserved: ReservedNames =
       const root = await get(id)
       if (root.is_writable) return root
       await requireAllowed(root)
-      throw conflict(`The library '${root.name}' is read-only; set its writable to true to change what lies in it`)
+      throw conflict(`The library '${root.name}' is read-only; set its writable to true to change its files`)
     },
 
     /** Returns the current state of each library. An empty library is no problem if it never contained a platform. */
@@ -131,7 +131,7 @@ export function createLibrary (db: Db, config: Config, reserved: ReservedNames =
     async requireFolder (root: LibraryRoot, platformId: number, path: string): Promise<void> {
       await requireMounted(root)
       if (!await isFolderAway(root, platformId, path)) return
-      throw conflict(`'${path}' does not hold the ROMs that it is known for; mount its disk, or scan the platform if they were removed`)
+      throw conflict(`'${path}' does not contain its known ROMs; mount its disk, or scan the platform if the ROMs were deleted`)
     },
 
     /** Returns the libraries that contained a platform at its last scan. */

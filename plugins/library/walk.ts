@@ -100,7 +100,7 @@ export async function readFile (
 export async function readFolder (walk: Walk, folder: Folder, files: EntryFile[]): Promise<void> {
   walk.signal?.throwIfAborted()
   if (folder.below.length > MAX_DEPTH) {
-    report(walk, folder.path, `more than ${MAX_DEPTH} folders deep; move it up`)
+    report(walk, folder.path, `more than ${MAX_DEPTH} folders deep; move it to a higher folder`)
     return
   }
   if (folder.isLink && walk.visited.has(folder.real)) {
@@ -194,5 +194,5 @@ function report (walk: Walk, path: string, reason: string): null {
 }
 
 function reportError (walk: Walk, path: string, err: unknown): null {
-  return report(walk, path, errorCode(err) === 'ENOENT' ? 'it vanished while the folder was read' : adviceOf(err))
+  return report(walk, path, errorCode(err) === 'ENOENT' ? 'it was deleted while the folder was read' : adviceOf(err))
 }

@@ -10,13 +10,13 @@ import type { ExclusionRules } from './exclusions.ts'
 export function toRefusal (err: unknown, path: string): unknown {
   switch (errorCode(err)) {
     case 'EACCES':
-    case 'EPERM': return conflict(`The server may not write in '${path}'; let its user write there`)
+    case 'EPERM': return conflict(`The server may not write in '${path}'; give its user the right to write there`)
     case 'EROFS': return conflict(`'${path}' is read-only; mount the library writable`)
     case 'EEXIST':
     case 'ENOTDIR':
     case 'EISDIR':
     case 'ELOOP':
-    case 'ENOTEMPTY': return conflict(`Something else has the name of '${path}'; rename what is in the way`)
+    case 'ENOTEMPTY': return conflict(`Another file or folder has the name of '${path}'; rename that one`)
     case 'ENAMETOOLONG': return badRequest(`The name of '${path}' is too long for its disk; send a shorter one`)
     case 'ENOSPC':
     case 'EDQUOT': return new ApiError('NO_FREE_SPACE')
@@ -37,7 +37,7 @@ export function checkFileName (name: string, rules: Pick<ExclusionRules, 'isExcl
     throw badRequest(`${err.message}; send a plain file name`)
   }
   if (rules.isExcludedSingle(name)) {
-    throw badRequest(`The name '${name}' is one that scans leave out; send another one, or change 'exclude' in config.yml`)
+    throw badRequest(`Scans skip files with the name '${name}'; send another name, or change 'exclude' in config.yml`)
   }
 }
 

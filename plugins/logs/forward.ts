@@ -22,7 +22,7 @@ const toNotice = (count: number, ts = Date.now()): LogEntry => ({
   ts,
   level: 'WARNING',
   module: 'logs',
-  message: `${count} lines are left out here, for there were too many at once; the log of the process has them`
+  message: `${count} lines were skipped here, because there were too many at once; the log of the process has them`
 })
 
 /**

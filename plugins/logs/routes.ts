@@ -11,7 +11,7 @@ const routes: FeatureRoutes = async (app, { config }) => {
     schema: {
       operationId: 'listLogEntries',
       tags: ['logs'],
-      summary: 'The newest log lines of all processes, oldest first',
+      summary: 'List the newest log lines of all processes, oldest first',
       description: 'Answers 404 with `DISABLE_LOGS_VIEWER=true`. Administrators receive new lines as `logs:entry`.',
       querystring: LogsQuery,
       response: { 200: Type.Array(LogEntrySchema), 404: ErrorSchema }

@@ -14,5 +14,5 @@ export type LogEntry = Static<typeof LogEntrySchema>
 /** The number of newest lines that the server stores. */
 export const LINES_MAX = 1_000
 export const LogsQuery = Type.Object({
-  limit: Type.Integer({ default: LINES_MAX, maximum: ID_MAX, description: `Taken as 1 to ${LINES_MAX}` })
+  limit: Type.Integer({ default: LINES_MAX, maximum: ID_MAX, description: `Number of lines, limited to 1 to ${LINES_MAX}` })
 })

@@ -11,13 +11,13 @@ export const mailConfig = defineSection('mail', Section({
   security: StringEnum(['starttls', 'tls', 'none'], {
     default: 'starttls',
     env: 'SMTP_SECURITY',
-    description: 'starttls is usual on port 587, tls on port 465; none sends passwords and mail readable'
+    description: 'starttls is usual on port 587, tls on port 465; none sends passwords and mail unencrypted'
   }),
   username: Type.Optional(Type.String({ env: 'SMTP_USERNAME', description: 'Account on that server, if it requires one' })),
   password: Type.Optional(Type.String({
     writeOnly: true, env: 'SMTP_PASSWORD', description: 'Password of that account'
   })),
   from: Type.Optional(Type.String({
-    minLength: 3, env: 'SMTP_FROM', description: 'Sender of the mail, such as svc@example.org; defaults to the account'
+    minLength: 3, env: 'SMTP_FROM', description: 'Sender of the mail, such as svc@example.org; default: the account'
   }))
 }, 'Outgoing mail'))

@@ -20,8 +20,8 @@ export function checkAddresses (urls: readonly string[], { key, trust }: Pick<Pr
   const secrets = new Set(trust.secrets)
   const valuesOf = (url: string) => URL.canParse(url) ? [...new URL(url).searchParams.values()] : []
   if (urls.flatMap(valuesOf).some((value) => secrets.has(value))) {
-    throw new PluginAnswerError(`Provider '${key}' returned the address of a picture with a secret of its configuration in it; ` +
-      'leave it out there, and add it in media.fetch')
+    throw new PluginAnswerError(`Provider '${key}' returned the address of a picture that contains a secret of its configuration; ` +
+      'remove the secret from the address, and add it in media.fetch')
   }
 }
 
@@ -37,13 +37,13 @@ export function checkMatch (answer: unknown, provider: Provider): ProviderMatch 
   if (!matches.Check(match)) {
     const [problem] = [...matches.Errors(match)]
     throw new PluginAnswerError(`Provider '${key}' returned a match whose ${problem?.path.slice(1) || 'shape'} is wrong: ` +
-      `${problem?.message ?? 'it is no object'}; it is ${JSON.stringify(problem?.value)?.slice(0, VALUE_LENGTH)}`)
+      `${problem?.message ?? 'it is not an object'}; it is ${JSON.stringify(problem?.value)?.slice(0, VALUE_LENGTH)}`)
   }
   if (definition.kind === 'ids') return readLinks(match, key)
   const isRightId = definition.id === 'integer' ? typeof match.id === 'number' : typeof match.id === 'string'
   if (!isRightId) {
     throw new PluginAnswerError(`Provider '${key}' returned the id ${JSON.stringify(match.id)}, ` +
-      `which is not the ${definition.id} it declares`)
+      `which is not of the type ${definition.id} that it declares`)
   }
   checkAddresses((match.media ?? []).map(({ url }) => url), provider)
   const media = match.media?.filter(({ url }) => provider.allowsMedia(url))

@@ -11,8 +11,8 @@ interface Failures {
 
 function describe (key: string, { failed, first, leftOut, last }: Failures): string[] {
   const sentences: string[] = []
-  if (failed > 0) sentences.push(`provider ${key} failed ${failed} times, at first with: ${first}`)
-  if (last !== null) sentences.push(`provider ${key} was left out ${leftOut} times: ${last.describe()}`)
+  if (failed > 0) sentences.push(`provider ${key} failed ${failed} times, the first time with: ${first}`)
+  if (last !== null) sentences.push(`provider ${key} was skipped ${leftOut} times: ${last.describe()}`)
   return sentences
 }
 

@@ -10,7 +10,7 @@ export const IdStepSchema = Type.Object({
   by: Type.Literal('id'),
   id: Type.Union([Type.Integer(), Type.String()]),
   from: StringEnum(ID_ORIGINS, {
-    description: 'A tag in the file name, the id that another provider gave, the stored match, or a person'
+    description: 'The origin of the id: a tag in the file name, another provider, the stored match, or a person'
   }),
   provider: Type.Optional(Type.String({ description: 'The provider that gave the id' }))
 }, { title: 'IdStep' })

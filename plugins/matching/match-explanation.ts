@@ -18,12 +18,12 @@ export const EXPLANATION_REASONS = [...MATCH_REASONS, ...MISS_REASONS] as const
 export type ExplanationReason = typeof EXPLANATION_REASONS[number]
 
 export const MatchExplanationSchema = Type.Object({
-  method: Nullable(StringEnum(MATCH_METHODS, { description: 'The way that gave the match; null without a match' })),
+  method: Nullable(StringEnum(MATCH_METHODS, { description: 'The method that found the match; null without a match' })),
   reason: StringEnum(EXPLANATION_REASONS),
-  name: Type.String({ description: 'The name that the ROM had' }),
-  platform: Type.String({ description: 'The slug of the platform that the ROM was looked up as' }),
+  name: Type.String({ description: 'The name of the ROM at that time' }),
+  platform: Type.String({ description: 'The slug of the platform with which the ROM was looked up' }),
   steps: Type.Array(Type.Union([IdStepSchema, HashStepSchema, SearchStepSchema, SidecarStepSchema]), {
-    description: 'In order; the last one gave the match'
+    description: 'The steps in their order; the last one found the match'
   }),
   problem: Type.Optional(Type.String({ description: 'The error of a lookup that failed' })),
   at: DateTime

@@ -35,7 +35,7 @@ function judge (err: unknown, { key, definition }: Provider): CallOutcome {
   if (!(err instanceof CredentialsRefusedError)) return { kind: 'failed', message }
   // The remedy includes a restart, because a plugin gets its settings once, when the server starts.
   const names = nameCredentials('provider', key, definition.config).join(' and ')
-  const remedy = names === '' ? 'restart the server with the right ones' : `set ${names} and restart the server`
+  const remedy = names === '' ? 'correct them and restart the server' : `set ${names} and restart the server`
   return { kind: 'refused', message: `its credentials were refused: ${message}; ${remedy}` }
 }
 

@@ -54,7 +54,7 @@ export function createTitles (
         }
       } catch (err) {
         scope.signal.throwIfAborted()
-        log.warn({ err, provider: provider.key }, 'titles could not be looked up')
+        log.warn({ err, provider: provider.key }, 'titles could not be loaded')
       }
     }
     return ({ id }) => titles.get(id) ?? []

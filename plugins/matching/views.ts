@@ -8,7 +8,7 @@ const { reason: _reason, at, name, platform, ...explained } = MatchExplanationSc
 /** The lookup of a ROM at one provider, as people see it. */
 export const RomLookupSchema = Type.Object({
   provider: Type.String(),
-  provider_id: Nullable(Type.String({ description: 'The id of the game there; null without a match' })),
+  provider_id: Nullable(Type.String({ description: 'The id of the game at the provider; null without a match' })),
   score: Nullable(Type.Number({ description: 'Null for a match that is certain' })),
   ...explained,
   reason: StringEnum([...EXPLANATION_REASONS, 'not_recorded']),

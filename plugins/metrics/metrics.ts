@@ -87,7 +87,7 @@ export async function createMetrics (place: ProcessRole, log: FastifyBaseLogger)
     try {
       if (place.readAllMeasured !== undefined) return await place.readAllMeasured()
     } catch (err) {
-      log.warn({ err }, 'the other processes could not be asked what they measured')
+      log.warn({ err }, 'the metrics of the other processes could not be read')
     }
     return { processes: [{ name: place.name, is_up: true, measured: await readOwn() }], former: [] }
   }

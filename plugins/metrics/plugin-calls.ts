@@ -30,7 +30,7 @@ export function measurePlugins (app: FastifyInstance, metrics: Metrics): void {
   })
   const noteRequest = metrics.timer({
     name: 'svc_plugin_request_duration_seconds',
-    help: 'Duration of requests of plugins to their services; each try counts by itself',
+    help: 'Duration of requests of plugins to their services; each attempt counts separately',
     labelNames: ['plugin', 'outcome']
   })
   const ends = [

@@ -18,7 +18,7 @@ const plugin: FeaturePlugin = async (app, { config, role, place }) => {
     // Nobody can read them: only a web worker answers `/metrics`, and it reaches other processes through the
     // supervisor.
     if (role === 'worker' && place.readAllMeasured === undefined) {
-      app.log.warn('what this scan worker measures is told nowhere, as it runs by itself; with svc start, /metrics has it')
+      app.log.warn('the metrics of this scan worker cannot be read, because it runs separately; with svc start, /metrics contains them')
     }
   }
 }

@@ -12,10 +12,10 @@ const routes: FeatureRoutes = async (app, { config }) => {
     schema: {
       operationId: 'getMetrics',
       tags: ['metrics'],
-      summary: 'The metrics of all processes of this server, in the text format of Prometheus',
+      summary: 'Get the metrics of all processes of this server, in the text format of Prometheus',
       description:
         'Answers 404 unless `SVC_METRICS=true`. Addresses in `SVC_METRICS_ALLOW` need no credential. Counters ' +
-        'and histograms are sums over all processes; `process` names the process where a sum makes no sense.',
+        'and histograms are sums over all processes; `process` names the process of a metric that has no meaningful sum.',
       response: {
         200: { description: 'Metrics, each with its help text', content: { 'text/plain': { schema: Type.String() } } },
         404: ErrorSchema
@@ -23,7 +23,7 @@ const routes: FeatureRoutes = async (app, { config }) => {
     },
     config: { scopes: ['logs.read'], opensFor: createAddressList(config) }
   }, async (_request, reply) => {
-    if (!app.metrics.isOn) throw notFound('Nothing is measured; set SVC_METRICS=true and restart the server')
+    if (!app.metrics.isOn) throw notFound('Metrics are disabled; set SVC_METRICS=true and restart the server')
     return reply.type(CONTENT_TYPE).send(await app.metrics.render())
   })
 }

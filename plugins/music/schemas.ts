@@ -21,13 +21,13 @@ export const MusicTrackSchema = Type.Object({
   disc: NullableNumber,
   duration_seconds: Nullable(Type.Number()),
   has_embedded_cover: Type.Boolean(),
-  is_favorite: Type.Boolean({ description: 'Whether it is one of your favourites' }),
+  is_favorite: Type.Boolean({ description: 'True if the track is one of your favourites' }),
   game_name: NullableText,
   platform_id: Type.Integer(),
   platform_slug: Type.String(),
   platform_name: Type.String(),
-  stream_url: Type.String({ description: 'The file itself, also in parts, below the server' }),
-  cover_url: Nullable(Type.String({ description: "The picture in the file, else the game's cover, below the server" }))
+  stream_url: Type.String({ description: 'Path of the file below the base URL; answers range requests' }),
+  cover_url: Nullable(Type.String({ description: 'Path of the picture in the file, else of the cover of the game, below the base URL' }))
 }, { title: 'MusicTrack' })
 export type MusicTrackView = Static<typeof MusicTrackSchema>
 
@@ -49,18 +49,18 @@ const Seconds = (description: string) => Type.Optional(Type.Number({ description
 const Direction = (description: string) => StoredText({ default: '', description })
 
 const Filters = {
-  search: Text('A part of the title, artist or album, whatever its case'),
-  artist: Text('The whole artist, whatever its case'),
-  album: Text('The whole album, whatever its case'),
-  genre: Text('The whole genre, whatever its case'),
+  search: Text('A part of the title, artist or album, in any case'),
+  artist: Text('The whole artist, in any case'),
+  album: Text('The whole album, in any case'),
+  genre: Text('The whole genre, in any case'),
   platform_ids: Type.Array(Id, { default: [], maxItems: PLATFORMS_MAX, description: 'Any of these platforms' }),
-  min_duration: Seconds('Seconds that it takes at least'),
-  max_duration: Seconds('Seconds that it takes at most')
+  min_duration: Seconds('Minimum duration in seconds'),
+  max_duration: Seconds('Maximum duration in seconds')
 }
 const Year = Type.Optional(Type.Integer({ minimum: -ID_MAX, maximum: ID_MAX, description: 'The year in the tags' }))
 const Page = { limit: Limit, offset: Offset }
 const TrackOrder = {
-  order_by: StoredText({ default: '', description: 'title, artist, album, duration, year, platform or added; else title' }),
+  order_by: StoredText({ default: '', description: 'title, artist, album, duration, year, platform or added; anything else means title' }),
   order_dir: Direction('`desc`; anything else sorts ascending. Tracks without a value come last')
 }
 
@@ -70,7 +70,7 @@ export const ListTracksQuery = Type.Composite([Type.Object({
 }), ListFavoritesQuery])
 export const ListPlaylistTracksQuery = Type.Object({
   order_by: StoredText({
-    default: 'position', description: 'position, title, artist, album, duration, year, platform or added; else title'
+    default: 'position', description: 'position, title, artist, album, duration, year, platform or added; anything else means title'
   }),
   order_dir: TrackOrder.order_dir,
   ...Page
@@ -84,10 +84,10 @@ export type Facet = typeof FACETS[number]
 
 const FacetQuery = Type.Object({
   ...Filters,
-  search: Text('A part of the value, whatever its case'),
+  search: Text('A part of the value, in any case'),
   year: Year,
   order_by: StoredText({ default: '', description: '`value`; anything else sorts by count' }),
-  order_dir: Direction('`asc` and `desc`; by value ascending, by count descending when it is neither'),
+  order_dir: Direction('`asc` or `desc`; the default is ascending by value and descending by count'),
   ...Page
 })
 /** Returns the query of a list of values, which has no filter by the same field. */
@@ -106,7 +106,7 @@ const Description = Nullable(StoredText({ maxLength: DESCRIPTION_MAX }))
 export const NewPlaylistSchema = Type.Object({
   name: Name,
   description: Type.Optional(Description),
-  is_public: Type.Boolean({ default: false, description: 'Whether everybody may listen to it' })
+  is_public: Type.Boolean({ default: false, description: 'True if everybody may listen to it' })
 }, { title: 'NewMusicPlaylist' })
 export type NewPlaylist = Static<typeof NewPlaylistSchema>
 export const PlaylistChangeSchema = Type.Object({

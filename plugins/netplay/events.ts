@@ -98,7 +98,7 @@ export function openNetplayEndpoint (app: FastifyInstance) {
       acknowledge(...await act(readRoomData(payload)))
     } catch (err) {
       if (!(err instanceof Refusal)) app.log.error({ err }, 'a netplay event failed')
-      acknowledge(err instanceof Refusal ? err.message : 'The server could not do this; see its log')
+      acknowledge(err instanceof Refusal ? err.message : 'The server failed to handle this event; see its log')
       if (err instanceof WrongPassword) throw err
     }
   }

@@ -31,7 +31,7 @@ const plugin: FeaturePlugin = async (app, { role }) => {
   app.addHook('onReady', endpoint.hear)
   const timer = setInterval(() => {
     if (!endpoint.hasPlayers()) return
-    app.netplay.dropLost().catch((err: unknown) => { app.log.warn({ err }, 'lost players could not be looked for') })
+    app.netplay.dropLost().catch((err: unknown) => { app.log.warn({ err }, 'players without a connection could not be determined') })
   }, LOOK_MS)
   app.addHook('onClose', async () => {
     clearInterval(timer)

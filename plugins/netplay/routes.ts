@@ -7,8 +7,8 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'listNetplayRooms',
       tags: ['netplay'],
-      summary: 'Rooms of a game with a free place',
-      description: 'Rooms are opened and joined on the socket endpoint `/netplay/socket.io`.',
+      summary: 'List rooms of a game with a free place',
+      description: 'Players open and join rooms on the socket endpoint `/netplay/socket.io`.',
       querystring: ListRoomsQuery,
       response: { 200: RoomListSchema, 404: ErrorSchema }
     },

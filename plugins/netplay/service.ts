@@ -21,11 +21,11 @@ export class Refusal extends Error {
 /** A wrong password for a room. */
 export class WrongPassword extends Refusal {}
 
-const MISSING = 'There is no such room any more; choose another one'
+const MISSING = 'The room does not exist any more; choose another room'
 
 const REFUSED: Record<Extract<Entry, string>, string> = {
   gone: MISSING,
-  taken: 'A player with this id is in the room already; join again with another one',
+  taken: 'A player with this id is in the room already; join with another id',
   full: 'The room is full; wait until somebody leaves it'
 }
 
@@ -85,7 +85,7 @@ export function createNetplay (app: FastifyInstance) {
     async open (wish: Wish, socketId: string): Promise<void> {
       await dropLost()
       if (await insertRoom(app.db, wish, markOf(wish.password), { socket_id: socketId, worker })) return
-      throw new Refusal('There is a room with this id already; open it with another one')
+      throw new Refusal('A room with this id already exists; open the room with another id')
     },
 
     /**

@@ -12,7 +12,7 @@ const NoteParams = Type.Object({ id: idOf('a ROM'), note_id: idOf('a note') })
 const routes: Routes = async (app) => {
   app.get('/api/roms/:id/notes', {
     schema: {
-      operationId: 'listRomNotes', tags, summary: 'Your notes about a ROM and public ones, latest change first',
+      operationId: 'listRomNotes', tags, summary: 'List your notes about a ROM and public ones, latest change first',
       params: IdParams, querystring: ListNotesQuery, response: { 200: Type.Array(UserNoteSchema), 404: ErrorSchema }
     },
     config: reads
@@ -20,7 +20,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/roms/:id/notes/identifiers', {
     schema: {
-      operationId: 'listRomNoteIds', tags, summary: 'The ids of your notes about a ROM and of public ones', params: IdParams,
+      operationId: 'listRomNoteIds', tags, summary: 'List the ids of your notes about a ROM and of public ones', params: IdParams,
       response: { 200: Type.Array(Type.Integer()), 404: ErrorSchema }
     },
     config: reads

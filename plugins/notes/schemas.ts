@@ -28,7 +28,7 @@ const Tags = Nullable(Type.Array(StoredText({ maxLength: TAG_MAX }), { maxItems:
 export const NewNoteSchema = Type.Object({
   title: Title,
   content: Type.Optional(Content),
-  is_public: Type.Optional(Type.Boolean({ description: 'Whether everybody who sees the ROM may read it' })),
+  is_public: Type.Optional(Type.Boolean({ description: 'True if everybody who sees the ROM may read it' })),
   tags: Type.Optional(Tags)
 }, { title: 'NewNote' })
 export const NoteChangeSchema = Type.Partial(NewNoteSchema, { title: 'NoteChange' })
@@ -36,7 +36,7 @@ export type NewNote = Static<typeof NewNoteSchema>
 export type NoteChange = Static<typeof NoteChangeSchema>
 
 export const ListNotesQuery = Type.Object({
-  public_only: Type.Boolean({ default: false, description: 'Only public notes; else also your own' }),
+  public_only: Type.Boolean({ default: false, description: 'Lists only public notes; otherwise also your own' }),
   search: Type.Optional(StoredText({ maxLength: TITLE_MAX, description: 'Text in the title or the content' })),
   tags: Type.Array(StoredText({ maxLength: TAG_MAX }), { default: [], maxItems: TAGS_MAX, description: 'Notes with all of these tags' })
 })

@@ -10,7 +10,7 @@ import { toNoteView } from './views.ts'
 
 const notOwned = () => notFound('Note not found or not owned by user')
 const taken = (title: string | undefined) =>
-  conflict(`You have a note '${title ?? ''}' about this ROM already; give another title`)
+  conflict(`You already have a note '${title ?? ''}' about this ROM; use another title`)
 
 export function createNotes (app: FastifyInstance, config: Config) {
   const checkRom = (context: Context, romId: number) => app.roms.checkVisible(context, romId)

@@ -18,6 +18,6 @@ declare module '../../core/sockets/sockets.ts' {
 
 export const notificationEvents: EventDescriptions<ServerEvents> = {
   'notifications:new': { summary: 'A notification arrived in the inbox', schema: NotificationSchema },
-  'notifications:read': { summary: 'Notifications were read in another client', schema: ChosenSchema },
-  'notifications:dismissed': { summary: 'Notifications were dismissed in another client', schema: ChosenSchema }
+  'notifications:read': { summary: 'Another client marked notifications as read', schema: ChosenSchema },
+  'notifications:dismissed': { summary: 'Another client dismissed notifications', schema: ChosenSchema }
 }

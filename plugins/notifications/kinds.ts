@@ -55,7 +55,7 @@ const KINDS: { [K in BuiltInKind]: Kind<KindData[K]> } = {
   provider_refused: {
     level: 'error',
     topic: 'scans',
-    title: ({ name }) => `${name} refuses its credentials`,
+    title: ({ name }) => `${name} refused its credentials`,
     body: ({ reason }) => reason,
     path: () => '/administration'
   },
@@ -90,7 +90,7 @@ const KINDS: { [K in BuiltInKind]: Kind<KindData[K]> } = {
   channel_disabled: {
     level: 'warning',
     topic: 'account',
-    title: ({ name }) => `Channel turned off: ${name}`,
+    title: ({ name }) => `Channel disabled: ${name}`,
     body: ({ error }) => error,
     path: () => '/notifications?tab=channels'
   },

@@ -8,7 +8,7 @@ const tags = ['notifications']
 const routes: Routes = async (app) => {
   app.get('/api/notifications', {
     schema: {
-      operationId: 'listNotifications', tags, summary: 'Your inbox, newest first',
+      operationId: 'listNotifications', tags, summary: 'List your notifications, newest first',
       response: { 200: Type.Array(NotificationSchema) }
     },
     config: { scopes: ['me.read'] }
@@ -38,7 +38,7 @@ const routes: Routes = async (app) => {
 
   app.delete('/api/notifications/:notification_id', {
     schema: {
-      operationId: 'dismissNotification', tags, summary: 'Dismiss one notification', params: Type.Object({ notification_id: idOf('a notification') }),
+      operationId: 'dismissNotification', tags, summary: 'Dismiss a notification', params: Type.Object({ notification_id: idOf('a notification') }),
       response: { 200: Type.Null() }
     },
     config: { scopes: ['me.write'] }

@@ -12,7 +12,7 @@ export const NotificationSchema = Type.Object({
   id: Type.Integer(),
   kind: Type.String(),
   level: StringEnum(LEVELS),
-  title: Nullable(Type.String({ description: 'Null for built-in kinds, whose text is made from data' })),
+  title: Nullable(Type.String({ description: 'Null for built-in kinds, whose text clients create from data' })),
   body: Nullable(Type.String()),
   link: Nullable(Type.String({ description: 'A path inside the service' })),
   icon: Nullable(Type.String({ description: 'A Material Design Icons name' })),

@@ -12,20 +12,20 @@ const QUOTED_MAX = 100
 
 function readKind (kind: string): string {
   if (!isBuiltIn(kind)) return kind
-  throw invalid(['body', 'kind'], `'${kind}' is one of the server's own kinds; take another name, or custom`, kind)
+  throw invalid(['body', 'kind'], `'${kind}' is a built-in kind; use another name, or custom`, kind)
 }
 
 function readLink (link: string | null): string | null {
   if (link === null || isInternalLink(link)) return link
-  throw invalid(['body', 'link'], `'${link.slice(0, QUOTED_MAX).toWellFormed()}' does not lead into this service; ` +
-    'give a path that starts with one slash, such as /rom/7, without white space, backslashes and dot segments')
+  throw invalid(['body', 'link'], `'${link.slice(0, QUOTED_MAX).toWellFormed()}' is not a path of this server; ` +
+    'give a path that starts with one slash, such as /rom/7, without spaces, backslashes and dot segments')
 }
 
 const invalidData = (problem: string) => invalid(['body', 'data'], `data ${problem}`)
 
 function checkValues (value: unknown): void {
   // JSON may contain numbers that are too large for a double and become infinity.
-  if (typeof value === 'number' && !Number.isFinite(value)) throw invalidData('holds a number that is too large; send it as text')
+  if (typeof value === 'number' && !Number.isFinite(value)) throw invalidData('contains a number that is too large; send it as text')
   if (typeof value !== 'object' || value === null) return
   for (const inner of Object.values(value)) checkValues(inner)
 }
@@ -35,7 +35,7 @@ function readData (data: object): Record<string, unknown> {
   const json = JSON.stringify(data)
   if (json.length > DATA_MAX) throw invalidData(`has ${json.length} characters as JSON; send at most ${DATA_MAX}`)
   if (toDatabaseJson(data) !== json) {
-    throw invalidData('holds a character that cannot be stored (NUL or half a pair); leave it out')
+    throw invalidData('contains a character that cannot be stored (NUL or an unpaired surrogate); remove it')
   }
   return { ...data }
 }
@@ -60,7 +60,7 @@ export function readRecipients (caller: Caller, given: SendNotification['recipie
   const to = given ?? [caller.id]
   const isOwn = typeof to !== 'string' && to.every((id) => id === caller.id)
   if (isOwn || isAdministrator(caller)) return to
-  throw forbidden('Only an administrator with the scope users.write may send to others; leave recipients out to send to yourself')
+  throw forbidden('Only an administrator with the scope users.write may send to others; remove recipients to send to yourself')
 }
 
 /** @throws ApiError NOT_FOUND unless all named users receive the notification */

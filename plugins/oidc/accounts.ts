@@ -41,12 +41,12 @@ export function createAccounts (app: FastifyInstance, settings: OidcSettings) {
     // An attacker may have created an account with this address and may wait for its owner.
     if (!user.email_confirmed) {
       throw forbidden(`The account '${user.username}' has your e-mail address, but nobody has confirmed it; if the account ` +
-        'is yours, ask an administrator to save its address once more, or reset its password by e-mail, then sign in again')
+        'is yours, ask an administrator to save its address again, or reset its password by e-mail, then sign in again')
     }
     // An address must not turn an account with its own password into an administrator's.
     if (identity.role === 'admin' && user.role !== 'admin') {
-      throw forbidden(`The account '${user.username}' has your e-mail address, but is no administrator's; ask an ` +
-        'administrator to make it one, or to change its address')
+      throw forbidden(`The account '${user.username}' has your e-mail address, but is not an administrator; ask an ` +
+        'administrator to change its role or its address')
     }
     return user
   }
@@ -79,7 +79,7 @@ export function createAccounts (app: FastifyInstance, settings: OidcSettings) {
   /** Creates an account for a new person, under the first free name. */
   async function create (db: Db, identity: Identity, address: string): Promise<User> {
     if (!settings.allow_registration) {
-      throw forbidden('You have no account here, and signing in does not make one; ask an administrator')
+      throw forbidden('You have no account on this server, and signing in does not create one; ask an administrator')
     }
     for (const username of listNames(identity.username)) {
       try {
@@ -93,7 +93,7 @@ export function createAccounts (app: FastifyInstance, settings: OidcSettings) {
         if (twin !== null) return twin
       }
     }
-    throw conflict(`No account could be made for '${identity.username}': its name or address was taken this moment; sign ` +
+    throw conflict(`No account could be created for '${identity.username}', because another account took its name or address; sign ` +
       'in again')
   }
 

@@ -21,10 +21,10 @@ export const oidcConfig = defineSection('oidc', Section({
     description: "The provider's address (issuer), under which it serves .well-known/openid-configuration"
   })),
   server_metadata_url: Type.Optional(Formatted('http-url', {
-    env: 'OIDC_SERVER_METADATA_URL', description: 'Full address of that document, if it has another one'
+    env: 'OIDC_SERVER_METADATA_URL', description: 'Full address of the openid-configuration, if it is at another address'
   })),
   end_session_endpoint: Type.Optional(Formatted('http-url', {
-    env: 'OIDC_END_SESSION_ENDPOINT', description: 'Address at which sessions end; default: as the provider says'
+    env: 'OIDC_END_SESSION_ENDPOINT', description: 'Address at which sessions end; default: the one in the openid-configuration'
   })),
   tls_cacertfile: Type.Optional(Path('file', {
     minLength: 1, env: 'OIDC_TLS_CACERTFILE',
@@ -44,13 +44,13 @@ export const oidcConfig = defineSection('oidc', Section({
     description: 'Claim that contains roles, such as groups or realm_access.roles'
   })),
   role_admin: Type.Optional(Type.String({
-    minLength: 1, env: 'OIDC_ROLE_ADMIN', description: 'Role there that maps to an administrator'
+    minLength: 1, env: 'OIDC_ROLE_ADMIN', description: 'Role at the provider that maps to an administrator'
   })),
   role_editor: Type.Optional(Type.String({
     minLength: 1, env: 'OIDC_ROLE_EDITOR',
-    description: 'Role there that maps to a user, new ones in the group Editors; * for any'
+    description: 'Role at the provider that maps to a user, in the group Editors if the account is new; * for any'
   })),
   role_viewer: Type.Optional(Type.String({
-    minLength: 1, env: 'OIDC_ROLE_VIEWER', description: 'Role there that maps to a user; * for any'
+    minLength: 1, env: 'OIDC_ROLE_VIEWER', description: 'Role at the provider that maps to a user; * for any'
   }))
 }, 'Sign-in with OpenID Connect'))

@@ -27,11 +27,11 @@ export function toApiError (err: unknown): ApiError {
   }
   if (err instanceof ResponseBodyError || err instanceof WWWAuthenticateChallengeError) {
     const code = err instanceof ResponseBodyError ? show(err.error) : ''
-    return new ApiError('UNAVAILABLE', `The OpenID provider refused this server${code}; its administrator should check ` +
+    return new ApiError('UNAVAILABLE', `The OpenID provider refused this server${code}; an administrator should check ` +
       'OIDC_CLIENT_ID and OIDC_CLIENT_SECRET', { cause: err })
   }
   if (err instanceof ClientError && err.code !== undefined && MISMATCHES.has(err.code)) {
     return badRequest(`The answer of the OpenID provider does not belong to this sign-in; ${AGAIN}`)
   }
-  return new ApiError('UNAVAILABLE', 'The OpenID provider does not answer as it should; try again later', { cause: err })
+  return new ApiError('UNAVAILABLE', 'The OpenID provider does not answer correctly; try again later', { cause: err })
 }

@@ -26,14 +26,14 @@ const ANY_ROLE = '*'
 
 function readSubject ({ sub }: Claims): string {
   if (typeof sub === 'string' && SUBJECT.test(sub)) return sub
-  throw badRequest('The provider sent no usable subject (sub); check the client there')
+  throw badRequest('The provider sent no valid subject (sub); check the client at the provider')
 }
 
 function readEmail (claims: Claims, isPromised: boolean): Pick<Identity, 'email' | 'hasVerifiedEmail'> {
   const { email, email_verified: verified } = claims
   const address = typeof email === 'string' ? readAddress(email) : null
   if (address === null) {
-    throw badRequest('The provider sent no e-mail address; add one to the account there, and give the client the scope email')
+    throw badRequest('The provider sent no e-mail address; add one to the account at the provider, and give the client the scope email')
   }
   // Some providers send this boolean as text.
   const isVerified = verified === true || verified === 'true'
@@ -46,7 +46,7 @@ function readEmail (claims: Claims, isPromised: boolean): Pick<Identity, 'email'
 function readUsername (claims: Claims, attribute: string): string {
   const name = claims[attribute]
   if (typeof name === 'string' && name.trim() !== '') return name
-  throw badRequest(`The provider sent no '${attribute}'; let it send one, or set OIDC_USERNAME_ATTRIBUTE to another claim`)
+  throw badRequest(`The provider sent no '${attribute}'; configure the provider to send one, or set OIDC_USERNAME_ATTRIBUTE to another claim`)
 }
 
 /** Finds a claim by its name, which may contain dots itself, or by its path. */
@@ -66,7 +66,7 @@ function readRole (claims: Claims, settings: OidcSettings): ClaimedRole {
   if (matches(settings.role_admin)) return 'admin'
   if (matches(settings.role_editor) || settings.role_editor === ANY_ROLE) return 'editor'
   if (matches(settings.role_viewer) || settings.role_viewer === ANY_ROLE) return 'user'
-  throw forbidden(`None of your roles in '${settings.claim_roles}' may use this server; ask its administrator`)
+  throw forbidden(`None of your roles in '${settings.claim_roles}' may use this server; ask an administrator`)
 }
 
 /**

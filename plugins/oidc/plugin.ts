@@ -10,7 +10,7 @@ const plugin: FeaturePlugin = async (app, { config, role }) => {
   const { settings, problems } = readSettings(config)
   // Only the worker warns, because there is one of it and many other processes.
   if (role === 'worker' && problems.length > 0) {
-    app.log.warn(`Sign-in with OpenID Connect is off although OIDC_ENABLED is set: ${problems.join('; ')}`)
+    app.log.warn(`sign-in with OpenID Connect is off although OIDC_ENABLED is set: ${problems.join('; ')}`)
   }
   const oidc = createOidc(app, settings)
   app.decorate('oidc', oidc)

@@ -22,7 +22,7 @@ export async function applyRole (
   const to = claimed === 'admin' ? 'admin' : 'user'
   if (claimed === null || from === to) return
   if (!await storeRole(db, id, to)) {
-    app.log.warn({ username }, 'the last administrator keeps the role that the OpenID provider takes away')
+    app.log.warn({ username }, 'the last administrator keeps the role that the OpenID provider removed')
     return
   }
   user.role = to

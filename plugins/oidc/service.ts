@@ -29,7 +29,7 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
 
   function requireLive () {
     if (live !== null) return live
-    throw notFound('Sign-in with OpenID Connect is off or not fully configured; see OIDC_ENABLED, and the log of the start')
+    throw notFound('Sign-in with OpenID Connect is off or not fully configured; see OIDC_ENABLED and the log of the server')
   }
 
   /** Only the log has the reason. The person who signs in reads what to do. */
@@ -39,7 +39,7 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
     } catch (err) {
       const failure = toApiError(err)
       if (failure.code === 'UNAVAILABLE') app.log.error({ err }, 'the OpenID provider could not be used')
-      else app.log.info({ err }, 'the OpenID provider signed nobody in')
+      else app.log.info({ err }, 'the OpenID provider refused a sign-in')
       throw failure
     }
   }
@@ -47,8 +47,8 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
   /** Returns the attempt of a response, and uses it up. */
   async function useAttempt (cookie: string | undefined, answer: URLSearchParams, address: string): Promise<Attempt> {
     const attempt = cookie === undefined ? null : attempts.open(cookie)
-    if (attempt === null) throw badRequest(`This browser began no sign-in lately, or keeps no cookies; ${AGAIN}`)
-    if (!isEqualSecret(answer.get('state') ?? '', attempt.state)) throw badRequest(`This answer belongs to another sign-in; ${AGAIN}`)
+    if (attempt === null) throw badRequest(`This browser has no recent sign-in, or does not store cookies; ${AGAIN}`)
+    if (!isEqualSecret(answer.get('state') ?? '', attempt.state)) throw badRequest(`This response belongs to another sign-in; ${AGAIN}`)
     await throttle.spend(answersFrom(address))
     if (!await attempts.spend(attempt)) throw badRequest(`This sign-in was used already; ${AGAIN}`)
     return attempt
@@ -103,7 +103,7 @@ export function createOidc (app: FastifyInstance, settings: OidcSettings | null)
         return toLogoutUrl(fixed ?? (await provider.read()).serverMetadata().end_session_endpoint, idToken)
       } catch (err) {
         // The session on this server has ended anyway.
-        app.log.warn({ err }, 'the OpenID provider could not be asked where sessions end')
+        app.log.warn({ err }, 'the address at which sessions end could not be read from the OpenID provider')
         return null
       }
     },

@@ -37,7 +37,7 @@ function findRedirectUri (config: Config): URL | null {
 
 function describeMetadataUrl (url: URL | null): string | null {
   if (url === null) {
-    return 'OIDC_SERVER_APPLICATION_URL is not set, nor OIDC_SERVER_METADATA_URL: set one to a URL of the provider'
+    return 'neither OIDC_SERVER_APPLICATION_URL nor OIDC_SERVER_METADATA_URL is set: set one to a URL of the provider'
   }
   if (isPrivateLine(url)) return null
   return `the provider's address ${url.origin} is plain http over the internet: use https`
@@ -56,7 +56,7 @@ export function readSettings (config: Config): { settings: OidcSettings | null, 
   const problems = [
     clientId === undefined ? 'OIDC_CLIENT_ID is not set: set it to the id that the provider gave this server' : null,
     describeMetadataUrl(metadataUrl),
-    redirectUri === null ? 'OIDC_REDIRECT_URI is not set and SVC_BASE_URL names no real host: set one of them' : null
+    redirectUri === null ? 'OIDC_REDIRECT_URI is not set and SVC_BASE_URL has no real host: set one of them' : null
   ].filter((problem) => problem !== null)
   if (problems.length > 0 || clientId === undefined || metadataUrl === null || redirectUri === null) {
     return { settings: null, problems }

@@ -22,7 +22,7 @@ export async function applyInThread (job: PatchJob, timeoutSeconds: number): Pro
     return result.isValid
   } catch (err) {
     if (!(err instanceof Error) || err.name !== 'AbortError') throw err
-    throw badRequest(`Patching took longer than ${timeoutSeconds} s and was given up; raise ROM_PATCHER_TIMEOUT`)
+    throw badRequest(`Patching took longer than ${timeoutSeconds} s and was cancelled; raise ROM_PATCHER_TIMEOUT`)
   } finally {
     // The caller closes the files, and the thread must not use them after that.
     await worker.terminate()

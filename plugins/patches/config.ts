@@ -7,16 +7,16 @@ export const patchesConfig = defineSection('patches', Section({
     default: 4_294_967_296,
     minimum: 1,
     env: 'ROM_PATCHER_MAX_FILE_SIZE_BYTES',
-    description: 'Largest size in bytes of a base file, a patch, and a patched file'
+    description: 'Maximum size in bytes of a base file, a patch, and a patched file'
   }),
   timeout_seconds: Type.Integer({
-    default: 120, minimum: 1, maximum: 3600, env: 'ROM_PATCHER_TIMEOUT', description: 'Seconds one patch may take'
+    default: 120, minimum: 1, maximum: 3600, env: 'ROM_PATCHER_TIMEOUT', description: 'Maximum time to apply one patch, in seconds'
   }),
   max_concurrency: Type.Integer({
     default: 2,
     minimum: 1,
     maximum: 64,
     env: 'ROM_PATCHER_MAX_CONCURRENCY',
-    description: 'Patches that each web worker applies at once; further ones wait'
+    description: 'Maximum number of patches that each web worker applies at once; further ones wait'
   })
 }, 'Patches'))

@@ -40,7 +40,7 @@ function toForm ({ fields, sent }: Parts): PatchForm {
  */
 export async function readPatchForm (request: FastifyRequest, folder: string, maxBytes: number): Promise<PatchForm> {
   const parts: Parts = { fields: new Map(), sent: null }
-  const tooLarge = () => badRequest(`A patch may have ${maxBytes} bytes; raise ROM_PATCHER_MAX_FILE_SIZE_BYTES to use larger ones`)
+  const tooLarge = () => badRequest(`A patch may have at most ${maxBytes} bytes; raise ROM_PATCHER_MAX_FILE_SIZE_BYTES to use larger ones`)
   try {
     if (!request.isMultipart()) return toForm(parts)
     for await (const part of request.parts({ limits: LIMITS })) {

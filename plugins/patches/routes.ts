@@ -14,9 +14,9 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'patchRomFile',
       tags: ['roms'],
-      summary: 'A file of a ROM with a patch applied',
+      summary: 'Download a file of a ROM with a patch applied',
       description: 'A form with either `patch_file_id`, the id of a patch in the library, or the part `patch_file`, and ' +
-        `\`output_file_name\` if you like. Formats: ${PATCH_EXTENSIONS.join(', ')}. Nothing is stored. The header ` +
+        `\`output_file_name\` if you want. Formats: ${PATCH_EXTENSIONS.join(', ')}. Nothing is stored. The header ` +
         '`X-Patch-Validated` is `false` if the patch was made for another file.',
       consumes: ['multipart/form-data'],
       form: PatchForm,

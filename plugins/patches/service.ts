@@ -35,7 +35,7 @@ function nameOutput (base: string, patch: string, asked: string): string {
 
 function checkFormat (name: string): void {
   if (PATCH_EXTENSIONS.includes(extname(name).slice(1).toLowerCase())) return
-  throw badRequest(`The patch '${name.slice(0, 300)}' has no format that is known; its name must end with ` +
+  throw badRequest(`The patch '${name.slice(0, 300)}' is not in a known format; its name must end with ` +
     PATCH_EXTENSIONS.map((extension) => `.${extension}`).join(', '))
 }
 
@@ -66,7 +66,7 @@ export function createPatches (app: FastifyInstance, config: Config) {
     const files = {
       base: await toOpenFile(baseHandle, base.file_name), patch: await toOpenFile(patch.handle, patch.name)
     }
-    if (files.patch.size === 0) throw badRequest(`The patch '${patch.name}' is empty; send it anew`)
+    if (files.patch.size === 0) throw badRequest(`The patch '${patch.name}' is empty; send a patch with content`)
     const handle = await openNameless(folder)
     try {
       const roomBytes = await countRoom(folder)

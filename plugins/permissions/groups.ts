@@ -72,7 +72,7 @@ async function changing<T> (
       return await work(tx)
     })
   } catch (err) {
-    if (err instanceof UniqueConstraintViolationException) throw badRequest(`A group named '${name}' is there already`)
+    if (err instanceof UniqueConstraintViolationException) throw badRequest(`A group named '${name}' already exists; use another name`)
     throw err
   }
 }

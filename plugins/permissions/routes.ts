@@ -28,7 +28,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/permissions/me', {
     schema: {
-      operationId: 'getOwnPermissions', tags, summary: "The caller's permissions",
+      operationId: 'getOwnPermissions', tags, summary: "Get the caller's permissions",
       response: { 200: PermissionsSchema }
     },
     config: { scopes: ['me.read'] }
@@ -36,14 +36,14 @@ const routes: Routes = async (app) => {
 
   app.get('/api/permissions/catalog', {
     schema: {
-      operationId: 'getPermissionCatalog', tags, summary: 'Entities and actions of grants', response: { 200: CatalogSchema }
+      operationId: 'getPermissionCatalog', tags, summary: 'List entities and actions of grants', response: { 200: CatalogSchema }
     },
     config: reads
   }, async () => ({ entities: [...GRANT_ENTITIES], actions: [...GRANT_ACTIONS] }))
 
   app.get('/api/permissions/groups', {
     schema: {
-      operationId: 'listPermissionGroups', tags, summary: 'All groups by name', response: { 200: Type.Array(GroupSchema) }
+      operationId: 'listPermissionGroups', tags, summary: 'List all groups by name', response: { 200: Type.Array(GroupSchema) }
     },
     config: reads
   }, async (request) => await app.permissions.groups.list(request.db))
@@ -86,7 +86,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/permissions/users/:user_id', {
     schema: {
-      operationId: 'getUserPermissions', tags, summary: "A user's own rules", params: UserParams,
+      operationId: 'getUserPermissions', tags, summary: "Get a user's own rules", params: UserParams,
       response: { 200: UserRulesSchema }
     },
     config: reads

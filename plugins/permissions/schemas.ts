@@ -11,14 +11,14 @@ const Description = StoredText({ maxLength: 1000 })
 
 export const GrantSchema = Type.Object({
   entity: StringEnum(GRANT_ENTITIES), action: StringEnum(GRANT_ACTIONS),
-  own_only: Type.Boolean({ default: false, description: "Only for the user's own objects" })
+  own_only: Type.Boolean({ default: false, description: "Applies only to the user's own objects" })
 }, { title: 'Grant' })
 export const OverrideSchema = Type.Object({
   entity: StringEnum(GRANT_ENTITIES), action: StringEnum(GRANT_ACTIONS), granted: Type.Boolean(),
   own_only: Type.Boolean({ default: false })
 }, { title: 'Override' })
 /** The wire form of a grant in a request: an absent field means false. */
-const OwnOnly = Type.Optional(Type.Boolean({ default: false, description: "Only for the user's own objects" }))
+const OwnOnly = Type.Optional(Type.Boolean({ default: false, description: "Applies only to the user's own objects" }))
 const GivenGrantSchema = Type.Object({ ...GrantSchema.properties, own_only: OwnOnly }, { title: 'GivenGrant' })
 const GivenOverrideSchema = Type.Object({ ...OverrideSchema.properties, own_only: OwnOnly }, { title: 'GivenOverride' })
 export type GivenGrant = Static<typeof GivenGrantSchema>
@@ -69,7 +69,7 @@ export const CreateGroupSchema = Type.Object({
 }, { title: 'CreateGroup' })
 export type CreateGroup = Static<typeof CreateGroupSchema>
 
-const SetAge = Type.Optional(Type.Boolean({ description: 'True if age_limit and hide_unrated_roms are to be changed' }))
+const SetAge = Type.Optional(Type.Boolean({ description: 'True to change age_limit and hide_unrated_roms' }))
 
 /** The fields of an update; absent or null fields do not change. */
 export const UpdateGroupSchema = Type.Object({
@@ -95,10 +95,10 @@ export const UserRulesSchema = Type.Object({
 export type UserRulesView = Static<typeof UserRulesSchema>
 
 export const UpdateUserRulesSchema = Type.Object({
-  set_group: Type.Optional(Type.Boolean({ description: 'True if permission_group_id is to be changed' })),
+  set_group: Type.Optional(Type.Boolean({ description: 'True to change permission_group_id' })),
   permission_group_id: Type.Optional(Nullable(Id)),
   overrides: Type.Optional(Nullable(Type.Array(GivenOverrideSchema, {
-    maxItems: GRANT_ENTITIES.length * GRANT_ACTIONS.length, description: 'Replaces all'
+    maxItems: GRANT_ENTITIES.length * GRANT_ACTIONS.length, description: 'Replaces all former rules'
   }))),
   set_age_settings: SetAge,
   age_limit: Type.Optional(Nullable(AgeLimit)),

@@ -33,7 +33,7 @@ export function createPlatformFolders ({ library }: FastifyInstance) {
     create: (fsSlug: string) => reading(async () => {
       safeName(fsSlug)
       if (library.rules.isExcludedPlatform(fsSlug)) {
-        throw badRequest(`Folder '${fsSlug}' is excluded; take it out of exclude.platforms or choose another name`)
+        throw badRequest(`Folder '${fsSlug}' is excluded; remove it from exclude.platforms or choose another name`)
       }
       const { root: { dir }, structure } = await findLayout(library, fsSlug)
       const path = romsPath(structure, fsSlug)

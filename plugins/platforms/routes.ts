@@ -34,7 +34,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/platforms', {
     schema: {
-      operationId: 'listPlatforms', tags, summary: 'All platforms by name', querystring: ListPlatformsQuery,
+      operationId: 'listPlatforms', tags, summary: 'List all platforms by name', querystring: ListPlatformsQuery,
       response: { 200: PlatformsSchema }
     },
     config: reads
@@ -42,14 +42,14 @@ const routes: Routes = async (app) => {
 
   app.get('/api/platforms/identifiers', {
     schema: {
-      operationId: 'listPlatformIds', tags, summary: 'The ids of all platforms', response: { 200: Type.Array(Type.Integer()) }
+      operationId: 'listPlatformIds', tags, summary: 'List the ids of all platforms', response: { 200: Type.Array(Type.Integer()) }
     },
     config: reads
   }, async (request) => app.platforms.listIds(contextOf(request)))
 
   app.get('/api/platforms/supported', {
     schema: {
-      operationId: 'listSupportedPlatforms', tags, summary: 'Every known platform, with id -1 if it is not stored',
+      operationId: 'listSupportedPlatforms', tags, summary: 'List every supported platform, with id -1 if it is not stored',
       response: { 200: PlatformsSchema }
     },
     config: reads
@@ -57,20 +57,20 @@ const routes: Routes = async (app) => {
 
   app.get('/api/platforms/filesystem', {
     schema: {
-      operationId: 'listPlatformFolders', tags, summary: 'Folders of the library that no scan has read yet',
+      operationId: 'listPlatformFolders', tags, summary: 'List folders of the library that no scan has read yet',
       response: { 200: PlatformsSchema }
     },
     config: reads
   }, async (request) => app.platforms.listUnscanned(request.db))
 
   app.get('/api/platforms/:id', {
-    schema: { operationId: 'getPlatform', tags, summary: 'One platform', params: IdParams, response: { 200: PlatformSchema } },
+    schema: { operationId: 'getPlatform', tags, summary: 'Get a platform', params: IdParams, response: { 200: PlatformSchema } },
     config: reads
   }, async (request) => app.platforms.get(contextOf(request), request.params.id))
 
   app.put('/api/platforms/:id', {
     schema: {
-      operationId: 'updatePlatform', tags, summary: 'Name or describe a platform', params: IdParams,
+      operationId: 'updatePlatform', tags, summary: 'Change the name or the description of a platform', params: IdParams,
       body: UpdatePlatformSchema, response: { 200: PlatformSchema }
     },
     config: writes

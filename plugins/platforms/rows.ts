@@ -53,7 +53,7 @@ export async function upsertPlatform (
         then now() else p.updated_at end
     returning id, xmax = 0 as is_new`.execute(db)
   const [written] = rows
-  if (written === undefined) throw new Error(`Platform '${row.fs_slug}' was not written`)
+  if (written === undefined) throw new Error(`Platform '${row.fs_slug}' was not stored`)
   return { id: written.id, isNew: written.is_new }
 }
 

@@ -13,7 +13,7 @@ export const PLATFORM_SLUG_KEYS: readonly string[] = keysWith('slug')
 const PlatformFields = Type.Object({
   id: Type.Integer({ description: '-1 for a platform that is not stored' }),
   slug: Type.String(),
-  fs_slug: Type.String({ description: 'The folder' }),
+  fs_slug: Type.String({ description: 'Name of the folder' }),
   rom_count: Type.Integer(),
   name: Type.String(),
   custom_name: Nullable(Type.String()),
@@ -53,7 +53,7 @@ export const CreatePlatformSchema = Type.Object({
   fs_slug: Type.String({ minLength: 1, description: 'Name of the folder' })
 }, { title: 'CreatePlatform' })
 
-const clears = 'null leaves it as it is, an empty text clears it'
+const clears = 'null leaves it unchanged, an empty text clears it'
 export const UpdatePlatformSchema = Type.Object({
   custom_name: Type.Optional(Nullable(NameText({ maxLength: 400, description: clears }))),
   description: Type.Optional(Nullable(StoredText({ maxLength: 65_535, description: clears })))

@@ -36,7 +36,7 @@ function cutDuration ({ start, end, duration_ms: duration }: Played): Pick<Candi
   if (duration <= span + DURATION_SLACK_MS) return { duration_ms: duration, detail: null }
   return {
     duration_ms: span,
-    detail: `The duration of ${duration} ms is longer than from start to end and was cut to ${span} ms; send the time that was played`
+    detail: `The duration of ${duration} ms is longer than from start to end and was reduced to ${span} ms; send the time of actual play`
   }
 }
 

@@ -24,7 +24,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/play-sessions', {
     schema: {
-      operationId: 'listPlaySessions', tags, summary: 'Your play sessions, newest start first',
+      operationId: 'listPlaySessions', tags, summary: 'List your play sessions, newest start first',
       querystring: ListPlaySessionsQuery, response: { 200: Type.Array(PlaySessionSchema) }
     },
     config: reads
@@ -32,7 +32,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/play-sessions/totals', {
     schema: {
-      operationId: 'listPlayTotals', tags, summary: 'Your playing time of each ROM, last played first',
+      operationId: 'listPlayTotals', tags, summary: 'List your play time of each ROM, last played first',
       querystring: PlayTotalsQuery, response: { 200: Type.Array(PlayTotalsSchema) }
     },
     config: reads

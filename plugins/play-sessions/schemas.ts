@@ -2,9 +2,9 @@ import { type Static, Type } from '@sinclair/typebox'
 import { DateTime, ID_MAX, LIMIT_MAX, Limit, Nullable, Offset, StoredText, StringEnum, idOf } from '../../core/typebox.ts'
 import { DeviceReference } from '../devices/schemas.ts'
 
-const DIALECTS = 'Needed are start and end, with duration_seconds, or else start_time and end_time, with ' +
-  'duration_ms. Without a duration it is the time between both'
-const UtcTime = Type.String({ maxLength: 64, description: 'ISO 8601; without an offset it is UTC' })
+const DIALECTS = 'An entry needs start and end, with duration_seconds, or start_time and end_time, with ' +
+  'duration_ms. The default duration is the time between start and end'
+const UtcTime = Type.String({ maxLength: 64, description: 'ISO 8601; UTC if it has no offset' })
 const Time = Type.Optional(UtcTime)
 const Duration = Type.Optional(Type.Integer({ minimum: 0 }))
 
@@ -40,9 +40,9 @@ const PlaySessionIngestResultSchema = Type.Object({
 export type PlaySessionIngestResult = Static<typeof PlaySessionIngestResultSchema>
 
 export const PlaySessionIngestResponseSchema = Type.Object({
-  results: Type.Array(PlaySessionIngestResultSchema, { description: 'Errors, then duplicates, then created ones' }),
+  results: Type.Array(PlaySessionIngestResultSchema, { description: 'Errors, then duplicates, then created sessions' }),
   created_count: Type.Integer(),
-  skipped_count: Type.Integer({ description: 'Entries that were not created' })
+  skipped_count: Type.Integer({ description: 'Number of entries that were not created' })
 }, { title: 'PlaySessionIngestResponse' })
 export type PlaySessionIngestResponse = Static<typeof PlaySessionIngestResponseSchema>
 
@@ -70,7 +70,7 @@ export const ListPlaySessionsQuery = Type.Object({
   rom_id: Type.Optional(idOf('a ROM')),
   device_id: Type.Optional(DeviceReference),
   start_after: Type.Optional(UtcTime),
-  end_before: Type.Optional(Type.String({ maxLength: 64, description: 'Latest start' })),
+  end_before: Type.Optional(Type.String({ maxLength: 64, description: 'Latest start of a session' })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: 'At most 10000; the default is 50, or 10000 with a time filter' })),
   offset: Offset,
   user_id: UserFilter

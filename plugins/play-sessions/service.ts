@@ -67,7 +67,7 @@ export function createPlaySessions (app: FastifyInstance) {
     const device = named === undefined ? undefined : await findDevice(db, userId, named)
     if (only === null) return device
     if (named !== undefined && device !== only) {
-      throw forbidden('This token reads the play sessions of its own device only; others take devices.read')
+      throw forbidden('This token may read only the play sessions of its own device; use a token with the scope devices.read for others')
     }
     return only
   }

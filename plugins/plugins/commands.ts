@@ -10,12 +10,12 @@ export function addPluginCommands (program: Command, features: Features): void {
     .argument('<package>', 'name, name@version, folder or tarball')
     .action(async (spec: string) => { process.exitCode = await (await import('./npm.ts')).addPlugin(features, spec) })
   plugins.command('create').description('write the package of a new plugin, with tests that pass')
-    .addArgument(new Argument('<kind>', 'what it is').choices(['provider', 'channel', 'exporter']))
-    .argument('<key>', "its key: lower-case letters, digits and '-'")
-    .argument('[folder]', 'where to; default svc-<kind>-<key>')
+    .addArgument(new Argument('<kind>', 'kind of the plugin').choices(['provider', 'channel', 'exporter']))
+    .argument('<key>', "key of the plugin: lower-case letters, digits and '-'")
+    .argument('[folder]', 'folder of the package; default: svc-<kind>-<key>')
     .action(async (kind: PluginKind, key: string, folder?: string) => {
       await (await import('./create.ts')).createPlugin(features, kind, key, folder)
     })
-  plugins.command('remove').description('uninstall a plugin').argument('<package>', 'its package name')
+  plugins.command('remove').description('uninstall a plugin').argument('<package>', 'name of the package')
     .action(async (name: string) => { process.exitCode = await (await import('./npm.ts')).removePlugin(features, name) })
 }

@@ -15,20 +15,20 @@ const FIRST_VERSION = '0.1.0'
 function checkKey (kind: PluginKind, key: string, dataDir: string): void {
   const isKey: boolean = Value.Check(ManifestSchema.properties.key, key)
   if (!isKey) {
-    throw new StartError(`'${key}' is no key of a plugin. Use lower-case letters, digits and '-', at most 32, a letter first.`,
+    throw new StartError(`'${key}' is not a valid key of a plugin. Use at most 32 lower-case letters, digits and '-', a letter first.`,
       { exitCode: 2 })
   }
   const taken = listPluginPackages(dataDir).find(({ manifest }) =>
     Value.Check(ManifestSchema, manifest) && manifest.kind === kind && manifest.key === key)
   if (taken !== undefined) {
-    throw new StartError(`The ${kind} '${key}' is already there, from ${taken.name}. Choose another key.`, { exitCode: 2 })
+    throw new StartError(`The ${kind} '${key}' is already installed, by ${taken.name}. Choose another key.`, { exitCode: 2 })
   }
 }
 
 /** Checks the target folder. @throws StartError if it is not empty, because files would be overwritten */
 function checkFolder (folder: string): void {
   if (!existsSync(folder) || readdirSync(folder).length === 0) return
-  throw new StartError(`${folder} is not empty. Name a folder that is not there yet.`, { exitCode: 2 })
+  throw new StartError(`${folder} is not empty. Give the name of a new folder.`, { exitCode: 2 })
 }
 
 /** Renames the example's own key in code, variables and sentences. */

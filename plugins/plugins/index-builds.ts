@@ -11,7 +11,7 @@ import { createMemo } from '../../core/loader/memo.ts'
 const TIMEOUT_SECONDS = 60 * 60
 const ArgumentsSchema = Type.Object({
   force: Type.Optional(Type.Boolean({
-    default: false, description: 'Sent by clients, without effect: a manual run always builds the index, even with the schedule off'
+    default: false, description: 'Without effect: a manual run always builds the index, even with the schedule off'
   }))
 }, { additionalProperties: false })
 

@@ -31,7 +31,7 @@ function readDependencies (folder: string): Dependencies {
 /** Resolves `./folder` against the current folder, because npm runs in another one. */
 function readSpec (spec: string): string {
   if (spec.startsWith('-')) {
-    throw new StartError(`'${spec}' is no package name. Give a name, a folder or a tarball.`, { exitCode: 2 })
+    throw new StartError(`'${spec}' is not a package name. Give a name, a folder or a tarball.`, { exitCode: 2 })
   }
   return existsSync(spec) ? resolve(spec) : spec
 }
@@ -59,7 +59,7 @@ export async function addPlugin (features: Features, given: string): Promise<num
   linkSdk(config.data_dir)
   const name = findAdded(before, readDependencies(folder), spec)
   const record = (await inspectPlugins(config)).find((candidate) => candidate.package === name)
-  if (record === undefined) throw new StartError(`npm installed '${given}', but no plugin came of it; see svc plugins.`)
+  if (record === undefined) throw new StartError(`npm installed '${given}', but it contains no plugin; see svc plugins.`)
   process.stdout.write(`${record.package} ${record.version ?? ''}: ${describePlugin(record)}\n`)
   sayRestart(config.data_dir)
   return record.status === 'active' || record.status === 'disabled' ? 0 : 1
@@ -71,7 +71,7 @@ export async function removePlugin (features: Features, name: string): Promise<n
   const folder = createFolder(config.data_dir)
   const known = Object.keys(readDependencies(folder))
   if (!known.includes(name)) {
-    throw new StartError(`No plugin '${name}' was added. ${known.length === 0 ? 'There are none.' : `There are: ${known.join(', ')}.`}`)
+    throw new StartError(`No plugin '${name}' was added. ${known.length === 0 ? 'There are none.' : `The plugins are: ${known.join(', ')}.`}`)
   }
   await runNpm(folder, ['uninstall', '--prefix', folder, ...NPM_FLAGS, '--', name])
   linkSdk(config.data_dir)

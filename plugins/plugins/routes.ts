@@ -7,7 +7,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'listPlugins',
       tags: ['plugins'],
-      summary: 'All providers, channels and exporters that were found, with their status and problems',
+      summary: 'List all providers, channels and exporters, with their status and problems',
       response: { 200: Type.Array(PluginSchema) }
     },
     config: { scopes: ['tasks.run'] }

@@ -9,21 +9,21 @@ export const PluginSchema = Type.Object({
   package: Type.String(),
   version: Nullable(Type.String()),
   status: StringEnum(['active', 'disabled', 'unsupported', 'failed']),
-  reason: Nullable(Type.String({ description: 'Why the plugin is not active and what to do; null if it is active' })),
+  reason: Nullable(Type.String({ description: 'The reason why the plugin is not active, and the remedy; null if it is active' })),
   origin: StringEnum(['built-in', 'community']),
   seen_by: StringEnum(['worker', 'web'], {
-    description: 'The process that reports it. Only the scan worker sets plugins up; the web server only reads their schemas'
+    description: 'The process that reports it. Only the scan worker runs plugins; a web worker only reads their schemas'
   }),
   attribution: Nullable(Type.String({ description: "The credit that a provider's terms require, to be shown with its data" })),
   circuit: Nullable(CircuitSchema),
   allowances: Type.Array(Type.Object({
-    name: Type.String({ description: 'What it counts, such as a day' }),
+    name: Type.String({ description: 'The period or unit of the allowance, such as a day' }),
     remaining: Type.Number(),
     total: Nullable(Type.Number()),
     resets_at: DateTime
   }), { description: 'Remaining allowances that a provider reported' }),
   paused_until: Nullable(Type.String({
-    format: 'date-time', description: 'The end of a pause after a spent allowance; null if the provider is called'
+    format: 'date-time', description: 'The end of a pause after an allowance was used up; null without a pause'
   }))
 }, { title: 'Plugin', description: 'Further properties may be added' })
 export type PluginView = Static<typeof PluginSchema>

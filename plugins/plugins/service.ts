@@ -37,7 +37,7 @@ export function createPlugins (app: FastifyInstance) {
       const answer = await app.jobs.request(QUEUE, {}, WORKER_TIMEOUT_MS)
       return Value.Check(AnswerSchema, answer) ? answer.plugins : null
     } catch (err) {
-      app.log.warn({ err }, 'scan worker did not say what became of its plugins')
+      app.log.warn({ err }, 'the scan worker did not report the status of its plugins')
       return null
     }
   }

@@ -67,9 +67,9 @@ function rangeOf (request: FastifyRequest, { size, validators }: ContentReply) {
 }
 
 const changed = ({ etag }: Validators) => new ApiError('PRECONDITION_FAILED',
-  `The file has changed and is now ${etag}; get it anew, or leave the condition out`)
+  `The file has changed and its ETag is now ${etag}; download it again, or remove the condition`)
 const outOfRange = (range: string | undefined, size: number) => new ApiError('RANGE_NOT_SATISFIABLE',
-  `The file has ${size} bytes, of which '${range}' names none; ask for some of them, or leave the range out`)
+  `The file has ${size} bytes, none of which is in the range '${range}'; request a range inside the file, or remove the range`)
 
 /**
  * Sends the whole content, a range of it, or 304 if the client's copy is current.

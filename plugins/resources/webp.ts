@@ -65,7 +65,7 @@ export function defineWebp (app: FastifyInstance, config: Config): TaskDefinitio
         // A full disk fails every other cover too.
         if (['ENOSPC', 'EDQUOT', 'NO_FREE_SPACE'].includes(errorCode(err))) throw err
         stats.errors++
-        app.log.warn({ err, cover }, 'a cover could not be written as WebP')
+        app.log.warn({ err, cover }, 'a cover could not be converted to WebP')
       }
       stats.processed++
       if (performance.now() - toldAt < REPORT_EVERY_MS) continue

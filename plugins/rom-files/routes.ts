@@ -33,7 +33,7 @@ const routes: Routes = async (app) => {
   app.post('/api/roms/:id/manuals', {
     schema: {
       operationId: 'addRomManual', tags, summary: 'Store a manual for a ROM outside of the library', consumes,
-      description: 'To replace the former one needs the grant to delete ROMs.', form: NamedFileForm,
+      description: 'Replacing a former manual needs the grant to delete ROMs.', form: NamedFileForm,
       params: IdParams, headers: UploadHeaders, response: ADDED
     },
     config: writes
@@ -45,7 +45,7 @@ const routes: Routes = async (app) => {
   app.delete('/api/roms/:id/manuals', {
     schema: {
       operationId: 'deleteRomManual', tags, summary: 'Delete the manual outside of the library',
-      description: 'It is deleted at once, without the trash.', params: IdParams, response: REMOVED
+      description: 'Deletes the manual at once, without the trash.', params: IdParams, response: REMOVED
     },
     config: deletes
   }, async (request) => { await app.romFiles.removeManual(contextOf(request), request.params.id) })
@@ -60,7 +60,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/roms/:id/soundtracks/metadata', {
     schema: {
-      operationId: 'listRomTracks', tags, summary: 'The tags of the music of a ROM, by file name', params: IdParams,
+      operationId: 'listRomTracks', tags, summary: 'List the tags of the music of a ROM, by file name', params: IdParams,
       response: { 200: Type.Array(SoundtrackTrackMetaSchema), 404: ErrorSchema }
     },
     config: { scopes: ['roms.read'] }
@@ -87,7 +87,7 @@ const routes: Routes = async (app) => {
       description: 'The file goes to the trash of the library, and `restoreTrash` restores it. A ROM without any file is missing.',
       params: AnyFileParams,
       querystring: Type.Object({
-        permanently: Type.Boolean({ default: false, description: 'Whether it is deleted at once, without the trash' })
+        permanently: Type.Boolean({ default: false, description: 'True to delete the file at once, without the trash' })
       }),
       response: REMOVED
     },
@@ -101,7 +101,7 @@ const routes: Routes = async (app) => {
     app.post(`/api/roms/:id/${path}`, {
       schema: {
         operationId: `addRom${noun}`, tags, summary: `Add ${words} to the folder of a ROM`, consumes, form: NamedFileForm,
-        description: `Its name ends in one of .${kind.extensions.join(', .')}. A ROM that is one file gets a folder. ` +
+        description: `The name of the file must end in one of .${kind.extensions.join(', .')}. A ROM that is one file gets a folder. ` +
           'A file of the same name goes to the trash, which needs the grant to delete ROMs.',
         params: IdParams, headers: UploadHeaders, response: ADDED
       },

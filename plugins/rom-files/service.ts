@@ -29,7 +29,7 @@ async function addFolder (path: string): Promise<void> {
 }
 
 const movedMeanwhile = () =>
-  conflict('The ROM was deleted, renamed or moved at the same moment; look where it is and try again')
+  conflict('The ROM was deleted, renamed or moved at the same moment; fetch its current state and try again')
 
 export function createRomFiles (app: FastifyInstance, config: Config, tagger: Tagger) {
   const resourcesDir = join(config.data_dir, 'resources')

@@ -15,7 +15,7 @@ async function makeFolder (path: string, name: string): Promise<void> {
     await mkdir(path)
   } catch (err) {
     if (errorCode(err) !== 'EEXIST') throw err
-    await rmdir(path).catch(() => { throw conflict(`'${name}' is there already; rename it, then try again`) })
+    await rmdir(path).catch(() => { throw conflict(`'${name}' already exists; rename it, then try again`) })
     await mkdir(path)
   }
 }
@@ -59,7 +59,7 @@ async function convert (db: Db, libraryDir: string, rom: Target): Promise<string
     rom_id: id, library_id: library, platform_id: platform, fs_path: path, old_name: name, new_name: folder,
     is_folder: false
   })
-  if (!isFree) throw conflict(`'${folder}' is there already; rename it, then try again`)
+  if (!isFree) throw conflict(`'${folder}' already exists; rename it, then try again`)
   try {
     await moveIn(place, name, folder)
   } catch (err) {

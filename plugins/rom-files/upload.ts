@@ -16,7 +16,7 @@ export const NAME_HEADER = 'x-upload-filename'
 
 /** Size limit of a file; `maxBytes` 0 means no limit. */
 export type SizeLimit = Pick<UploadLimits, 'maxBytes' | 'tooLarge' | 'reserve'>
-const ANY_SIZE: SizeLimit = { maxBytes: 0, tooLarge: () => new Error('Any size is taken') }
+const ANY_SIZE: SizeLimit = { maxBytes: 0, tooLarge: () => new Error('Files of any size are accepted') }
 
 /** A complete file on disk under a temporary name. */
 export interface Arrived extends Hashes {
@@ -53,7 +53,7 @@ export function readFileName (request: FastifyRequest, { extensions }: FileKind,
   }
   const extension = extname(name).slice(1).toLowerCase()
   if (!extensions.includes(extension)) {
-    throw badRequest(`'${name}' is of no kind that is taken here; send one of .${extensions.join(', .')}`)
+    throw badRequest(`'${name}' has an extension that is not accepted here; send a file with one of .${extensions.join(', .')}`)
   }
   return name
 }
@@ -78,7 +78,7 @@ async function arrive (folder: string, content: Readable, limit: SizeLimit): Pro
     return arrived
   } catch (err) {
     await rm(path, { force: true })
-    throw isCutOff(err) ? badRequest('The upload broke off; send it again') : err
+    throw isCutOff(err) ? badRequest('The upload was interrupted; send it again') : err
   }
 }
 
@@ -89,14 +89,14 @@ async function readParts (request: FastifyRequest, name: string, folder: string,
       if (part.type !== 'file') continue
       if (decode(part.fieldname) !== name && part.fieldname !== name) part.file.resume()
       else if (arrived === null) arrived = await arrive(folder, part.file, limit)
-      else throw badRequest(`The part '${name}' is there twice; send one file`)
+      else throw badRequest(`The part '${name}' occurs twice; send one file`)
     }
   } catch (err) {
     if (arrived !== null) await rm(arrived.path, { force: true })
     if (err instanceof Error && ('statusCode' in err || 'syscall' in err)) throw err
     throw badRequest(`The form cannot be read: ${err instanceof Error ? err.message : String(err)}`)
   }
-  if (arrived === null) throw badRequest(`The form has no part '${name}'; name it as ${NAME_HEADER} does`)
+  if (arrived === null) throw badRequest(`The form has no part '${name}'; give the part the name in ${NAME_HEADER}`)
   return arrived
 }
 

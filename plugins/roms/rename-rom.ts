@@ -37,13 +37,13 @@ export function toFileName (given: string, isFolder: boolean, rules: ExclusionRu
     throw badRequest(`${err.message}; give another fs_name`)
   }
   if (isFolder ? rules.isExcludedMulti(name) : rules.isExcludedSingle(name)) {
-    throw badRequest(`Scans leave out '${name}'; give an fs_name that they do not exclude`)
+    throw badRequest(`Scans skip '${name}'; give an fs_name that they do not exclude`)
   }
   return name
 }
 
 const gone = (name: string) => notFound(`'${name}' is not in the library any more; scan its platform`)
-const clash = (name: string) => conflict(`'${name}' is there already; give another fs_name`)
+const clash = (name: string) => conflict(`'${name}' already exists; give another fs_name`)
 
 /** Reads the list of names, because on a disk that ignores case a check of the new name would find the old file. */
 async function checkFree (folder: string, { old_name: before, new_name: after }: Renaming): Promise<void> {

@@ -49,7 +49,7 @@ export const RomFileSchema = Type.Object({
   id: Type.Integer(),
   rom_id: Type.Integer(),
   file_name: Type.String(),
-  file_path: Type.String({ description: 'The folder, relative to the library' }),
+  file_path: Type.String({ description: 'Path of the folder, relative to the library' }),
   full_path: Type.String(),
   file_size_bytes: Type.Integer(),
   is_top_level: Type.Boolean(),
@@ -84,7 +84,7 @@ const Free = Type.Object({}, { additionalProperties: true })
 /** Fields that do not depend on the installed providers. */
 const RomFields = Type.Object({
   id: Type.Integer(),
-  library_id: Type.Integer({ description: 'The library that contains the ROM' }),
+  library_id: Type.Integer({ description: 'Id of the library that contains the ROM' }),
   platform_id: Type.Integer(),
   platform_slug: Type.String(),
   platform_fs_slug: Type.String(),
@@ -94,7 +94,7 @@ const RomFields = Type.Object({
   fs_name_no_tags: Type.String(),
   fs_name_no_ext: Type.String(),
   fs_extension: Type.String(),
-  fs_path: Type.String({ description: 'The folder of the ROM, relative to the library' }),
+  fs_path: Type.String({ description: 'Path of the folder of the ROM, relative to the library' }),
   fs_size_bytes: Count,
   name: Nullable(Type.String()),
   name_sort_key: Nullable(Type.String()),
@@ -132,19 +132,19 @@ const RomFields = Type.Object({
   missing_from_fs: Type.Boolean(),
   has_notes: Type.Boolean(),
   rom_user: RomUserSchema,
-  merged_screenshots: Type.Array(Type.String({ description: 'Below the server; add the base URL' })),
+  merged_screenshots: Type.Array(Type.String({ description: 'Path below the base URL of the server' })),
   merged_ra_metadata: Free,
   files: Type.Array(RomFileSchema),
   sibling_roms: Type.Array(SiblingSchema)
 })
 
 const SimpleFields = Type.Object({
-  screenshot_path: Nullable(Type.String({ description: 'In lists of what you played: the picture of your newest save, else the title screen, else a screenshot' }))
+  screenshot_path: Nullable(Type.String({ description: 'In lists of the games that you played: the picture of your newest save, else the title screen, else a screenshot' }))
 })
 const UserCollectionSchema = Type.Object({ id: Type.Integer(), name: Type.String(), is_smart: Type.Boolean() }, { title: 'UserCollection' })
 export type UserCollectionView = Static<typeof UserCollectionSchema>
 const DetailedFields = Type.Object({
-  user_collections: Type.Array(UserCollectionSchema, { description: 'Yours and public ones that contain it: plain ones, then smart ones' }),
+  user_collections: Type.Array(UserCollectionSchema, { description: 'Your collections and public ones with this ROM: first plain, then smart collections' }),
   all_user_notes: Type.Array(UserNoteSchema)
 })
 

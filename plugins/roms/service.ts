@@ -364,7 +364,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
     async findByProviderId (
       context: Context<AnyCaller>, ids: Readonly<Record<string, number | string>>
     ): Promise<BuiltDetailedRom> {
-      if (Object.keys(ids).length === 0) throw badRequest('Give at least one id, such as igdb_id')
+      if (Object.keys(ids).length === 0) throw badRequest('The request has no id; send at least one, such as igdb_id')
       const rom = await findDetailed(context, hasProviderId(ids))
       if (rom === null) throw notFound('No ROM has any of these ids')
       return rom
@@ -372,7 +372,7 @@ export function createRoms (app: FastifyInstance, config: Config, userFiles: Use
 
     async findByHash (context: Context<AnyCaller>, hashes: HashQuery): Promise<BuiltDetailedRom> {
       if (Object.values(hashes).every((hash) => hash === '')) {
-        throw badRequest('Give at least one of crc_hash, md5_hash, sha1_hash, ra_hash')
+        throw badRequest('The request has no hash; send at least one of crc_hash, md5_hash, sha1_hash, ra_hash')
       }
       const rom = await findDetailed(context, hasHash(hashes))
       if (rom === null) throw notFound('No ROM has any of these hashes')

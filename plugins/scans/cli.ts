@@ -39,7 +39,7 @@ function readOptions (given: readonly string[], properties: Record<string, TSche
     const schema = properties[name]
     if (schema === undefined) {
       const known = Object.keys(properties).join(', ')
-      throw new StartError(`'${name}' is no option of a scan. There are: ${known}.`, { exitCode: USAGE })
+      throw new StartError(`'${name}' is not an option of a scan. The options are: ${known}.`, { exitCode: USAGE })
     }
     return [name, coerceText(value.join('='), schema)]
   }))
@@ -51,7 +51,7 @@ async function findLibraries (app: App, names: readonly string[]): Promise<numbe
   return names.map((wanted) => {
     const root = roots.find(({ name }) => name === wanted) ?? roots.find(({ id }) => String(id) === wanted)
     if (root !== undefined) return root.id
-    throw new StartError(`There is no library '${wanted}'. There are: ${roots.map(({ name }) => name).join(', ')}.`, { exitCode: USAGE })
+    throw new StartError(`There is no library '${wanted}'. The libraries are: ${roots.map(({ name }) => name).join(', ')}.`, { exitCode: USAGE })
   })
 }
 
@@ -66,7 +66,7 @@ async function readPayload (app: App, options: ScanOptions): Promise<ScanPayload
     ...(options.library === undefined ? {} : { library_ids: await findLibraries(app, options.library) }),
     ...(options.api === undefined ? {} : { apis: options.api })
   })
-  if ('problem' in read) throw new StartError(`No such scan: ${read.problem}. See svc scan --help.`, { exitCode: USAGE })
+  if ('problem' in read) throw new StartError(`The options of the scan are invalid: ${read.problem}. See svc scan --help.`, { exitCode: USAGE })
   return read.value as ScanPayload
 }
 
@@ -98,7 +98,7 @@ async function follow (app: App, task: Task, view: ScanView): Promise<number> {
   const read = async () => toScanState(await app.tasks.get(app.db, task.id))
   const last = await followScan(read, view, leave.signal)
   if (last !== null) return last.status === 'finished' ? 0 : 1
-  process.stderr.write(`\nsvc: stopped watching; the scan ${task.id} goes on in the server\n`)
+  process.stderr.write(`\nsvc: this command ends; the scan ${task.id} continues in the server\n`)
   return INTERRUPTED
 }
 

@@ -20,8 +20,8 @@ export function explainDatabaseError (err: unknown): unknown {
   const { message } = err as Error
   const sentence = code === DISK_FULL
     ? `The disk of the database is full (${message}). Free space there, then scan again`
-    : `The database cannot go on (${message}). See its log, then scan again`
-  return new DatabaseUnableError(`${sentence}; what was stored until now stays.`, { cause: err })
+    : `The database cannot continue (${message}). See its log, then scan again`
+  return new DatabaseUnableError(`${sentence}; results that are already stored stay.`, { cause: err })
 }
 
 /** Classes of SQLSTATE that blame the written row: data, constraints, and limits such as the size of an index row. */

@@ -35,7 +35,7 @@ export function describeScans (app: FastifyInstance): void {
   const rom = Type.Unsafe<ServerEvents['scan:scanning_rom']>(createEventRomSchema(app, 'ScanningRom', ROM_FLAGS))
   app.sockets.describe({
     'scan:scanning_platform': { summary: 'A scan starts with a platform', schema: ScanningPlatformSchema },
-    'scan:scanning_rom': { summary: 'A scan starts with a ROM, or finishes it; not every ROM gets an event', schema: rom },
+    'scan:scanning_rom': { summary: 'A scan starts or finishes a ROM; not every ROM gets an event', schema: rom },
     'scan:update_stats': { summary: 'The progress of a scan', schema: ScanStatsSchema },
     'scan:done': { summary: 'A scan ended', schema: ScanStatsSchema },
     'scan:done_ko': { summary: 'A scan failed, or was refused', schema: Type.String({ description: 'The reason' }) }
@@ -65,7 +65,7 @@ export function listenForScans (app: FastifyInstance): void {
     }
   })
   app.sockets.on('scan:stop', {
-    summary: 'Stop the scan that runs',
+    summary: 'Stop the running scan',
     scopes,
     schema: Type.Unknown(),
     refuse,

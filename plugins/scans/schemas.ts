@@ -21,15 +21,15 @@ function listOptions (providers: readonly ProviderDefinition[]): TProperties {
 
 const SharedFields = Type.Object({
   type: StringEnum(SCAN_TYPES, { default: 'quick' }),
-  platforms: Ids('Platform ids; with platform_fs_slugs both are scanned, without either all'),
+  platforms: Ids('Ids of platforms to scan, in addition to platform_fs_slugs; all if both are empty'),
   platform_fs_slugs: Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
-    default: [], maxItems: 10_000, description: 'Platform folder names'
+    default: [], maxItems: 10_000, description: 'Names of platform folders to scan'
   }),
   roms_ids: Ids('Scan only these ROMs'),
   library_ids: Type.Optional(Type.Array(Type.Integer({ minimum: 1 }), {
     maxItems: 1_000, description: 'Ids of libraries; if absent or empty, all are scanned'
   })),
-  playmatch_enabled: Type.Optional(Type.Boolean({ description: 'Sent by older clients; has no effect', deprecated: true }))
+  playmatch_enabled: Type.Optional(Type.Boolean({ description: 'Without effect; older clients send it', deprecated: true }))
 })
 
 /**

@@ -38,7 +38,7 @@ export function checkCovers (given: unknown, provider: Loaded<ProviderDefinition
   if (!groups.Check(given)) {
     const [problem] = [...groups.Errors(given)]
     throw new PluginAnswerError(`Provider '${provider.key}' returned covers whose ${problem?.path.slice(1) || 'shape'} is wrong: ` +
-      (problem?.message ?? 'it is no list'))
+      (problem?.message ?? 'it is not a list'))
   }
   checkAddresses(given.flatMap(({ covers }) => covers.flatMap(({ url, thumb }) => [url, thumb])), provider)
   return toStorable(given.map(({ name, covers }) =>

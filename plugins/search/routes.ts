@@ -9,7 +9,7 @@ import type { Results } from './service.ts'
 const tags = ['search']
 const reads: RouteAccess = { scopes: ['roms.read'] }
 const refusals = { 500: ErrorSchema, 502: ErrorSchema, 503: ErrorSchema }
-const LEFT_OUT = 'Providers without an answer are named in the header `X-Left-Out`: JSON, a list of `provider`, `reason` and `until`'
+const LEFT_OUT = 'Providers that did not answer are in the header `X-Left-Out`: JSON, a list of `provider`, `reason` and `until`'
 
 /** Escapes all other characters, because headers are ASCII. */
 const toHeader = (value: unknown) => JSON.stringify(value)
@@ -24,7 +24,7 @@ function answer<View> (reply: FastifyReply, { results, left_out: leftOut }: Resu
 const routes: Routes = async (app) => {
   app.get('/api/search/roms', {
     schema: {
-      operationId: 'searchRoms', tags, summary: 'Games that the metadata providers offer for a ROM', description: LEFT_OUT,
+      operationId: 'searchRoms', tags, summary: 'Search games for a ROM at metadata providers', description: LEFT_OUT,
       querystring: SearchRomsQuery,
       response: { 200: Type.Array(createSearchedGameSchema(app.roms.providers)), 400: ErrorSchema, ...refusals }
     },
@@ -34,7 +34,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/search/cover', {
     schema: {
-      operationId: 'searchCovers', tags, summary: 'Covers that the artwork providers offer, by game', description: LEFT_OUT,
+      operationId: 'searchCovers', tags, summary: 'Search covers at artwork providers, by game', description: LEFT_OUT,
       querystring: SearchCoversQuery,
       response: { 200: Type.Array(CoverGroupSchema), ...refusals }
     },

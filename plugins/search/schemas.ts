@@ -14,7 +14,7 @@ export type SearchRomsQuery = Static<typeof SearchRomsQuery>
 export const SearchCoversQuery = Type.Object({ search_term: StoredText({ default: '', maxLength: TERM_MAX, description: 'Title of a game' }) })
 
 const SearchedGameFields = Type.Object({
-  id: Type.Null({ description: 'Null, because a found game is not a ROM yet' }),
+  id: Type.Null({ description: 'Null, because the game is not a ROM of the library' }),
   platform_id: Type.Integer(),
   name: Type.String(),
   slug: Type.String(),

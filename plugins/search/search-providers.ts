@@ -46,7 +46,7 @@ function explain (err: unknown): Pick<Failure, 'reason' | 'until' | 'isRefused'>
   if (err instanceof TimeLimitError) return failure('it did not answer in time')
   if (err instanceof RateLimitedError) return failure('it asks for a pause')
   if (err instanceof CredentialsRefusedError) return { ...failure('it refused its credentials'), isRefused: true }
-  return failure('it failed; the log of the server says why')
+  return failure('it failed; see the log of the server')
 }
 
 /** Creates the function that asks providers for games and covers. Code of providers runs in the scan worker only. */

@@ -67,7 +67,7 @@ export function createSearch (app: FastifyInstance, config: Config) {
       const term = query.search_term.trim() || (rom?.fs_name_no_tags ?? '')
       if (rom === null || term === '' || (by !== 'name' && by !== 'id')) return NOTHING
       if (by === 'id' && (!/^\d+$/.test(term) || !Number.isSafeInteger(Number(term)))) {
-        throw badRequest(`search_term is '${term}', which is no number; give the id that the game has at a provider`)
+        throw badRequest(`search_term is '${term}', which is not a number; send the id of the game at a provider`)
       }
       const answer = await ask({ kind: 'games', rom_id: query.rom_id, term, by }, caller) as GamesAnswer
       checkAnswered(answer, 'No metadata providers enabled')

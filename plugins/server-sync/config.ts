@@ -12,7 +12,7 @@ export const syncConfig = defineSection('sync', Section({
   push_pull_cron: Formatted('cron', {
     default: '*/30 * * * *', env: 'SYNC_PUSH_PULL_CRON', description: 'Schedule of these syncs, in UTC'
   }),
-  folder_watcher: Switch('ENABLE_SYNC_FOLDER_WATCHER', 'Imports the saves that devices put into their folder incoming'),
+  folder_watcher: Switch('ENABLE_SYNC_FOLDER_WATCHER', 'Imports the saves that devices store in their folder incoming'),
   folder_scan_delay: Type.Number({
     default: 2,
     minimum: 0.005,
@@ -33,6 +33,6 @@ export const syncConfig = defineSection('sync', Section({
   ssh_networks: Type.Array(Formatted('network'), {
     default: [],
     env: 'SYNC_SSH_NETWORKS',
-    description: "Networks such as 192.168.1.0/24 for hosts of users' devices, besides the public internet; hosts of administrators may be anywhere"
+    description: "Networks such as 192.168.1.0/24 for hosts of users' devices, besides the public internet; administrators may use any host"
   })
-}, 'Sync that the server carries out itself'))
+}, 'Sync by the server itself'))

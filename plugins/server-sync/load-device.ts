@@ -10,7 +10,7 @@ export interface Owned { device: Device, caller: Caller }
 /** Loads a device and its owner. @throws ApiError CONFLICT or FORBIDDEN if the device may not be synced */
 export async function loadOwned (app: FastifyInstance, db: Db, deviceId: number): Promise<Owned> {
   const device = await db.em.findOne(Device, { id: deviceId }, { populate: ['user'] })
-  if (device === null) throw conflict('The device was deleted meanwhile')
+  if (device === null) throw conflict('The device was deleted')
   app.devices.requireSync(device)
   if (!device.user.enabled) throw forbidden("The account of the device's owner is disabled")
   const caller = await app.permissions.toCaller(device.user, { credential: 'token', device_id: device.id })

@@ -131,11 +131,11 @@ export function createRunner (app: FastifyInstance) {
     const db = app.db
     const staged = await app.assets.stage(db, caller.id, save.file_name, await transport.open(save))
     try {
-      if (!await transport.isSame(save)) throw conflict('it changed while it was read; the next sync takes it')
+      if (!await transport.isSame(save)) throw conflict('it changed while it was read; the next sync transfers it')
       const listing = toListing([{ matched, hash: staged.sha1 }], [candidate.rom_id])
       const pairs = await decidePairs(db, listing, scopeOf(run, [candidate.rom_id]), 'both')
       const pair = pairs.find(({ file }) => file !== null)
-      if (pair === undefined) throw conflict('the server has no such save any more')
+      if (pair === undefined) throw conflict('the save does not exist on the server any more')
       return { hash: staged.sha1, outcome: await carryOut(db, run, pair, matched, staged) }
     } finally {
       await staged.discard()

@@ -8,8 +8,8 @@ const Key = Type.Union([Type.String(), Type.Integer()])
 
 export const emulatorjsConfig = defineSection('emulatorjs', Section({
   debug: Off('Turns on the log of the emulator'),
-  cache_limit: Type.Optional(Type.Integer({ minimum: 0, description: 'Most bytes of a ROM that browsers cache' })),
-  disable_auto_unload: Off('Keeps the emulator when the page is left'),
+  cache_limit: Type.Optional(Type.Integer({ minimum: 0, description: 'Maximum size in bytes of a ROM that browsers cache' })),
+  disable_auto_unload: Off('Keeps the emulator running when the user leaves the page'),
   disable_batch_bootup: Off('Starts emulators one by one'),
   netplay: Section({
     enabled: Off('Offers to play together'),

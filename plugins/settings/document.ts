@@ -154,5 +154,5 @@ export function changeText (text: string, changes: readonly Change[]): string {
     throw new UnchangeableError((err as Error).message, { cause: err })
   }
   if (isDeepStrictEqual(readText(changed), wanted)) return changed
-  throw new UnchangeableError('something else would change with it, as anchors (&) and aliases (*) have it')
+  throw new UnchangeableError('the change would also affect other settings, because of anchors (&) and aliases (*)')
 }

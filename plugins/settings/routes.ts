@@ -31,8 +31,8 @@ function readSpellings (url: string): string[] {
 }
 
 const BINDINGS: { kind: BindingKind, noun: string, what: string }[] = [
-  { kind: 'platforms', noun: 'PlatformBinding', what: 'read as another platform' },
-  { kind: 'versions', noun: 'PlatformVersion', what: 'a version of a platform' }
+  { kind: 'platforms', noun: 'PlatformBinding', what: 'another platform' },
+  { kind: 'versions', noun: 'PlatformVersion', what: 'the platform of which it is a version' }
 ]
 
 const routes: Routes = async (app) => {
@@ -41,7 +41,7 @@ const routes: Routes = async (app) => {
       operationId: 'getConfig',
       tags,
       summary:
-        'The settings that apps need; without a credential, nothing about this library, its network or its ' +
+        'Get the settings that apps need; without a credential, they omit the library, the network and ' +
         'secrets',
       response: { 200: ConfigViewSchema }
     },
@@ -53,7 +53,7 @@ const routes: Routes = async (app) => {
       schema: {
         operationId: `add${noun}`,
         tags,
-        summary: `Have a folder be ${what}, from the next scan on; one that has an entry keeps it`,
+        summary: `Bind a folder to ${what}, from the next scan on; a folder with an entry keeps it`,
         body: BindingSchema,
         response
       },
@@ -65,7 +65,7 @@ const routes: Routes = async (app) => {
 
     app.delete(`/api/config/system/${kind}/:fs_slug`, {
       schema: {
-        operationId: `delete${noun}`, tags, summary: `No longer have a folder be ${what}`, params: FolderParams, response
+        operationId: `delete${noun}`, tags, summary: `Remove the binding of a folder to ${what}`, params: FolderParams, response
       },
       config
     }, async (request) => {
@@ -112,7 +112,7 @@ const routes: Routes = async (app) => {
       summary:
         'Replace the settings of scans; region changes apply to lists of ROMs at once, all others from the next ' +
         'scan on',
-      description: 'To switch an export on needs `roms.write` too, because scans then write into the library.',
+      description: 'Enabling an export also needs `roms.write`, because scans then write into the library.',
       body: ScanSettingsSchema,
       response
     },

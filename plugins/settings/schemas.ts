@@ -41,12 +41,12 @@ const Strings = (description: string) => Type.Array(Type.String(), { description
 const Texts = Type.Record(Type.String(), Type.String())
 const Key = Type.Union([Type.String(), Type.Integer()])
 const Buttons = Type.Record(Type.String(), Type.Object({ value: Type.Optional(Key), value2: Type.Optional(Key) }))
-const ExclusionTypeSchema = StringEnum(EXCLUSION_TYPES, { description: 'The list' })
+const ExclusionTypeSchema = StringEnum(EXCLUSION_TYPES, { description: 'The list of exclusions' })
 
 /** Binds a folder to a platform, or makes the folder a version of one. */
 export const BindingSchema = Type.Object({
-  fs_slug: { ...Name, description: 'The folder' },
-  slug: { ...Name, description: 'The platform' }
+  fs_slug: { ...Name, description: 'Name of the folder' },
+  slug: { ...Name, description: 'Slug of the platform' }
 }, { title: 'Binding' })
 export type Binding = Static<typeof BindingSchema>
 
@@ -56,15 +56,15 @@ export const ExclusionSchema = Type.Object({
 }, { title: 'Exclusion' })
 export type Exclusion = Static<typeof ExclusionSchema>
 
-export const FolderParams = Type.Object({ fs_slug: Type.String({ description: 'The folder' }) })
+export const FolderParams = Type.Object({ fs_slug: Type.String({ description: 'Name of the folder' }) })
 export const ExclusionParams = Type.Object({
   exclusion_type: ExclusionTypeSchema,
-  exclusion_value: Type.String({ description: 'The entry, with its slashes; percent-encoded or literal' })
+  exclusion_value: Type.String({ description: 'The entry; its slashes may be percent-encoded or literal' })
 })
 export const ExclusionRestParams = Type.Object({ exclusion_type: ExclusionTypeSchema, '*': Type.String() })
 
 const Override = (what: string) =>
-  Type.Optional(Nullable(Names(`Sources of ${what} in place of artwork_priority; null for none of its own`)))
+  Type.Optional(Nullable(Names(`Providers of ${what}, instead of artwork_priority; null to use artwork_priority`)))
 
 /** The scan section. Unknown keys are ignored. */
 export const ScanSettingsSchema = Type.Object({
@@ -86,13 +86,13 @@ export type ScanSettings = Static<typeof ScanSettingsSchema>
 /** The callers for whom these lists are empty. */
 const UNLESS = 'without a credential that may read platforms'
 const OWN = `Built-in and own entries; empty ${UNLESS}`
-const DEFAULTS = 'Built in'
+const DEFAULTS = 'Built-in entries'
 
 export const ConfigViewSchema = Type.Object({
   CONFIG_FILE_MOUNTED: Type.Boolean({ description: 'True if config.yml exists or can be created' }),
   CONFIG_FILE_WRITABLE: Type.Boolean({ description: 'True if settings can be changed here' }),
   CONFIG_FILE_PARSE_ERROR: Nullable(Type.String({
-    description: `Why config.yml cannot be used as it is now; what it said before applies. Null ${UNLESS}`
+    description: `The reason why the current config.yml is invalid, so that its former content applies. Null ${UNLESS}`
   })),
   EXCLUDED_PLATFORMS: Strings(OWN),
   EXCLUDED_SINGLE_EXT: Strings(OWN),
@@ -104,14 +104,14 @@ export const ConfigViewSchema = Type.Object({
   DEFAULT_EXCLUDED_FILES: Strings(DEFAULTS),
   DEFAULT_EXCLUDED_EXTENSIONS: Strings(DEFAULTS),
   PLATFORMS_BINDING: Type.Record(Type.String(), Type.String(), {
-    description: `Folder → platform it is read as; those of hidden platforms are left out. Empty ${UNLESS}`
+    description: `Folder → platform of its ROMs, without hidden platforms; empty ${UNLESS}`
   }),
   PLATFORMS_VERSIONS: Type.Record(Type.String(), Type.String(), {
-    description: `Folder → platform it is a version of; those of hidden platforms are left out. Empty ${UNLESS}`
+    description: `Folder → platform of which it is a version, without hidden platforms; empty ${UNLESS}`
   }),
   SKIP_HASH_CALCULATION: Type.Boolean(),
   EJS_DEBUG: Type.Boolean(),
-  EJS_CACHE_LIMIT: Nullable(Type.Integer({ description: 'Bytes of a ROM' })),
+  EJS_CACHE_LIMIT: Nullable(Type.Integer({ description: 'Maximum size in bytes of a ROM that browsers cache' })),
   EJS_DISABLE_AUTO_UNLOAD: Type.Boolean(),
   EJS_DISABLE_BATCH_BOOTUP: Type.Boolean(),
   EJS_NETPLAY_ENABLED: Type.Boolean(),
@@ -128,7 +128,7 @@ export const ConfigViewSchema = Type.Object({
     url_cover: Type.Optional(Type.Array(Type.String())),
     url_screenshots: Type.Optional(Type.Array(Type.String())),
     url_manual: Type.Optional(Type.Array(Type.String()))
-  }, { description: 'Kinds of media with a priority of their own' }),
+  }, { description: 'Priorities of single kinds of media' }),
   SCAN_REGION_PRIORITY: Strings('Region codes, most wanted first'),
   SCAN_LANGUAGE_PRIORITY: Strings('Language codes, most wanted first'),
   SCAN_MEDIA: Strings('Media to store besides the cover'),

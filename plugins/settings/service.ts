@@ -59,7 +59,7 @@ export function createSettings (app: FastifyInstance, config: Config) {
   const mask = createPathMask(config)
 
   const refuse = (reason: string, cause?: unknown) => new ApiError('CONFLICT',
-    `config.yml cannot be changed here: ${reason}. Correct the file by hand`, { cause })
+    `config.yml cannot be changed here: ${reason}. Edit the file itself`, { cause })
 
   function findProblem (): string | null {
     const problem = config.file.findProblem()
@@ -105,7 +105,7 @@ export function createSettings (app: FastifyInstance, config: Config) {
     for (const list of SOURCE_LISTS) {
       const at = (input[list] ?? []).findIndex((key) => !known.includes(key))
       const key = input[list]?.[at]
-      if (key !== undefined) throw invalid(['body', list, at], `'${key}' is no source; name some of ${known.join(', ')}`, key)
+      if (key !== undefined) throw invalid(['body', list, at], `'${key}' is not a provider; use some of ${known.join(', ')}`, key)
     }
   }
 
@@ -143,7 +143,7 @@ export function createSettings (app: FastifyInstance, config: Config) {
     async exclude ({ exclusion_type: type, exclusion_value: value }: Exclusion): Promise<void> {
       const list = EXCLUSIONS[type]
       const entry = normalizeEntry(list, value)
-      if (entry === '') throw invalid(['body', 'exclusion_value'], `'${value}' is no extension; give one such as txt`, value)
+      if (entry === '') throw invalid(['body', 'exclusion_value'], `'${value}' is not an extension; send one such as txt`, value)
       if (listExcluded(type, config).includes(entry)) return
       await change((content) => {
         const own = listOwn(type, content)

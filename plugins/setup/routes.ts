@@ -16,7 +16,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'getSetupLibrary',
       tags,
-      summary: 'The library as the first-run wizard shows it. Needs platforms.read once an administrator exists',
+      summary: 'Get the library for the setup wizard; needs platforms.read once an administrator exists',
       querystring: SetupQuery,
       response: { 200: createSetupLibrarySchema(PlatformSchema), 403: ErrorSchema, 429: ErrorSchema }
     },
@@ -30,7 +30,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'createSetupPlatforms',
       tags,
-      summary: 'Create platform folders. Needs platforms.write once an administrator exists',
+      summary: 'Create platform folders; needs platforms.write once an administrator exists',
       querystring: SetupQuery,
       body: CreatePlatformsSchema,
       response: { 201: CreatedPlatformsSchema, 400: ErrorSchema, 403: ErrorSchema, 429: ErrorSchema, 500: ErrorSchema }

@@ -11,8 +11,8 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'getStats',
       tags,
-      summary: 'Size of the library, by platform',
-      description: 'Counts the ROMs and platforms that you may see; of uploads your own and public ones.',
+      summary: 'Get the size of the library, by platform',
+      description: 'Counts the ROMs and platforms that you may see, and your own and public uploads.',
       querystring: StatsQuery,
       response: { 200: StatsSchema }
     },
@@ -28,7 +28,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'getPlayStats',
       tags,
-      summary: 'The games you played most, and your play time of each week and platform',
+      summary: 'Get the games that you played most, and your play time of each week and platform',
       description: 'Skips ROMs that are hidden from you or deleted.',
       querystring: PlayStatsQuery,
       response: { 200: PlayStatsSchema }

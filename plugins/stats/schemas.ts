@@ -10,7 +10,7 @@ const byPlatform = <T extends ReturnType<typeof Type.Object>> (item: T, descript
 const MetadataCoverageItem = Type.Object({ source: Type.String(), matched: Type.Integer() }, { title: 'MetadataCoverageItem' })
 const RegionBreakdownItem = Type.Object({ region: Type.String(), count: Type.Integer() }, { title: 'RegionBreakdownItem' })
 const ExtensionBreakdownItem = Type.Object({
-  extension: Type.String({ description: 'Without the dot; empty for none' }), count: Type.Integer(), size_bytes: Type.Integer()
+  extension: Type.String({ description: 'Extension without the dot; empty for files without one' }), count: Type.Integer(), size_bytes: Type.Integer()
 }, { title: 'ExtensionBreakdownItem' })
 
 export const StatsSchema = Type.Object({
@@ -36,7 +36,7 @@ const WEEKS_MAX = 520
 const MOST_PLAYED_MAX = 100
 export const PlayStatsQuery = Type.Object({
   weeks: Type.Integer({
-    default: 12, minimum: 1, maximum: WEEKS_MAX, description: 'Number of weeks, including the present one'
+    default: 12, minimum: 1, maximum: WEEKS_MAX, description: 'Number of weeks, including the current one'
   }),
   limit: Type.Integer({ default: 10, minimum: 1, maximum: MOST_PLAYED_MAX, description: 'Number of most played ROMs' })
 })
@@ -53,7 +53,7 @@ export const PlayStatsSchema = Type.Object({
     last_played: DateTime
   }), { description: 'Longest play time first' }),
   weeks: Type.Array(Type.Object({
-    week: Type.String({ format: 'date', description: 'Its Monday, in UTC' }),
+    week: Type.String({ format: 'date', description: 'Monday of the week, in UTC' }),
     platform_id: Type.Integer(),
     platform_display_name: Type.String(),
     ...Played

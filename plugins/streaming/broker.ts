@@ -96,7 +96,7 @@ function refusalOf (answer: Answer): BrokerRefusedError {
   const refusals = given.refusals.filter((one): one is Refusal => Value.Check(RefusalSchema, one))
     .map((one) => Value.Clean(RefusalSchema, Value.Clone(one)) as Refusal)
   const shown = refusals.slice(0, REFUSALS_MAX)
-  return new BrokerRefusedError(cleanText(given.detail ?? 'The emulator does not take what was brought along'), shown,
+  return new BrokerRefusedError(cleanText(given.detail ?? 'The emulator refused a file of the player'), shown,
     given.refusals.length - shown.length)
 }
 
@@ -139,7 +139,7 @@ export function createBroker (app: FastifyInstance, saveSeconds: () => number) {
       return { status: answer.status, text, json: readJson(text) }
     } catch (err) {
       app.log.warn({ err, path }, 'a streaming broker did not answer')
-      throw new BrokerUnreachableError('The streaming broker does not answer; see that it runs', { cause: err })
+      throw new BrokerUnreachableError('The streaming broker does not answer; check that it runs', { cause: err })
     }
   }
 
@@ -157,7 +157,7 @@ export function createBroker (app: FastifyInstance, saveSeconds: () => number) {
     /** Stops a running game, if any. Never throws. */
     async stop (container: UsableContainer): Promise<void> {
       const answer = await call(container, 'DELETE', '/launch').catch(() => null)
-      if (answer !== null && !isOk(answer)) app.log.info({ status: answer.status }, 'a streaming broker had nothing to end')
+      if (answer !== null && !isOk(answer)) app.log.info({ status: answer.status }, 'a streaming broker could not end a game')
     },
 
     /** Returns a memory card that another game left behind. A broker without memory cards may lack this route. */

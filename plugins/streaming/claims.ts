@@ -67,7 +67,7 @@ export function createClaims (
       return await refuseBusy(context, reserved.taken_by ?? (await selectSessions(app.db, ids))[0] ?? null)
     }
     const container = containers.find(({ id }) => id === reserved.container)
-    if (container === undefined) throw new Error('a machine was reserved that nobody asked for')
+    if (container === undefined) throw new Error('the reserved machine is not one of the requested machines')
     if (reserved.former !== null) {
       await endings.settle(reserved.former, lapseOf(reserved.former))
     }
@@ -165,7 +165,7 @@ export function createClaims (
       const withDesktop = entries.filter(({ desktop }) => desktop).slice(0, 1)
       const [entry] = withDesktop
       if (entry === undefined) {
-        throw new ApiError('BAD_REQUEST', `The streaming container '${id}' has no desktop; set desktop where it is configured`)
+        throw new ApiError('BAD_REQUEST', `The streaming container '${id}' has no desktop; set desktop in its configuration`)
       }
       const { container, reserved } = await claimFree(context, withDesktop, {
         platform: entry.platform, rom_id: null, rom_name: null, multiplayer: false

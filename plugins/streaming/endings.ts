@@ -12,7 +12,7 @@ const SECOND_MS = 1_000
 
 /** Returns the reason why a session lapsed without a release. */
 export const lapseOf = ({ is_silent: isSilent }: SessionRow): Ending =>
-  ({ by: null, reason: isSilent ? 'Nothing was heard of the player any more' : 'Its time was over' })
+  ({ by: null, reason: isSilent ? 'The player did not send a heartbeat any more' : 'The time limit of the session was over' })
 
 /** Creates the common steps at the end of a session, for every way it can end. */
 export function createEndings (app: FastifyInstance, config: Config, broker: Broker) {
@@ -35,7 +35,7 @@ export function createEndings (app: FastifyInstance, config: Config, broker: Bro
         }]
       })
     } catch (err) {
-      app.log.error({ err, rom: romId, user: userId }, 'how long a streamed game was played could not be stored')
+      app.log.error({ err, rom: romId, user: userId }, 'the play time of a streamed game could not be stored')
     }
   }
 

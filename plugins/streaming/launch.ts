@@ -80,7 +80,7 @@ export function createLauncher (app: FastifyInstance, broker: Broker, launchSeco
     if (err instanceof BrokerRefusedError || err instanceof BrokerUnreachableError) return err.message
     if (closing.signal.aborted) return 'The server was restarted; start the game again'
     app.log.error({ err }, 'a streamed game could not be started')
-    return 'The server could not start it; see its log'
+    return 'The server failed to start the game; see its log'
   }
 
   /** Releases the machine before its player gets the failure. */

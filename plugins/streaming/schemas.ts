@@ -31,7 +31,7 @@ export const CapabilitiesSchema = Type.Object({
   autosave_slot: Type.Integer({ description: '0 for none' }),
   has_memory_card: Type.Boolean(),
   supports_disc_swap: Type.Boolean(),
-  has_manual_disc_swap: Type.Boolean({ description: 'Discs are changed in the emulator itself' })
+  has_manual_disc_swap: Type.Boolean({ description: 'True if the player changes discs in the emulator itself' })
 }, { title: 'StreamingCapabilities' })
 export const StreamingContainerSchema = Type.Object({
   platform: Text,
@@ -56,7 +56,7 @@ export const ClaimSchema = Type.Object({
   state_id: Type.Optional(Nullable(Id)),
   memory_card_id: Type.Optional(Nullable(Id)),
   card_import: Type.Optional(Nullable(StringEnum(CARD_IMPORTS))),
-  multiplayer: Type.Optional(Type.Boolean({ default: false, description: 'Whether other users may join' }))
+  multiplayer: Type.Optional(Type.Boolean({ default: false, description: 'True if other users may join' }))
 }, { title: 'StreamingClaim' })
 export type Claim = Static<typeof ClaimSchema>
 
@@ -98,7 +98,7 @@ export const DesktopSchema = Type.Object({ container: StoredText({ minLength: 1,
 export const ReleaseQuery = Type.Object({
   reason: Type.Optional(StoredText({ maxLength: REASON_MAX, description: 'Reason that the player sees' })),
   container: Type.Optional(StoredText({ maxLength: CONTAINER_MAX, description: 'Id of the machine, to select one of several' })),
-  save: Type.Boolean({ default: false, description: 'Whether the game is saved first, if the emulator supports it' })
+  save: Type.Boolean({ default: false, description: 'True to save the game first, if the emulator supports it' })
 })
 export type Release = Static<typeof ReleaseQuery>
 export const ReleaseAllQuery = Type.Pick(ReleaseQuery, ['reason'])
@@ -111,7 +111,7 @@ export const SavedSchema = Type.Object({
   status: Type.Literal('ok'),
   saved: Type.Boolean(),
   platform: Text,
-  released: Type.Boolean({ description: 'Whether the machine is already free' })
+  released: Type.Boolean({ description: 'True if the machine is already free' })
 }, { title: 'SavedAndExited' })
 export const VolumeSetSchema = Type.Object({ status: Type.Literal('ok'), level: Type.Integer(), platform: Text }, { title: 'StreamingVolume' })
 export const MuteSetSchema = Type.Object({ status: Type.Literal('ok'), mute: Nullable(Type.Boolean()), platform: Text }, { title: 'StreamingMute' })
@@ -168,8 +168,8 @@ export const AdminContainerSchema = Type.Object({
   host: Text,
   platforms: Type.Array(Text),
   supports_desktop: Type.Boolean(),
-  configured: Type.Boolean({ description: 'Whether its settings are complete' }),
-  draining: Type.Boolean({ description: 'Whether its last game is still being ended' }),
+  configured: Type.Boolean({ description: 'True if its settings are complete' }),
+  draining: Type.Boolean({ description: 'True if its last game is still being ended' }),
   session: Nullable(Type.Object(AdminSession, { title: 'AdminContainerSession' }))
 }, { title: 'AdminContainer' })
 export type AdminContainer = Static<typeof AdminContainerSchema>

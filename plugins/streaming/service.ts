@@ -190,10 +190,10 @@ export function createStreaming (app: FastifyInstance, config: Config) {
      */
     swapDisc: ({ db, caller }: Context, platform: string, fileId: number): Promise<void> =>
       control(caller, platform, async ({ session, container }) => {
-        if (session.rom_id === null) throw conflict('No game is played there; start one first')
-        if (container.disc_swap !== 'broker') throw conflict('Discs are not changed from here; change them in the emulator')
+        if (session.rom_id === null) throw conflict('This session has no game; start a game first')
+        if (container.disc_swap !== 'broker') throw conflict('This machine cannot change discs by a request; change them in the emulator')
         const disc = await selectDisc(db, session.rom_id, fileId)
-        if (disc === null) throw badRequest(`The file '${fileId}' is no disc of the game; name one of its files`)
+        if (disc === null) throw badRequest(`The file '${fileId}' is not a disc of the game; send the id of one of its files`)
         const libraryOn = await locateLibrary(app.library, disc.library_id)
         await broker.swapDisc(container, join(libraryOn(container), disc.file_path, disc.file_name))
       }),
@@ -205,7 +205,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
      */
     keepFrame: (context: Context, platform: string, picture: Readable): Promise<void> =>
       control(context.caller, platform, async ({ session }) => {
-        if (session.rom_id === null) throw conflict('No game is played there; start one first')
+        if (session.rom_id === null) throw conflict('This session has no game; start a game first')
         await app.assets.addPicture(context, session.rom_id, `${session.rom_name ?? 'Game'} ${Date.now()}.png`, picture)
       }),
 
@@ -299,7 +299,7 @@ export function createStreaming (app: FastifyInstance, config: Config) {
       if (held === undefined) throw notFound(`No active session for platform '${platform}'`)
       const { session, container } = held
       if (!session.multiplayer) throw forbidden('The session is not open for joining')
-      if (!container.joinable) throw conflict('Nobody can join on this machine; set joinable where it is configured')
+      if (!container.joinable) throw conflict('Nobody can join on this machine; an administrator can set joinable in its configuration')
       const host = await broker.join(container, caller.username).catch((err: unknown) => {
         const told = toBrokerError(err)
         throw told instanceof ApiError ? brokerFailed(told.message) : told

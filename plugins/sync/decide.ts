@@ -92,12 +92,12 @@ function decideAbsent ({ hash }: DeviceFile, situation: Situation): Decision {
     // No trace means that the owner deleted the file long ago: missing files and files beyond a history limit leave
     // traces.
     return isAgreed && !situation.is_missing && situation.former === null
-      ? settle('noop', 'Deleted on the server, longer ago than is kept')
+      ? settle('noop', 'Deleted on the server, longer ago than it stores deleted files')
       : settle('upload', 'Not on the server')
   }
   return isKept || isAgreed
     ? settle('delete', 'Deleted on the server')
-    : settle('upload', 'Deleted on the server, but changed on the device since')
+    : settle('upload', 'Deleted on the server, but changed on the device afterwards')
 }
 
 /** Decides for devices without hashes. Modification times are only as reliable as the clocks. */
@@ -113,7 +113,7 @@ function decideByClock (device: DeviceFile, server: ServerFile, last: number | n
   if (updated > changed) return settle('download', 'The file on the server is newer')
   return server.content_hash === null
     ? settle('noop', 'Both have the same time')
-    : settle('conflict', 'Both have the same time, and whether they are the same cannot be told')
+    : settle('conflict', 'Both have the same time, but their contents cannot be compared')
 }
 
 function decideByContent (hash: string, server: ServerFile, situation: Situation): Decision {
@@ -126,7 +126,7 @@ function decideByContent (hash: string, server: ServerFile, situation: Situation
     if (isServers && isDevices) return settle('noop', 'Neither was changed')
     // The device got the former content from the server, confirmed or not. The owner went back to older content since.
     if (isServers && former !== null && former.updated_at > base.updated_at && !isMissing) {
-      return settle('download', 'The device has what the server had since, and has no longer', former)
+      return settle('download', 'The device has a newer version, which the server replaced by an older one', former)
     }
     // A hash without a counterpart cannot prove that the file changed.
     if (isServers && isComparable(hash, server)) return settle('upload', 'Changed on the device')
@@ -135,7 +135,7 @@ function decideByContent (hash: string, server: ServerFile, situation: Situation
   if (former !== null && !isMissing) return settle('download', 'The device has an older version', former)
   // A conflict copy does not create another copy: the server stores its former content as a version.
   return server.conflict_of !== null
-    ? settle('upload', 'Changed on both; this is already a copy of a conflict')
+    ? settle('upload', 'Changed on both; this is already a conflict copy')
     : settle('conflict', 'Changed on both')
 }
 

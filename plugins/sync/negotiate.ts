@@ -39,7 +39,7 @@ function directionOf ({ sync_mode: mode }: Device): Direction {
 function readListing (body: NegotiateBody): Listing {
   if (body.roms !== undefined) return readByFile(body.roms)
   if (body.saves !== undefined) return readBySlot(body.saves, body)
-  throw invalid(['body'], "Give the files on the device as 'roms', or else as 'saves'")
+  throw invalid(['body'], "The request has no files; send the files on the device as 'roms' or 'saves'")
 }
 
 /**
@@ -109,7 +109,7 @@ export function createNegotiation (app: FastifyInstance, publish: PublishSync) {
   return async function negotiate ({ db, caller }: Context, body: NegotiateBody): Promise<NegotiateResponse> {
     const listing = readListing(body)
     const reference = body.device_id ?? caller.device_id
-    if (reference === null) throw badRequest("Name the device as 'device_id', or call with a token that is bound to one")
+    if (reference === null) throw badRequest("The request names no device; send 'device_id', or use a token that is bound to a device")
     const device = await app.devices.find(db, caller.id, reference)
     app.devices.requireSync(device)
     const pairs = await decidePairs(db, listing, scopeOf(caller, device, listing), directionOf(device))

@@ -208,7 +208,7 @@ export function createPairs (listing: Listing, stored: readonly AssetRow[], base
         const decision = narrow(pair.decision, direction)
         const isSent = decision.action === 'upload' || decision.action === 'conflict'
         pair.decision = isSent && pair.file?.is_storable === false
-          ? unaskable('The server does not take files of this name; rename it on the device')
+          ? unaskable('The server does not accept this file name; rename the file on the device')
           : decision
       }
       return pairs.filter(({ file, decision }) => file !== null || decision.action !== 'noop')

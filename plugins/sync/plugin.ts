@@ -13,7 +13,7 @@ const plugin: FeaturePlugin = async (app, { config }) => {
   app.tasks.define(defineCleanup({
     name: 'cleanup_sync_sessions',
     title: 'Scheduled cleanup of sync sessions',
-    description: 'Fails sync sessions that a device did not complete within a day, and deletes those that ended 30 days ago',
+    description: 'Marks sync sessions as failed that a device did not complete within a day, and deletes those that ended 30 days ago',
     enabled: tasksConfig.of(config).cleanup_sync_sessions,
     cron_string: tasksConfig.of(config).cleanup_sync_sessions_cron,
     async run () { await sync.expire() }

@@ -15,7 +15,7 @@ const readsSessions = { scopes: ['devices.read'], orScopes: ['devices.write'] } 
 const routes: Routes = async (app) => {
   app.post('/api/sync/negotiate', {
     schema: {
-      operationId: 'negotiateSync', tags, summary: 'Decide what a device does with its saves and states; opens a session',
+      operationId: 'negotiateSync', tags, summary: 'Decide the operations of a device for its saves and states; opens a session',
       body: NegotiateSchema, response: { 200: NegotiateResponseSchema }
     },
     bodyLimit: BODY_MAX_BYTES,
@@ -29,7 +29,7 @@ const routes: Routes = async (app) => {
 
   app.post('/api/sync/sessions/:session_id/complete', {
     schema: {
-      operationId: 'completeSyncSession', tags, summary: 'Complete a session, optionally with play sessions',
+      operationId: 'completeSyncSession', tags, summary: 'Complete a sync session, optionally with play sessions',
       params: SessionParams, body: CompleteSchema, response: { 200: SyncCompleteSchema }
     },
     // Apps without play sessions or counts send no body.
@@ -40,7 +40,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/sync/sessions', {
     schema: {
-      operationId: 'listSyncSessions', tags, summary: 'Sessions of your devices, newest first',
+      operationId: 'listSyncSessions', tags, summary: 'List sync sessions of your devices, newest first',
       querystring: ListSyncSessionsQuery, response: { 200: Type.Array(SyncSessionSchema) }
     },
     config: readsSessions
@@ -49,7 +49,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/sync/sessions/:session_id', {
     schema: {
-      operationId: 'getSyncSession', tags, summary: 'One session', params: SessionParams,
+      operationId: 'getSyncSession', tags, summary: 'Get a sync session', params: SessionParams,
       response: { 200: SyncSessionSchema }
     },
     config: readsSessions

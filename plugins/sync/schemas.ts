@@ -15,7 +15,7 @@ const FileName = StoredText({ minLength: 1, maxLength: 450 })
 const Time = Type.String({
   pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}',
   maxLength: 64,
-  description: 'ISO 8601; without an offset it is UTC'
+  description: 'ISO 8601; UTC if it has no offset'
 })
 const Label = Type.Optional(Nullable(StoredText({ maxLength: 255 })))
 
@@ -34,7 +34,7 @@ const SaveSchema = Type.Object({
   }))),
   updated_at: Type.Unsafe<number | string>({
     ...Time, type: ['number', 'string'], minimum: 0, pattern: `${Time.pattern}|^[0-9]{1,15}(\\.[0-9]+)?$`,
-    description: 'ISO 8601, UTC without an offset; or the seconds or milliseconds since 1970'
+    description: 'ISO 8601, UTC if it has no offset; or seconds or milliseconds since 1970'
   }),
   file_size_bytes: NumberOrText
 }, { title: 'DeviceSave' })
@@ -51,7 +51,7 @@ export const NegotiateSchema = Type.Object({
   rom_ids: Type.Optional(Nullable(Type.Array(Id, {
     maxItems: 500, description: 'With saves: limits downloads to these ROMs and those of the saves'
   }))),
-  restore_unlisted: Type.Optional(Type.Boolean({ description: 'With saves: offers saves again that were removed on the device' })),
+  restore_unlisted: Type.Optional(Type.Boolean({ description: 'With saves: offers saves again that were deleted on the device' })),
   emulators: Type.Optional(Nullable(Type.Array(StoredText({ maxLength: 50 }), {
     maxItems: 500, description: 'With saves: pairs and offers only saves of these emulators'
   })))

@@ -40,7 +40,7 @@ function checkArguments (definition: TaskDefinition, args: Record<string, unknow
 function checkRight ({ name, destructive: right }: TaskDefinition, caller: Caller): void {
   if (right === false) return
   if (!caller.scopes.has(right.scope)) {
-    throw forbidden(`The task '${name}' deletes, and needs the scope ${right.scope} too; use a token with it, or sign in`)
+    throw forbidden(`The task '${name}' deletes objects, so it also needs the scope ${right.scope}; use a token that has it, or sign in`)
   }
   requireGrant(caller, ...right.grant)
 }
@@ -52,7 +52,7 @@ export function createCatalogue (app: FastifyInstance, start: Start) {
   async function startOrSkip (definition: TaskDefinition, args: Record<string, unknown>): Promise<void> {
     await start(definition, args, null).catch((err: unknown) => {
       if (!(err instanceof ApiError)) throw err
-      app.log.info({ task: definition.name, reason: err.message }, 'a task that nobody asked for was skipped')
+      app.log.info({ task: definition.name, reason: err.message }, 'an automatic task was skipped')
     })
   }
 
@@ -113,7 +113,7 @@ export function createCatalogue (app: FastifyInstance, start: Start) {
       const definition = definitions.get(name)
       if (definition === undefined || definition.group === 'watcher') {
         const names = [...definitions.values()].filter((entry) => entry.group !== 'watcher').map((entry) => entry.name)
-        throw notFound(`Task '${name}' not found. There are: ${names.join(', ')}`)
+        throw notFound(`Task '${name}' not found. The tasks are: ${names.join(', ')}`)
       }
       if (!definition.manual_run) throw badRequest(`Task '${name}' cannot be run`)
       if (caller !== null) checkRight(definition, caller)

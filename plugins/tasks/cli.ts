@@ -24,7 +24,7 @@ function readArguments (text: string): Record<string, unknown> {
   } catch {
     // The error below reports this too.
   }
-  throw new StartError(`'${text}' is no JSON object; give --args '{"name":"value"}'.`, { exitCode: USAGE })
+  throw new StartError(`'${text}' is not a JSON object; give --args '{"name":"value"}'.`, { exitCode: USAGE })
 }
 
 /** Converts an error that the operator can fix to a message without a stack. */
@@ -40,10 +40,10 @@ export async function listTasks (features: Features, options: ListOptions): Prom
     const { scheduled, manual, watcher } = await app.tasks.listOfServer()
     for (const task of [...scheduled, ...manual, ...watcher]) {
       const { name, description, enabled, manual_run: manualRun, cron_string: cron, destructive } = task
-      const facts = [cron === '' ? null : enabled ? cron : 'not scheduled', manualRun ? null : 'not by hand', destructive ? 'destructive' : null]
+      const facts = [cron === '' ? null : enabled ? cron : 'not scheduled', manualRun ? null : 'no manual run', destructive ? 'destructive' : null]
       write(options.json === true
         ? `${JSON.stringify(task)}\n`
-        : `${name} (${facts.filter((fact) => fact !== null).join(', ') || 'by hand'})\n  ${description}\n`)
+        : `${name} (${facts.filter((fact) => fact !== null).join(', ') || 'manual run'})\n  ${description}\n`)
     }
   })
 }
@@ -63,7 +63,7 @@ async function follow (app: App, id: string): Promise<number> {
     // A signal ends the sleep early, and the loop notices the signal.
     await sleep(POLL_MS, undefined, { signal: leave.signal }).catch(() => undefined)
   }
-  process.stderr.write(`\nsvc: stopped watching; the task ${id} goes on in the server\n`)
+  process.stderr.write(`\nsvc: this command ends; the task ${id} continues in the server\n`)
   return INTERRUPTED
 }
 
@@ -81,6 +81,6 @@ export async function runTask (features: Features, name: string, options: RunOpt
 export async function stopTask (features: Features, id: string): Promise<void> {
   await withApp(features, (await features.loadConfig()).config, async (app) => {
     await app.tasks.stopOne(id).catch((err: unknown) => { throw toStartError(err) })
-    write(`Task ${id} stops.\n`)
+    write(`Task ${id} is being stopped.\n`)
   })
 }

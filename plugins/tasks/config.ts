@@ -3,16 +3,16 @@ import { defineSection } from '../../core/config/section.ts'
 import { Formatted, Section, Switch } from '../../core/config/setting.ts'
 
 export const tasksConfig = defineSection('tasks', Section({
-  timeout_seconds: Type.Integer({ default: 300, minimum: 1, env: 'TASK_TIMEOUT', description: 'Seconds a task may take' }),
+  timeout_seconds: Type.Integer({ default: 300, minimum: 1, env: 'TASK_TIMEOUT', description: 'Maximum duration of a task in seconds' }),
   result_ttl_seconds: Type.Integer({
-    default: 86400, minimum: 1, env: 'TASK_RESULT_TTL', description: 'Seconds a finished task stays listed'
+    default: 86400, minimum: 1, env: 'TASK_RESULT_TTL', description: 'Seconds that a finished task stays listed'
   }),
   scheduled_rescan: Switch('ENABLE_SCHEDULED_RESCAN', 'Scans the library on a schedule'),
   scheduled_rescan_cron: Formatted('cron', {
     default: '0 3 * * *', env: 'SCHEDULED_RESCAN_CRON', description: 'Schedule, in UTC'
   }),
   rescan_on_filesystem_change: Switch('ENABLE_RESCAN_ON_FILESYSTEM_CHANGE',
-    'Watches the library and scans the platforms in which files appear or vanish'),
+    'Watches the library and scans the platforms in which files are added or deleted'),
   rescan_on_filesystem_change_delay: Type.Number({
     default: 5,
     minimum: 0.005,
@@ -44,7 +44,7 @@ export const tasksConfig = defineSection('tasks', Section({
   cleanup_sync_sessions: Type.Boolean({
     default: true,
     env: 'ENABLE_SCHEDULED_CLEANUP_SYNC_SESSIONS',
-    description: 'Gives up sync sessions that were not completed within a day, on a schedule'
+    description: 'Marks sync sessions as failed that were not completed within a day, on a schedule'
   }),
   cleanup_sync_sessions_cron: Formatted('cron', {
     default: '23 * * * *',

@@ -23,13 +23,13 @@ const routes: FeatureRoutes = async (app, { config }) => {
   }
 
   app.get('/api/tasks', {
-    schema: { operationId: 'listTasks', tags, summary: 'The task catalogue', response: { 200: TaskGroupsSchema } },
+    schema: { operationId: 'listTasks', tags, summary: 'List all tasks of the server', response: { 200: TaskGroupsSchema } },
     config: { scopes }
   }, async () => app.tasks.list())
 
   app.get('/api/tasks/status', {
     schema: {
-      operationId: 'listTaskRuns', tags, summary: 'Running, waiting and recently ended tasks, newest first',
+      operationId: 'listTaskRuns', tags, summary: 'List running, waiting and recently ended tasks, newest first',
       response: { 200: Type.Array(TaskStatusSchema) }
     },
     config: { scopes }
@@ -40,7 +40,7 @@ const routes: FeatureRoutes = async (app, { config }) => {
 
   app.get('/api/tasks/:task_id', {
     schema: {
-      operationId: 'getTaskRun', tags, summary: 'One task', params: Type.Object({ task_id: Type.String({ description: 'UUID of a run' }) }),
+      operationId: 'getTaskRun', tags, summary: 'Get a run of a task', params: Type.Object({ task_id: Type.String({ description: 'UUID of a run' }) }),
       response: { 200: TaskStatusSchema }
     },
     config: { scopes }
@@ -50,9 +50,9 @@ const routes: FeatureRoutes = async (app, { config }) => {
     schema: {
       operationId: 'stopTask',
       tags,
-      summary: 'Stop one task',
+      summary: 'Stop a run of a task',
       description:
-        'A waiting task is dropped. A running task ends soon after, and its results so far stay. Every task can ' +
+        'A waiting task is removed from the queue. A running task ends soon after, and its results so far stay. Every task can ' +
         'be run again.',
       params: Type.Object({ task_id: Type.String({ description: 'UUID of a run' }) }),
       response: { 200: TaskStatusSchema, 404: ErrorSchema, 409: ErrorSchema }

@@ -45,11 +45,11 @@ export function createRuns (app: FastifyInstance) {
     const { id } = task
     for (const listener of listeners) {
       await Promise.resolve(listener(task)).catch((err: unknown) => {
-        app.log.error({ err, task: id }, 'something that follows the end of a task failed')
+        app.log.error({ err, task: id }, 'a listener for finished tasks failed')
       })
     }
     await fork().em.nativeUpdate(Task, { id }, { end_pending: false }).catch((err: unknown) => {
-      app.log.warn({ err, task: id }, 'what follows the end of a task happens again once this worker is gone')
+      app.log.warn({ err, task: id }, 'the listeners of a finished task run again after this worker has ended')
     })
   }
 
@@ -61,7 +61,7 @@ export function createRuns (app: FastifyInstance) {
         return
       } catch (err) {
         if (closing.signal.aborted) throw err
-        app.log.error({ err, task: id, status }, 'the end of a task could not be written; it is tried again')
+        app.log.error({ err, task: id, status }, 'the end of a task could not be stored; the worker tries again')
         await sleep(END_RETRY_MS, undefined, { signal: closing.signal })
       }
     }
@@ -81,7 +81,7 @@ export function createRuns (app: FastifyInstance) {
   function watch (id: string, controller: AbortController): NodeJS.Timeout {
     return setInterval(() => {
       look(id, controller).catch((err: unknown) => {
-        app.log.warn({ err, task: id }, 'a task could not be asked whether it was stopped')
+        app.log.warn({ err, task: id }, 'the stop request of a task could not be read')
       })
     }, STOP_POLL_MS)
   }
@@ -94,7 +94,7 @@ export function createRuns (app: FastifyInstance) {
     if (reason?.name === 'TimeoutError') {
       const seconds = runner.timeoutOf?.(task) ?? runner.timeoutSeconds
       return {
-        status: 'failed' as const, error: `It took longer than ${seconds} s and was ended; raise ${runner.timeoutName}`
+        status: 'failed' as const, error: `The task took longer than ${seconds} s and was ended; raise ${runner.timeoutName}`
       }
     }
     return { status: 'failed' as const, error: err instanceof Error ? err.message : String(err) }
@@ -144,7 +144,7 @@ export function createRuns (app: FastifyInstance) {
       for (const { id, attempts, worker_id: worker } of begun) {
         if (worker === null || worker === undefined) continue
         if (attempts >= ATTEMPTS_MAX) {
-          await end(id, worker, 'failed', `Given up after ${attempts} workers died at it; see the log of the server`)
+          await end(id, worker, 'failed', `The task was abandoned, because ${attempts} workers crashed while it ran; see the log of the server`)
         } else {
           await db.em.nativeUpdate(Task, { id, status: 'started', worker_id: worker }, { status: 'queued', worker_id: null })
         }

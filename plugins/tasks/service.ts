@@ -153,7 +153,7 @@ export function createTasks (app: FastifyInstance, config: Config) {
         { status: 'canceled', ended_at: new Date() })
       if (dropped === 1) return
       const asked = await db.em.nativeUpdate(Task, { id: uuid, status: 'started' }, { cancel_requested: true })
-      if (asked === 0) throw conflict(`Task '${id}' is over; there is nothing to stop`)
+      if (asked === 0) throw conflict(`Task '${id}' has already ended`)
     },
 
     /**

@@ -28,7 +28,7 @@ const plugin: FeaturePlugin = async (app, { config, role }) => {
   if (role !== 'worker') return
   const timer = setInterval(() => {
     Promise.all([pairing.dropExpired(), authorizations.dropExpired()])
-      .catch((err: unknown) => { app.log.warn({ err }, 'codes that ran out were not removed') })
+      .catch((err: unknown) => { app.log.warn({ err }, 'expired codes could not be deleted') })
   }, CLEAN_UP_MS)
   app.addHook('onClose', async () => { clearInterval(timer) })
 }

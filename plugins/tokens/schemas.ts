@@ -15,8 +15,8 @@ const fields = {
   last_used_at: Nullable(DateTime),
   created_at: DateTime,
   user_id: Type.Integer(),
-  device_id: Nullable(Type.String({ description: 'The device to which it is bound' })),
-  device_number: Nullable(Type.Integer({ description: 'The same device by its other id' }))
+  device_id: Nullable(Type.String({ description: 'The device to which the token is bound' })),
+  device_number: Nullable(Type.Integer({ description: 'The integer id of that device' }))
 }
 
 export const ClientTokenSchema = Type.Object(fields, { title: 'ClientToken' })
@@ -36,7 +36,7 @@ export const CreateTokenSchema = Type.Object({
 export type CreateToken = Static<typeof CreateTokenSchema>
 
 export const ClientTokenPairSchema = Type.Object({
-  code: Type.String({ description: 'For one use; upper or lower case, with or without dashes' }),
+  code: Type.String({ description: 'Valid for one use; in upper or lower case, with or without dashes' }),
   expires_in: Type.Integer({ description: 'Seconds' })
 }, { title: 'ClientTokenPair' })
 export const ExchangeSchema = Type.Object({ code: Type.String({ minLength: 1, maxLength: 32 }) }, { title: 'Exchange' })

@@ -75,12 +75,12 @@ export function createTokens (app: FastifyInstance, config: Config) {
     async create (db: Db, by: Actor, input: CreateToken): Promise<FreshToken> {
       const { id, scopes } = by.caller
       const lacking = input.scopes.filter((scope) => !scopes.has(scope))
-      if (lacking.length > 0) throw forbidden(`You do not hold the scopes: ${lacking.join(', ')}`)
+      if (lacking.length > 0) throw forbidden(`You do not have the scopes: ${lacking.join(', ')}; request fewer scopes`)
       const raw = makeRawToken(config)
       const token = await inTransaction(db, async (tx) => {
         await lockSignedIn(tx, by.caller)
         if (await tx.em.count(ClientToken, { user: id }) >= TOKENS_MAX) {
-          throw badRequest(`There are ${TOKENS_MAX} tokens already; delete one first`)
+          throw badRequest(`You have ${TOKENS_MAX} tokens already; delete one first`)
         }
         return tx.em.create(ClientToken, {
           user: tx.em.getReference(User, id),
@@ -107,7 +107,7 @@ export function createTokens (app: FastifyInstance, config: Config) {
     async delete (db: Db, by: Actor, id: number): Promise<void> {
       const { scopes, token_id: itself } = by.caller
       if (!scopes.has('me.write') && itself !== id) {
-        throw forbidden('Without the scope me.write a token may revoke itself only; use one with that scope')
+        throw forbidden('A token without the scope me.write may revoke only itself; use a token with that scope')
       }
       await revoke(db, by, await own({ db, caller: by.caller }, id))
     },

@@ -48,6 +48,6 @@ export async function emptyTrash (features: Features, ids: readonly number[]): P
   return await withApp(features, (await features.loadConfig()).config, async (app) => {
     const result = await app.trash.empty({ db: app.db, caller: null }, ids.length === 0 ? null : ids)
     await app.audit.record({ event: 'trash.emptied', address: '', details: { by: 'svc trash empty', items: ids.join(', ') || 'all' } })
-    return tell(result, 'deleted for good')
+    return tell(result, 'deleted permanently')
   })
 }

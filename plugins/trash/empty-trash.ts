@@ -19,7 +19,7 @@ const DAY_MS = 86_400_000
 const PAGE = 500
 
 const ArgumentsSchema = Type.Object({
-  everything: Type.Optional(Type.Boolean({ description: 'Delete all items, however new they are' }))
+  everything: Type.Optional(Type.Boolean({ description: 'Deletes all items, including new ones' }))
 }, { additionalProperties: false })
 
 /** Defines the task that permanently deletes old items of the trash. */

@@ -13,7 +13,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'listTrash',
       tags,
-      summary: 'Deleted ROMs and files that can be restored, the last deleted first',
+      summary: 'List deleted ROMs and files that can be restored, the last deleted first',
       querystring: ListTrashQuery,
       response: { 200: TrashPageSchema }
     },
@@ -24,8 +24,8 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'restoreTrash',
       tags,
-      summary: 'Bring ROMs and files back to where they were',
-      description: 'Answers 200 also when some could not be restored: files that took a name stay. A ROM gets back its id, ' +
+      summary: 'Restore ROMs and files to their former folders',
+      description: 'Answers 200 also when some could not be restored: existing files of the same name stay. A ROM gets back its id, ' +
         'locked fields, matches, artwork, saves, notes and places in collections.',
       body: RestoreSchema,
       response: { 200: BulkResultSchema }

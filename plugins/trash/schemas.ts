@@ -16,9 +16,9 @@ export const TrashItemSchema = Type.Object({
   is_folder: Type.Boolean(),
   file_size_bytes: Type.Integer(),
   deleted_at: DateTime,
-  deleted_by: Nullable(Type.String({ description: 'A username; null when that account is gone, or nobody was signed in' })),
+  deleted_by: Nullable(Type.String({ description: 'A username; null if that account was deleted, or nobody was signed in' })),
   kept_until: DateTime,
-  problem: Nullable(Type.String({ description: 'Why it cannot be restored now' }))
+  problem: Nullable(Type.String({ description: 'The reason why it cannot be restored now; null if it can' }))
 }, { title: 'TrashItem' })
 export type TrashItemView = Static<typeof TrashItemSchema>
 
@@ -27,8 +27,8 @@ export const TrashPageSchema = Type.Object({
 }, { title: 'TrashPage' })
 export type TrashPage = Static<typeof TrashPageSchema>
 
-const Items = Type.Array(idOf('something in the trash'), { maxItems: LIMIT_MAX })
+const Items = Type.Array(idOf('an item in the trash'), { maxItems: LIMIT_MAX })
 export const RestoreSchema = Type.Object({ items: Items }, { title: 'RestoreTrash' })
 export const EmptySchema = Type.Object({
-  items: Type.Optional({ ...Items, description: 'The items to delete; by default everything that you see in the trash' })
+  items: Type.Optional({ ...Items, description: 'The items to delete; by default all items of the trash that you may see' })
 }, { title: 'EmptyTrash' })

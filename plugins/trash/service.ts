@@ -22,7 +22,7 @@ import { toTrashView } from './views.ts'
 /** The number of items that are deleted or announced together. */
 const PAGE = 500
 
-const unknown = (id: number) => notFound(`There is nothing with ID ${id} in the trash`)
+const unknown = (id: number) => notFound(`Item with ID '${id}' of the trash not found`)
 const nameOf = ({ file_path: path, file_name: name }: Trashed) => `${path}/${name}`
 
 /** Returns why an item cannot be moved, without absolute paths. */
@@ -30,7 +30,7 @@ function reasonOf (err: unknown, item: Trashed): string {
   const refusal = toRefusal(err, nameOf(item))
   if (refusal instanceof ApiError) return refusal.message
   if (errorCode(err) === '') throw err
-  return `'${nameOf(item)}' cannot be moved (${errorCode(err)}); look at its disk`
+  return `'${nameOf(item)}' cannot be moved (${errorCode(err)}); check its disk`
 }
 
 export function createTrash (app: FastifyInstance, config: Config) {
@@ -60,7 +60,7 @@ export function createTrash (app: FastifyInstance, config: Config) {
     return await inTransaction(app.db, async (tx) => {
       if (!await lockItem(tx, item.id)) throw unknown(item.id)
       if (!await isPlatformListed(tx, item.platform_id)) {
-        throw conflict(`The platform '${item.platform_fs_slug}' is not in the list any more; add it again, then restore this`)
+        throw conflict(`The platform '${item.platform_fs_slug}' is not in the list any more; add it again, then restore this item`)
       }
       return item.kind === 'rom' && await putBackRom(tx, item.id, item.rom_id)
     })
@@ -70,7 +70,7 @@ export function createTrash (app: FastifyInstance, config: Config) {
     await inTransaction(app.db, async (tx) => {
       if (!await lockItem(tx, item.id)) throw unknown(item.id)
       const home = await selectHome(tx, item.rom_id)
-      if (item.kind === 'file' && home === null) throw conflict(`The ROM '${item.name}' is not in the list; restore that first`)
+      if (item.kind === 'file' && home === null) throw conflict(`The ROM '${item.name}' is not in the list; restore that ROM first`)
       await deleteItems(tx, [item.id])
       await places.bringBack(dir, item, home)
     })

@@ -96,10 +96,10 @@ export function createTrashFolders ({ library }: Pick<FastifyInstance, 'library'
       const isTaken = await isPresent(target)
       if (found === null) {
         if (isTaken && home !== null) return
-        throw conflict(`'${place}' is not in the trash any more; somebody moved or deleted it there`)
+        throw conflict(`'${place}' is not in the trash any more, because somebody moved or deleted it`)
       }
       if (isTaken && !await isPublished([found.path], target)) {
-        throw conflict(`'${place}' is in the library again; rename or delete that, then restore this`)
+        throw conflict(`'${place}' exists in the library again; rename or delete that file, then restore this item`)
       }
       await mkdir(folder, { recursive: true })
       if (await isPublished([found.path], target)) await rm(found.path)

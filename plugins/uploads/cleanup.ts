@@ -49,7 +49,7 @@ export function defineUploadCleanup (app: FastifyInstance): TaskDefinition {
   return defineCleanup({
     name: 'cleanup_uploads',
     title: 'Cleanup uploads',
-    description: `Removes uploads of ROMs that were not completed within ${LIFETIME_HOURS} hours, and the leftovers of broken ones`,
+    description: `Deletes uploads of ROMs that were not completed within ${LIFETIME_HOURS} hours, and the remains of broken ones`,
     cron_string: CRON,
     run
   })

@@ -22,7 +22,7 @@ export function checkWhole ({ total_chunks: count, total_size: total }: Upload, 
   if (missing.length > 0) throw badRequest(`Missing chunks: [${missing.join(', ')}]`)
   const size = chunks.reduce((sum, chunk) => sum + chunk.size, 0)
   if (size === total) return
-  throw new UploadLostError(`The chunks have ${size} bytes together, not ${total}; start the upload again`)
+  throw new UploadLostError(`The chunks together have ${size} bytes instead of ${total}; start the upload again`)
 }
 
 /** True if an earlier completion published the file but did not end. */

@@ -27,7 +27,7 @@ export function createCheck (header: string | undefined): Check {
     update (piece) { for (const { hash } of checks) hash.update(piece) },
     finish () {
       for (const { name, expected, hash } of checks) {
-        if (hash.digest('base64') !== expected) throw badRequest(`The bytes that came are not those that ${name} says; send them again`)
+        if (hash.digest('base64') !== expected) throw badRequest(`The received bytes do not have the digest in ${name}; send them again`)
       }
     }
   }

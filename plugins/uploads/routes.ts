@@ -22,7 +22,7 @@ const routes: Routes = async (app) => {
       operationId: 'addRom',
       tags,
       summary: 'Upload a ROM in one request',
-      description: 'A form whose part is named as the file, or the bytes themselves. A scan starts, and the ROM is there after it. ' +
+      description: 'A form whose part has the name of the file, or the bytes themselves. A scan starts, which adds the ROM. ' +
         'Send large files in chunks, which survive a lost connection: `startRomUpload`.',
       consumes: ['multipart/form-data', 'application/octet-stream'],
       form: NamedFileForm,
@@ -36,9 +36,9 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'startRomUpload',
       tags,
-      summary: 'Begin to upload a ROM in chunks',
-      description: 'The chunks are sent with `putRomUploadChunk`, in any order; `completeRomUpload` makes them a ROM. An upload that is ' +
-        'not complete after 24 hours is removed.',
+      summary: 'Start an upload of a ROM in chunks',
+      description: 'Send the chunks with `putRomUploadChunk`, in any order, then call `completeRomUpload`. An upload that is ' +
+        'not complete after 24 hours is deleted.',
       headers: StartHeaders,
       response: { 201: StartedSchema, ...UNTAKEN }
     },
@@ -47,7 +47,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/roms/upload/:upload_id', {
     schema: {
-      operationId: 'getRomUpload', tags, summary: 'The received chunks of an upload: after a lost connection, send the others',
+      operationId: 'getRomUpload', tags, summary: 'Get the received chunks of an upload, to send only the others after a lost connection',
       params: UploadParams, response: { 200: UploadSchema, ...FOREIGN }
     },
     config
@@ -58,8 +58,8 @@ const routes: Routes = async (app) => {
       operationId: 'putRomUploadChunk',
       tags,
       summary: 'Send a chunk of an upload, or send it again',
-      description: 'The body is its bytes, 64 MiB at most. Give all chunks but the last the same size, because nothing has to be ' +
-        'copied then. With `Content-Digest` the received bytes are verified.',
+      description: 'The body has the bytes of the chunk, 64 MiB at most. Use the same size for all chunks but the last, because the server ' +
+        'then need not copy them. With `Content-Digest` the server verifies the received bytes.',
       consumes: ['application/octet-stream'],
       params: UploadParams,
       headers: ChunkHeaders,
@@ -73,7 +73,7 @@ const routes: Routes = async (app) => {
 
   app.post('/api/roms/upload/:upload_id/complete', {
     schema: {
-      operationId: 'completeRomUpload', tags, summary: 'Make the chunks a file of the library, and scan it', params: UploadParams,
+      operationId: 'completeRomUpload', tags, summary: 'Join the chunks to a file of the library, and scan the file', params: UploadParams,
       response: { 201: Type.Null(), ...FOREIGN, 409: ErrorSchema, 503: ErrorSchema, 507: ErrorSchema }
     },
     config
@@ -84,7 +84,7 @@ const routes: Routes = async (app) => {
 
   app.post('/api/roms/upload/:upload_id/cancel', {
     schema: {
-      operationId: 'cancelRomUpload', tags, summary: 'Cancel an upload; one that is already gone is no error', params: UploadParams,
+      operationId: 'cancelRomUpload', tags, summary: 'Cancel an upload; a missing upload is not an error', params: UploadParams,
       response: { 204: Type.Null(), 400: ErrorSchema, 403: ErrorSchema }
     },
     config

@@ -8,9 +8,9 @@ const SIZE_MAX = Number.MAX_SAFE_INTEGER
 const NAME_HEADER_MAX = 2_000
 
 const FileName = Type.String({
-  maxLength: NAME_HEADER_MAX, description: 'The name of the file in the library, as bytes of UTF-8'
+  maxLength: NAME_HEADER_MAX, description: 'The name of the file in the library, in UTF-8'
 })
-const PlatformId = Type.Integer({ minimum: 1, maximum: ID_MAX, description: 'The platform of the ROM' })
+const PlatformId = Type.Integer({ minimum: 1, maximum: ID_MAX, description: 'Id of the platform of the ROM' })
 
 /** The headers with the target of an upload. */
 const aim = {
@@ -18,7 +18,7 @@ const aim = {
   'x-upload-library': Type.Optional(Type.Integer({
     minimum: 1,
     maximum: ID_MAX,
-    description: 'The library of the ROM; by default the first that has the platform, else the first that is writable'
+    description: 'Id of the library of the ROM; by default the first with the platform, else the first writable one'
   }))
 }
 export const SingleUploadHeaders = Type.Object({ ...aim, 'x-upload-filename': FileName })
@@ -26,14 +26,14 @@ export type Aim = Omit<Static<typeof SingleUploadHeaders>, 'x-upload-filename'>
 export const StartHeaders = Type.Object({
   ...aim,
   'x-upload-filename': FileName,
-  'x-upload-total-size': Type.Integer({ minimum: 1, maximum: SIZE_MAX, description: 'Bytes of the whole file' }),
+  'x-upload-total-size': Type.Integer({ minimum: 1, maximum: SIZE_MAX, description: 'Size in bytes of the whole file' }),
   'x-upload-total-chunks': Type.Integer({ minimum: 1, maximum: CHUNKS_MAX, description: 'The number of chunks' })
 })
 export type Start = Static<typeof StartHeaders>
 export const ChunkHeaders = Type.Object({
   'x-chunk-index': Type.Integer({ minimum: 0, maximum: ID_MAX, description: 'The index of the chunk, from 0' }),
   'content-digest': Type.Optional(Type.String({
-    maxLength: 1_000, description: 'The digest of the bytes, as of RFC 9530: `sha-256=:…:` or `sha-512=:…:`'
+    maxLength: 1_000, description: 'The digest of the bytes by RFC 9530: `sha-256=:…:` or `sha-512=:…:`'
   }))
 })
 
@@ -45,7 +45,7 @@ export const ReceivedSchema = Type.Object({
 export const UploadSchema = Type.Object({
   upload_id: Type.String({ format: 'uuid' }),
   platform_id: Type.Integer(),
-  library_id: Type.Integer({ description: 'The library of the ROM' }),
+  library_id: Type.Integer({ description: 'Id of the library of the ROM' }),
   file_name: Type.String(),
   total_size: Type.Integer(),
   total_chunks: Type.Integer(),

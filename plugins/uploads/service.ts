@@ -77,13 +77,13 @@ export function createUploads (app: FastifyInstance, config: Config) {
     if (id === null) throw badRequest('Invalid upload ID')
     const upload = await selectUpload(db, id)
     if (upload === null) throw unknownUpload()
-    if (upload.user_id !== caller.id) throw forbidden('This upload is another user\'s')
+    if (upload.user_id !== caller.id) throw forbidden('This upload belongs to another user')
     return upload
   }
 
   /** Checks the limits of a user. @throws ApiError CONFLICT or NO_FREE_SPACE if a further upload would exceed them */
   function checkQuota ({ own_count: count, own_bytes: own }: OpenUploads, size: number): void {
-    if (count >= maxOpen) throw conflict(`You have ${count} uploads under way; complete or cancel some, or raise MAX_OPEN_ROM_UPLOADS`)
+    if (count >= maxOpen) throw conflict(`You have ${count} incomplete uploads; complete or cancel some, or raise MAX_OPEN_ROM_UPLOADS`)
     if (quotaBytes > 0 && own + size > quotaBytes) throw quotaExceeded()
   }
 
@@ -171,8 +171,8 @@ export function createUploads (app: FastifyInstance, config: Config) {
       const name = givenNameOf(request)
       const { 'x-upload-total-size': size, 'x-upload-total-chunks': count } = headers
       if (maxBytes > 0 && size > maxBytes) throw romTooLarge(size)
-      if (Math.ceil(size / count) > CHUNK_MAX_BYTES) throw badRequest(`A chunk has at most ${CHUNK_MAX_BYTES} bytes; cut the file into more`)
-      if (count > size) throw badRequest('A chunk has at least one byte; cut the file into fewer')
+      if (Math.ceil(size / count) > CHUNK_MAX_BYTES) throw badRequest(`A chunk has at most ${CHUNK_MAX_BYTES} bytes; split the file into more chunks`)
+      if (count > size) throw badRequest('A chunk has at least one byte; split the file into fewer chunks')
       const { platform, place } = await findTarget({ db, caller }, headers, name)
       await checkRoom(db, caller.id, place.folder, size)
       const id = randomUUID()
@@ -200,7 +200,7 @@ export function createUploads (app: FastifyInstance, config: Config) {
       const { db } = request
       const upload = await find(contextOf(request), given)
       const { id, total_chunks: total } = upload
-      if (number >= total) throw badRequest(`There is no chunk ${number}; they are counted from 0 to ${total - 1}`)
+      if (number >= total) throw badRequest(`There is no chunk ${number}; chunks are numbered from 0 to ${total - 1}`)
       const announced = announcedBytes(request) ?? 0
       if (announced > CHUNK_MAX_BYTES) throw chunkTooLarge(announced)
       const check = createCheck(digest)
@@ -212,9 +212,9 @@ export function createUploads (app: FastifyInstance, config: Config) {
       }
       const writing = refusing(pathOf(upload), () => write(request, upload, number, look))
       const isApart = await writing.catch((err: unknown) => {
-        if (isCutOff(err)) throw badRequest(`Chunk ${number} broke off after ${size} bytes; send it again`)
+        if (isCutOff(err)) throw badRequest(`Chunk ${number} was interrupted after ${size} bytes; send it again`)
         // The platform folder was deleted with the last of its ROMs.
-        if (errorCode(err) === 'ENOENT') throw conflict(`'${upload.fs_path}' was removed meanwhile; send chunk ${number} again`)
+        if (errorCode(err) === 'ENOENT') throw conflict(`'${upload.fs_path}' was deleted at the same moment; send chunk ${number} again`)
         throw err
       })
       if (size === 0) throw badRequest(`Chunk ${number} is empty; send its bytes`)
@@ -243,7 +243,7 @@ export function createUploads (app: FastifyInstance, config: Config) {
       const { db } = context
       const upload = await find(context, given)
       if (!await claimUpload(db, upload.id, app.workers.id, await app.workers.listAlive())) {
-        throw conflict('This upload is being put together already')
+        throw conflict('This upload is already being completed')
       }
       try {
         await refusing(pathOf(upload), () => complete(db, upload))

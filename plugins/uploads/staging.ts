@@ -93,7 +93,7 @@ export function createStaging (folder: string, id: string) {
     try {
       for (let done = 0; done < size;) {
         const { bytesRead } = await source.read(buffer, 0, Math.min(buffer.length, size - done), lies + done)
-        if (bytesRead === 0) throw conflict(`Chunk ${number} was sent again meanwhile; complete the upload once more`)
+        if (bytesRead === 0) throw conflict(`Chunk ${number} was sent again at the same moment; complete the upload again`)
         await writeAll(target, buffer.subarray(0, bytesRead), at + done)
         done += bytesRead
       }

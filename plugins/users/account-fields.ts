@@ -43,7 +43,7 @@ export function readSettings (given: unknown): Record<string, unknown> {
   if (!isShallow(value)) throw badRequest(`ui_settings is nested deeper than ${JSON_DEPTH_MAX} levels; flatten it`)
   const text = JSON.stringify(value)
   if (Buffer.byteLength(text) > SETTINGS_MAX_BYTES) throw badRequest('ui_settings is larger than 64 KiB')
-  if (UNSTORABLE.test(text)) throw badRequest('ui_settings holds a character that cannot be stored (NUL or half a pair)')
+  if (UNSTORABLE.test(text)) throw badRequest('ui_settings contains a character that cannot be stored (NUL or an unpaired surrogate)')
   return { ...value }
 }
 

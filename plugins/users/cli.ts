@@ -28,7 +28,7 @@ async function askPassword (): Promise<string> {
   }
   try {
     const password = await ask('Password: ')
-    if (await ask('Once more: ') === password) return password
+    if (await ask('Repeat the password: ') === password) return password
   } catch (err) {
     if ((err as Error).name !== 'AbortError') throw err
     throw new StartError('No password was given; nothing was changed.')
@@ -43,8 +43,8 @@ async function readPassword (options: PasswordSource): Promise<string> {
   if (options.passwordStdin === true) return (await text(process.stdin)).split(/\r?\n/, 1)[0] ?? ''
   if (fromEnvironment !== undefined && fromEnvironment !== '') return fromEnvironment
   if (!process.stdin.isTTY) {
-    throw new StartError('No password was given. Pipe it in with --password-stdin, set SVC_NEW_PASSWORD, or run this in ' +
-      'a terminal to be asked for it.', { exitCode: 2 })
+    throw new StartError('No password was given. Pipe it in with --password-stdin, set SVC_NEW_PASSWORD, or run this command in ' +
+      'a terminal, which asks for the password.', { exitCode: 2 })
   }
   return await askPassword()
 }
@@ -57,7 +57,7 @@ export async function addUser (features: Features, name: string, options: UserOp
     const user = await createUsers(app, createAccounts({ definitions: [] })).create({
       username: name, password, email: options.email, role: options.admin === true ? 'admin' : 'user'
     }, 'svc user add')
-    process.stdout.write(`${user.role === 'admin' ? 'Administrator' : 'User'} '${user.username}' was made.\n`)
+    process.stdout.write(`${user.role === 'admin' ? 'Administrator' : 'User'} '${user.username}' was created.\n`)
   })
 }
 
@@ -77,6 +77,6 @@ export async function setPassword (features: Features, name: string, options: Pa
       event: 'password.changed', address: '', details: { by: 'svc user password', user_id: id, username }
     })
     process.stdout.write(`The password of '${username}' was set; the user is signed out everywhere` +
-      `${options.keepTokens === true ? '' : ', and client tokens are gone'}.\n`)
+      `${options.keepTokens === true ? '' : ', and client tokens were deleted'}.\n`)
   })
 }

@@ -29,13 +29,13 @@ export type UserView = Static<typeof UserSchema> & Readonly<Record<string, unkno
 /** The setup code, which the first administrator needs on any other machine than the server. */
 export const SetupCodeSchema = Type.Optional(Type.String({
   description:
-    'Needed over the network while there is no administrator: the code that the server printed when it started'
+    'The code that the server printed when it started; needed over the network while there is no administrator'
 }))
 
 /** The service checks lengths and characters, because its errors name the broken rule. */
 export const CreateUserSchema = Type.Object({
   username: Type.String(),
-  email: Type.String({ description: 'Empty for none' }),
+  email: Type.String({ description: 'Email address; empty for none' }),
   password: Type.String(),
   role: Type.String({ description: '`admin` makes an administrator, anything else a user' }),
   setup_code: SetupCodeSchema
@@ -44,20 +44,20 @@ export type CreateUser = Static<typeof CreateUserSchema>
 
 export const InviteQuery = Type.Object({
   role: Type.String({ description: '`user` or `admin`' }),
-  expiration: Type.Optional(Type.Integer({ description: 'Seconds until it expires; the default is configured' })),
+  expiration: Type.Optional(Type.Integer({ description: 'Seconds until the invite expires; default: INVITE_TOKEN_EXPIRY_SECONDS' })),
   setup_code: SetupCodeSchema
 })
 export type InviteQuery = Static<typeof InviteQuery>
 
 export const InviteLinkSchema = Type.Object({
   token: Type.String(),
-  url: Nullable(Type.String({ description: 'Null unless the base URL of the server names a host that others can reach' }))
+  url: Nullable(Type.String({ description: 'Null unless the base URL of the server has a host that others can reach' }))
 }, { title: 'InviteLink' })
 export type InviteLink = Static<typeof InviteLinkSchema>
 
 export const RegisterSchema = Type.Object({
   username: Type.String(),
-  email: Type.String({ description: 'Empty for none' }),
+  email: Type.String({ description: 'Email address; empty for none' }),
   password: Type.String(),
   token: Type.String({ description: 'Token of the invite, which also decides the role' })
 }, { title: 'Register' })
@@ -98,5 +98,5 @@ export const createUpdateUserSchema = (fields: Record<string, TSchema>) =>
   Type.Unsafe<UpdateUser>(Type.Object({ ...UpdateUserSchema.properties, ...fields }, { title: 'UpdateUser' }))
 
 export const RefreshSchema = Nullable(Type.Object({
-  incremental: Type.Optional(Type.Boolean({ default: false, description: 'Read only changes since the last time' }))
+  incremental: Type.Optional(Type.Boolean({ default: false, description: 'Reads only changes since the last time' }))
 }))

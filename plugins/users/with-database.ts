@@ -23,6 +23,6 @@ export async function withDatabase (
 /** Finds the account that a command names. @throws StartError */
 export async function findUser (db: Db, name: string): Promise<User> {
   const user = await db.em.findOne(User, { username: name.toLowerCase() })
-  if (user === null) throw new StartError(`There is no user '${name}'. Check the name, or make one with svc user add.`)
+  if (user === null) throw new StartError(`There is no user '${name}'. Check the name, or create a user with svc user add.`)
   return user
 }

@@ -35,7 +35,7 @@ export function createLibraryWatches (app: FastifyInstance, options: Pick<Librar
 
   function refreshSoon (): Promise<void> {
     refreshing = refreshing.then(refresh).catch((err: unknown) => {
-      app.log.warn({ err }, 'it could not be looked which libraries are to be watched; it is tried again')
+      app.log.warn({ err }, 'the libraries to watch could not be read; the watcher tries again')
     })
     return refreshing
   }

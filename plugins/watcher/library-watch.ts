@@ -45,7 +45,7 @@ const isAtOrAbove = (path: string, other: string) => other === path || other.sta
  */
 export function watchLibrary (options: LibraryWatchOptions): LibraryWatch {
   const { libraryDir, readSettings, readRules, log, onChange, onWrite, checkMs = CHECK_MS, open = openWatch } = options
-  const steps = createSerialQueue((err) => { log.error({ err }, 'a change of the library could not be looked at') })
+  const steps = createSerialQueue((err) => { log.error({ err }, 'a change of the library could not be examined') })
   const folders = createWatchedFolders({ readRules, open, steps, onChange, onWrite })
   /** Paths that appeared or vanished above the platforms' own folders. */
   const touched = new Set<string>()
@@ -63,7 +63,7 @@ export function watchLibrary (options: LibraryWatchOptions): LibraryWatch {
   async function read () {
     try {
       const found = await readUpperFolders(libraryDir, readSettings(), readRules())
-      return { ...found, problem: found.platforms.size > 0 ? null : `The library ${libraryDir} holds no platform folders` }
+      return { ...found, problem: found.platforms.size > 0 ? null : `The library ${libraryDir} has no platform folders` }
     } catch (err) {
       if (!(err instanceof LibraryUnreadableError)) throw err
       return { platforms: new Map<string, PlatformPlace>(), paths: new Set(['']), problem: err.message }
@@ -85,7 +85,7 @@ export function watchLibrary (options: LibraryWatchOptions): LibraryWatch {
   function lose (problem: string): void {
     platforms = new Map()
     folders.close()
-    if (isThere !== false) log.warn(`${problem}. The watcher waits for it and looks again every minute`)
+    if (isThere !== false) log.warn(`${problem}. The watcher waits for it and checks again every minute`)
     isThere = false
   }
 
@@ -119,7 +119,7 @@ export function watchLibrary (options: LibraryWatchOptions): LibraryWatch {
     const refusals = [...uppers.refusals(), ...folders.refusals()]
     if (refusals.length > 0 && !isIncomplete) {
       log.warn({ folders: refusals.length, watched: folders.size() - refusals.length },
-        `some folders of the library are not watched: ${describeRefusal(refusals[0])}. They are tried again every minute`)
+        `some folders of the library are not watched: ${describeRefusal(refusals[0])}. The watcher tries again every minute`)
     }
     if (refusals.length === 0 && isIncomplete) log.info('all folders of the library are watched again')
     isIncomplete = refusals.length > 0

@@ -26,7 +26,7 @@ function defineWatcher (config: Config): TaskDefinition {
   return {
     name: WATCHER_NAME,
     title: WATCHER_TITLE,
-    description: `Quick scan of the platforms in which files appeared or vanished, after ${delay} quiet minutes`,
+    description: `Quick scan of the platforms in which files were added or deleted, after ${delay} minutes without a change`,
     type: 'watcher',
     group: 'watcher',
     enabled,
@@ -35,7 +35,7 @@ function defineWatcher (config: Config): TaskDefinition {
     destructive: false,
     isSingle: true,
     arguments: Type.Object({}, { additionalProperties: false }),
-    run: () => Promise.reject(new Error('The watcher asks for scans by itself; it is not run as a task'))
+    run: () => Promise.reject(new Error('The watcher queues scans by itself and cannot be run as a task'))
   }
 }
 

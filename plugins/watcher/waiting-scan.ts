@@ -34,7 +34,7 @@ export function createWaitingScan (app: FastifyInstance, delayMs: number, canSca
     if (isClosed || timer !== undefined || (noted === null && fresh.size === 0)) return
     timer = setTimeout(() => {
       stepping = step().catch((err: unknown) => {
-        app.log.error({ err }, 'the scan for changes of the library could not be asked for; it is tried again')
+        app.log.error({ err }, 'the scan for changes of the library could not be queued; the watcher tries again')
         debounce.postpone()
       }).finally(() => {
         timer = undefined

@@ -197,7 +197,7 @@ t.test('client generators get wide integers, optional properties and unique name
   t.notMatch(JSON.stringify(schemas), /"type":\[/, 'what has several types has one form')
 
   const { own_only: ownOnly = {} } = fieldsOf('GivenGrant')
-  t.match(ownOnly, { description: "Only for the user's own objects. Default: false" })
+  t.match(ownOnly, { description: "Applies only to the user's own objects. Default: false" })
   t.notOk('default' in ownOnly, 'generators take a property with a default for one that is always there')
 
   const texts = Object.values(schemas).map((schema) => JSON.stringify({ ...schema as object, title: '' }))

@@ -56,7 +56,7 @@ await t.test('two states are backed up while the server runs', async (t) => {
   const server = await start(t)
   for (const which of ['old', 'new'] as const) {
     await mark(server, which)
-    t.match(await svc(t, 'backup', archives[which]), /tables were restored into a database of their own/)
+    t.match(await svc(t, 'backup', archives[which]), /tables were restored into a temporary database/)
   }
   await server.stop()
   const since = performance.now()

@@ -122,7 +122,7 @@ if (!await hasChdman()) {
     await scan({ platform_fs_slugs: ['segacd', '3do', 'dc'] })
     const before = await Promise.all(['segacd', '3do', 'dc'].map(list))
     const { meta } = await convert({ to: 'chd' })
-    t.match(JSON.stringify(meta.left), /keeps no CATALOG.*|names does not lie beside it/)
+    t.match(JSON.stringify(meta.left), /cannot store CATALOG.*|names is not in the same folder/)
     t.match(await convert({ to: 'plain', rom_ids: [(await rom('dc', 'Bad')).id] }), { meta: { conversion_stats: { errors: 1 } } })
     t.same(await Promise.all(['segacd', '3do', 'dc'].map(list)), before)
     t.same(await sql('select * from rom_conversions'), [])

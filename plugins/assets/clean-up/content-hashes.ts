@@ -50,7 +50,7 @@ export function createContentHashes (app: FastifyInstance, files: Files) {
         } catch (err) {
           signal.throwIfAborted()
           stats.errors++
-          app.log.warn({ err, asset: save.id }, 'the content hash of a save could not be computed')
+          app.log.warn({ err, asset: save.id }, 'the content hash of a save could not be calculated')
         }
       }
       await report({ saves: stats })
@@ -62,8 +62,8 @@ export function createContentHashes (app: FastifyInstance, files: Files) {
 
   const definition: TaskDefinition = {
     name: 'recompute_save_content_hashes',
-    title: 'Recompute save content hashes',
-    description: 'Recomputes the hashes by which devices compare saves, where the stored hash is missing or wrong',
+    title: 'Recalculate content hashes of saves',
+    description: 'Recalculates the hashes by which devices compare saves, if the stored hash is missing or wrong',
     type: 'cleanup',
     group: 'manual',
     enabled: true,

@@ -58,7 +58,7 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
     const paths = await recover(base, missing)
     if (paths.length === 0) return 0
     await noteRecovered(app.db, paths)
-    app.log.info({ files: paths.length }, 'files that had been put aside were given back to the rows that name them')
+    app.log.info({ files: paths.length }, 'files were moved back from assets/lost, because the database refers to them again')
     return paths.length
   }
 
@@ -78,8 +78,8 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
 
   function tell (unknown: readonly string[]): void {
     if (unknown.length === 0) return
-    app.log.warn({ count: unknown.length, files: unknown.slice(0, NAMED_MAX) }, 'the database does not know some files of users; ' +
-      'they stay where they are. Restore the database that knows them, or run cleanup_assets with set_aside to put them aside')
+    app.log.warn({ count: unknown.length, files: unknown.slice(0, NAMED_MAX) }, 'the database has no rows for some files of users, which stay unchanged. Restore the database with their rows, ' +
+      'or run cleanup_assets with set_aside to move the files to assets/lost')
   }
 
   async function remove (): Promise<number> {
@@ -110,8 +110,8 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
   const definition: TaskDefinition = defineCleanup({
     name: 'cleanup_assets',
     title: 'Cleanup saves and states',
-    description: 'Deletes former contents and deleted saves, states and screenshots that are no longer kept, also those of ' +
-      'deleted accounts, and remains of broken uploads; lists files that the database does not know, and with set_aside moves them to assets/lost',
+    description: 'Deletes expired versions and expired deleted saves, states and screenshots, also those of ' +
+      'deleted accounts, and remains of broken uploads; lists files without a row in the database, and with set_aside moves them to assets/lost',
     cron_string: CRON,
     destructive: { scope: 'assets.write', grant: ['assets', 'delete'] },
     arguments: Type.Object({ set_aside: Type.Optional(Type.Boolean()) }, { additionalProperties: false }),
@@ -119,7 +119,7 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
       const isSetAside = payload.set_aside === true
       const stats = await clean(signal, isSetAside)
       await report({ cleanup_stats: stats })
-      if (isSetAside && stats.postponed !== null) throw conflict(`Nothing was put aside: ${stats.postponed}`)
+      if (isSetAside && stats.postponed !== null) throw conflict(`No file was moved to assets/lost: ${stats.postponed}`)
     }
   })
 
@@ -135,7 +135,7 @@ export function createJanitor (app: FastifyInstance, config: Config, files: File
       let timer: NodeJS.Timeout | undefined
       const begin = () => {
         working = clean(closing.signal, false).then(() => {}, (err: unknown) => {
-          if (!closing.signal.aborted) app.log.warn({ err }, 'the folder of saves could not be cleaned up; the daily task tries again')
+          if (!closing.signal.aborted) app.log.warn({ err }, 'the folder of saves could not be cleaned up; the daily task retries')
         })
       }
       app.addHook('onReady', async () => {

@@ -12,11 +12,11 @@ function judge ({ now, running, since_look: sinceLook }: Clock, known: number, u
   if (running < FIRST_HOUR_MS) return 'the scan worker started less than an hour ago'
   if (Math.abs(Date.now() - now) > SKEW_MAX_MS) return 'the clocks of this machine and of the database differ by more than an hour'
   if (sinceLook === null || sinceLook < 0 || sinceLook > GAP_MAX_MS) {
-    return 'the clock was set, or nobody looked for two days; the next run is not held up by that'
+    return 'the clock was changed, or no cleanup ran for two days; the next run continues'
   }
   if (unknown > known) {
-    return `the database knows ${known} of ${known + unknown} files, so it may be another one's; restore ` +
-      'the right one, or move the others out of data/assets/users by hand'
+    return `the database has rows for ${known} of ${known + unknown} files, so it may belong to other files; restore ` +
+      'the right database, or move the other files out of data/assets/users'
   }
   return null
 }
@@ -32,5 +32,5 @@ export async function findDoubt (
 ): Promise<string | null> {
   const clock = await readClock(db, workerId)
   await noteLook(db)
-  return clock === null ? 'this worker is not known to the database' : judge(clock, known, unknown)
+  return clock === null ? 'the database has no row for this worker' : judge(clock, known, unknown)
 }

@@ -70,7 +70,7 @@ export function createDeviceStamps (app: FastifyInstance) {
     ): Promise<ActingDevice | null> {
       const isNamed = reference !== undefined && reference !== ''
       if (isNamed && !caller.scopes.has(scope)) {
-        throw forbidden(`device_id needs the scope ${scope}; leave it out, or use a token with it`)
+        throw forbidden(`device_id needs the scope ${scope}; remove device_id, or use a token with this scope`)
       }
       const wanted = isNamed ? reference : caller.device_id
       if (wanted === null) return null
@@ -89,7 +89,7 @@ export function createDeviceStamps (app: FastifyInstance) {
     /** Finds the device. @throws ApiError BAD_REQUEST if neither the request nor its token names one, NOT_FOUND */
     async require (context: Context, reference: number | string | undefined): Promise<Device> {
       const acting = await this.find(context, reference, 'devices.write')
-      if (acting === null) throw badRequest('device_id is missing; name one of your devices, or use the token of one')
+      if (acting === null) throw badRequest('device_id is missing; send the id of one of your devices, or use a token that is bound to one')
       return acting.device
     },
 

@@ -24,7 +24,7 @@ const config = { scopes: ['users.write'] as const }
 const routes: Routes = async (app) => {
   app.get('/api/users/deleted', {
     schema: {
-      operationId: 'listDeletedAccounts', tags, summary: 'Deleted accounts whose saves can still be restored',
+      operationId: 'listDeletedAccounts', tags, summary: 'List deleted accounts whose saves can still be restored',
       response: { 200: Type.Array(DeletedAccountSchema) }
     },
     config
@@ -35,7 +35,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'restoreDeletedAccount',
       tags,
-      summary: 'Give the saves of a deleted account to another one',
+      summary: 'Move the saves of a deleted account to another account',
       description: 'For administrators, within 30 days. A save that the other account has under the same name stays current; the ' +
         'restored one is then among its deleted saves.',
       params: IdParams,

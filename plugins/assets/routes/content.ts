@@ -19,7 +19,7 @@ const routes: Routes = async (app) => {
         schema: {
           operationId: `${method.toLowerCase()}${Name}Content`,
           tags: [`${kind}s`],
-          summary: `The file of a ${kind}, your own or one that is public`,
+          summary: `Download the file of a ${kind} of your own or of a public one`,
           params: IdParams,
           querystring: ContentQuery,
           response: { 200: Bytes, 206: Bytes, 404: ErrorSchema, 409: ErrorSchema }
@@ -41,7 +41,7 @@ const routes: Routes = async (app) => {
         schema: {
           operationId: `${method.toLowerCase()}Deleted${Name}Content`,
           tags: [`${kind}s`],
-          summary: `The file of a ${kind} that you deleted and can restore`,
+          summary: `Download the file of a ${kind} that you deleted and can restore`,
           params: IdParams,
           response: { 200: Bytes, 206: Bytes, 404: ErrorSchema }
         },

@@ -41,27 +41,27 @@ const createSaveRoutes = ({ read }: Forms): Routes => async (app) => {
   })
 
   app.get('/api/saves', {
-    schema: { operationId: 'listSaves', tags, summary: 'Your saves, newest first', querystring: ListSavesQuery, response: { 200: Type.Array(SaveSchema) } },
+    schema: { operationId: 'listSaves', tags, summary: 'List your saves, newest first', querystring: ListSavesQuery, response: { 200: Type.Array(SaveSchema) } },
     config: reads
   }, async (request) => await assets.listSaves(contextOf(request), request.query))
 
   app.get('/api/saves/identifiers', {
-    schema: { operationId: 'listSaveIds', tags, summary: 'The ids of your saves', response: { 200: Type.Array(Type.Integer()) } },
+    schema: { operationId: 'listSaveIds', tags, summary: 'List the ids of your saves', response: { 200: Type.Array(Type.Integer()) } },
     config: reads
   }, async (request) => await assets.listIds(contextOf(request), 'save'))
 
   app.get('/api/saves/summary', {
-    schema: { operationId: 'getSaveSummary', tags, summary: 'Your saves of a ROM by slot', querystring: SummaryQuery, response: { 200: SaveSummarySchema } },
+    schema: { operationId: 'getSaveSummary', tags, summary: 'List your saves of a ROM by slot', querystring: SummaryQuery, response: { 200: SaveSummarySchema } },
     config: reads
   }, async (request) => await assets.summarize(contextOf(request), request.query.rom_id))
 
   app.get('/api/saves/deleted', {
-    schema: { operationId: 'listDeletedSaves', tags, summary: 'Saves that can be restored', response: { 200: Type.Array(SaveSchema) } },
+    schema: { operationId: 'listDeletedSaves', tags, summary: 'List saves that can be restored', response: { 200: Type.Array(SaveSchema) } },
     config: reads
   }, async (request) => await assets.listDeletedSaves(contextOf(request)))
 
   app.get('/api/saves/:id', {
-    schema: { operationId: 'getSave', tags, summary: 'One of your saves', params: IdParams, querystring: SaveQuery, response: { 200: SaveSchema } },
+    schema: { operationId: 'getSave', tags, summary: 'Get one of your saves', params: IdParams, querystring: SaveQuery, response: { 200: SaveSchema } },
     config: reads
   }, async (request) => await assets.viewSave(contextOf(request), request.params.id,
     { reference: request.query.device_id, scope: 'devices.read' }))

@@ -39,22 +39,22 @@ const createStateRoutes = ({ read }: Forms): Routes => async (app) => {
   })
 
   app.get('/api/states', {
-    schema: { operationId: 'listStates', tags, summary: 'Your states, newest first', querystring: ListStatesQuery, response: { 200: Type.Array(StateSchema) } },
+    schema: { operationId: 'listStates', tags, summary: 'List your states, newest first', querystring: ListStatesQuery, response: { 200: Type.Array(StateSchema) } },
     config: reads
   }, async (request) => await assets.listStates(contextOf(request), request.query))
 
   app.get('/api/states/identifiers', {
-    schema: { operationId: 'listStateIds', tags, summary: 'The ids of your states', response: { 200: Type.Array(Type.Integer()) } },
+    schema: { operationId: 'listStateIds', tags, summary: 'List the ids of your states', response: { 200: Type.Array(Type.Integer()) } },
     config: reads
   }, async (request) => await assets.listIds(contextOf(request), 'state'))
 
   app.get('/api/states/deleted', {
-    schema: { operationId: 'listDeletedStates', tags, summary: 'States that can be restored', response: { 200: Type.Array(StateSchema) } },
+    schema: { operationId: 'listDeletedStates', tags, summary: 'List states that can be restored', response: { 200: Type.Array(StateSchema) } },
     config: reads
   }, async (request) => await assets.listDeletedStates(contextOf(request)))
 
   app.get('/api/states/:id', {
-    schema: { operationId: 'getState', tags, summary: 'One of your states', params: IdParams, response: { 200: StateSchema } },
+    schema: { operationId: 'getState', tags, summary: 'Get one of your states', params: IdParams, response: { 200: StateSchema } },
     config: reads
   }, async (request) => await assets.viewState(contextOf(request), request.params.id))
 

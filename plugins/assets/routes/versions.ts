@@ -26,7 +26,7 @@ const createVersionRoutes = ({ read }: Forms): Routes => async (app) => {
 
     app.get(`${prefix}/:id/versions`, {
       schema: {
-        operationId: `list${Name}Versions`, tags, summary: `Former contents of a ${kind}, the last one first`,
+        operationId: `list${Name}Versions`, tags, summary: `List former contents of a ${kind}, the last one first`,
         params: IdParams, response: { 200: Type.Array(VersionSchema) }
       },
       config: reads
@@ -58,7 +58,7 @@ const createVersionRoutes = ({ read }: Forms): Routes => async (app) => {
         url: `${prefix}/:id/versions/:version_id/content`,
         exposeHeadRoute: false,
         schema: {
-          operationId: `${method.toLowerCase()}${Name}VersionContent`, tags, summary: `A former content of a ${kind}`,
+          operationId: `${method.toLowerCase()}${Name}VersionContent`, tags, summary: `Download a former content of a ${kind}`,
           params: VersionParams, response: { 200: Bytes, 206: Bytes }
         },
         config: reads,

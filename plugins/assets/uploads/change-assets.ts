@@ -94,7 +94,7 @@ export function createChanges ({ writes, stamps, thumbnails }: {
       const { db, caller } = context
       requireGrant(caller, 'assets', 'delete', true)
       const wanted = [...new Set(ids)]
-      if (wanted.length === 0) throw badRequest('There is nothing to delete; name at least one id')
+      if (wanted.length === 0) throw badRequest('The request has no id; send at least one')
       const rows = await getAllOwn(context, kind, wanted)
       await writes.run(db, rows.map(lineageOf), async (writing) => {
         const assets = await writing.tx.em.find(Asset, { id: wanted, deleted_at: null })
@@ -113,7 +113,7 @@ export function createChanges ({ writes, stamps, thumbnails }: {
         const { file_name: name, slot, user, deleted_at: deletedAt } = asset
         const same = { user, ...ofGame(asset), kind, slot: slot ?? null, file_name: name, deleted_at: null }
         const twin = await writing.tx.em.count(Asset, same)
-        if (twin > 0) throw conflict(`There is another '${name}' by now; delete it first`)
+        if (twin > 0) throw conflict(`There is another '${name}' now; delete that first`)
         writing.tx.em.assign(asset, { deleted_at: null, deleted_by: null })
         await writing.tx.em.flush()
         if (deletedAt !== null && deletedAt !== undefined) await thumbnails.restore(writing, asset, deletedAt)

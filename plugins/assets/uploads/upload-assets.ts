@@ -56,7 +56,7 @@ export async function findRom (context: Context, id: number): Promise<RomPlace> 
 const findPresent = (newestFirst: readonly Asset[]) => newestFirst.find((asset) => !asset.missing_from_fs)
 
 const changed = (name: string, current: Asset | undefined) => new ApiError('CONFLICT',
-  `'${name}' is not what it was on the server when you looked; negotiate again`,
+  `'${name}' has changed on the server since the device read it; negotiate again`,
   { fields: { error: 'changed', sha1: current?.sha1 ?? null } })
 
 const outdated = (current: Asset, lastSync: Date | null) => new ApiError('CONFLICT',
@@ -187,7 +187,7 @@ export function createUploads (
     const original = await writing.tx.em.findOne(Asset, { id: originalId, user, rom, kind, deleted_at: null })
     if (original === null) throw assetNotFound(kind, originalId)
     if (typeof original.conflict_of === 'number') {
-      throw badRequest(`'${original.file_name}' is itself a copy from a conflict; replace it, or keep what the server has`)
+      throw badRequest(`'${original.file_name}' is itself a conflict copy; replace it, or keep the content of the server`)
     }
     if (original.sha1 === file.sha1) return original
     const copies = await writing.tx.em.find(Asset, { user, kind, conflict_of: original.id, deleted_at: null }, NEWEST)

@@ -67,7 +67,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
   const { quota_bytes: quota, versions_kept: kept } = assetsConfig.of(config)
 
   async function removeFiles (paths: readonly string[]): Promise<void> {
-    await files.remove(paths).catch((err: unknown) => { app.log.warn({ err }, 'files nobody needs could not be removed') })
+    await files.remove(paths).catch((err: unknown) => { app.log.warn({ err }, 'unused files could not be deleted') })
   }
 
   /**
@@ -80,7 +80,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
     drop(await deleteForSpace(tx, kept, userId))
     if (await countBytes(tx, userId) + bytes <= quota) return
     throw new ApiError('NO_FREE_SPACE', `Your files would take more than ${quota} bytes, former contents included; delete some ` +
-      'and wait until they are no longer kept, or have ASSET_QUOTA_BYTES raised')
+      'and wait until they expire, or ask an administrator to raise ASSET_QUOTA_BYTES')
   }
 
   return {
@@ -123,7 +123,7 @@ export function createWrites (app: FastifyInstance, config: Config, files: Files
       } catch (err) {
         if (!isDone) await removeFiles(settled)
         if (!(err instanceof ForeignKeyConstraintViolationException)) throw err
-        throw conflict('The ROM, the device or the account was deleted meanwhile; look what is left and try again')
+        throw conflict('The ROM, the device or the account was deleted at the same moment; fetch the current state and try again')
       }
     },
 

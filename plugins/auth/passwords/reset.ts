@@ -54,7 +54,7 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
     // because
     // every reader of the log could take over the account.
     if (!app.mail.isConfigured || mailedBase === null || email === null || email === undefined) {
-      app.log.warn({ username }, 'a reset of the password was asked for, but no link can be mailed: svc user password sets a new one')
+      app.log.warn({ username }, 'a password reset was requested, but no link can be mailed; svc user password sets a new password')
       return
     }
     const link = await createLink(user, mailedBase)
@@ -63,7 +63,7 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
         to: email,
         subject: 'Reset your password',
         text: `Somebody asked to reset the password of '${username}'.\n\nTo choose a new one open this link within 10 ` +
-          `minutes:\n\n${link}\n\nIf it was not you, nothing has changed and you need not do anything.\n`
+          `minutes:\n\n${link}\n\nIf you did not request this, ignore this mail; your password is unchanged.\n`
       })
     } catch (err) {
       app.log.error({ err, username }, 'the reset link could not be mailed')
@@ -75,7 +75,7 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
     await app.audit.record({ event: 'password.reset_requested', user, username, address })
     if (user === null) return
     if (await hasLinks(user)) {
-      app.log.info({ username: user.username }, 'the user has enough reset links that are good; no further one was made')
+      app.log.info({ username: user.username }, 'the user has enough valid reset links; no further link was created')
       return
     }
     await mailLink(user)
@@ -104,7 +104,7 @@ export function createResets (app: FastifyInstance, config: Config, jwts: Jwts) 
     async request (username: string, address: string): Promise<void> {
       await throttle.take(resetRequestLimits(username, address))
       const work = sendLink(username, address)
-        .catch((err: unknown) => { app.log.error({ err }, 'the reset link could not be made') })
+        .catch((err: unknown) => { app.log.error({ err }, 'the reset link could not be created') })
         .finally(() => { underway.delete(work) })
       underway.add(work)
     },

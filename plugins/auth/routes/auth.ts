@@ -70,7 +70,7 @@ const createRoutes = ({ signIn, oauth, resets }: Entrances): Routes => async (ap
     schema: {
       operationId: 'requestPasswordReset',
       tags,
-      summary: 'Send a reset link; the response is the same whether or not the user exists',
+      summary: 'Send a reset link; the response is the same for unknown users',
       body: ForgotPasswordSchema,
       response: { 200: Type.Null(), 429: ErrorSchema }
     },

@@ -9,7 +9,7 @@ const tags = ['sessions']
 const sessionRoutes: Routes = async (app) => {
   app.get('/api/sessions', {
     schema: {
-      operationId: 'listSessions', tags, summary: "The caller's browser sessions", response: { 200: Type.Array(SessionSchema) }
+      operationId: 'listSessions', tags, summary: "List the caller's browser sessions", response: { 200: Type.Array(SessionSchema) }
     },
     config: { scopes: ['me.read'] }
   }, async (request) => {

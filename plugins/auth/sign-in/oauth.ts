@@ -58,13 +58,13 @@ export function createOauth (app: FastifyInstance, config: Config, jwts: Jwts, s
     const names = [...new Set(wanted.split(/\s+/).filter(Boolean))]
     const held = (await app.permissions.toCaller(user, { credential: 'oauth' })).scopes
     const lacking = names.filter((name) => !isScope(name) || !held.has(name))
-    if (lacking.length > 0) throw forbidden(`You do not hold the scopes: ${lacking.join(', ').slice(0, 300)}`)
+    if (lacking.length > 0) throw forbidden(`You do not have the scopes: ${lacking.join(', ').slice(0, 300)}; request fewer scopes`)
     return names.join(' ')
   }
 
   async function grantPassword (db: Db, form: TokenForm, address: string): Promise<TokenView> {
     const { username, password, scope = '' } = form
-    if (username === undefined || password === undefined) throw badRequest('Send username and password')
+    if (username === undefined || password === undefined) throw badRequest('The grant password needs username and password; send both')
     const verdict = await signIn.check({ username, password, address })
     if (verdict.status === 'disabled') throw forbidden('The account is disabled')
     if (verdict.status === 'wrong') throw new ApiError('BAD_CREDENTIALS')
@@ -84,7 +84,7 @@ export function createOauth (app: FastifyInstance, config: Config, jwts: Jwts, s
   }
 
   async function grantRefresh (db: Db, form: TokenForm, address: string): Promise<TokenView> {
-    if (form.refresh_token === undefined) throw badRequest('Send refresh_token')
+    if (form.refresh_token === undefined) throw badRequest('The grant refresh_token needs refresh_token; send it')
     const claims = await jwts.read('refresh', form.refresh_token)
     const { jti, sid } = claims ?? {}
     if (claims === null || jti === undefined || sid === undefined) throw badRefresh()
@@ -125,7 +125,7 @@ export function createOauth (app: FastifyInstance, config: Config, jwts: Jwts, s
       const type = form.grant_type ?? 'password'
       if (type === 'password') return await grantPassword(db, form, address)
       if (type === 'refresh_token') return await grantRefresh(db, form, address)
-      throw badRequest(`Grant type '${type.slice(0, 50)}' is not offered; use password or refresh_token`)
+      throw badRequest(`Grant type '${type.slice(0, 50)}' is not supported; use password or refresh_token`)
     }
   }
 }

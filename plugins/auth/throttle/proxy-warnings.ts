@@ -16,7 +16,7 @@ export function warnOfUntrustedProxies (app: FastifyInstance): void {
     if (!isTold && isUntrusted(request)) {
       isTold = true
       app.log.warn({ address: request.ip }, 'a proxy at this address sends X-Forwarded-For but is not trusted, so that all its ' +
-        'visitors count as one: if the proxy is yours, name it in SVC_TRUSTED_PROXIES')
+        'visitors count as one: if the proxy is yours, add it to SVC_TRUSTED_PROXIES')
     }
     done()
   })
@@ -37,8 +37,8 @@ export function warnOfTrustedVisitors (app: FastifyInstance, { server: { trusted
     const [, ...behind] = ips
     const visitor = behind.find((address, hop) => isTrusted(address, hop) && !isNamed(address, hop))
     if (visitor !== undefined && app.signs.note('clients_trusted', visitor)) {
-      app.log.warn({ address: visitor, trusted_proxies: trusted }, 'a visitor at this address lies in a network of ' +
-        'SVC_TRUSTED_PROXIES and may pass for any other: name the address of each proxy there in place of a network')
+      app.log.warn({ address: visitor, trusted_proxies: trusted }, 'the address of a visitor is in a network of ' +
+        'SVC_TRUSTED_PROXIES, so the visitor can claim any address: list the address of each proxy instead of a network')
     }
     done()
   })

@@ -26,7 +26,7 @@ const placeOf = (folder: string, { sha256 }: Pick<Part, 'sha256'>): string => jo
 export function readPart (text: string): Part {
   const part: unknown = JSON.parse(text)
   if (Value.Check(PartSchema, part)) return part
-  throw new ArchiveError('it names a part in a way that no backup does')
+  throw new ArchiveError('the reference to one of its parts is invalid')
 }
 
 /** Reads a file from its start, any number of times. */
@@ -94,7 +94,7 @@ export async function * openPart (folder: string, part: Part, name: string): Asy
   } catch (err) {
     if (errorCode(err) !== 'ENOENT' && !errorCode(err).startsWith('Z_')) throw err
     throw new ArchiveError(errorCode(err) === 'ENOENT'
-      ? `the content of ${name} is not in ${folder}, the folder that belongs beside this file`
+      ? `the content of ${name} is missing in ${folder}, the folder beside this file that it needs`
       : `the content of ${name} in ${folder} is damaged`)
   }
   if (counter.end().sha256 !== part.sha256) throw new ArchiveError(`the content of ${name} in ${folder} is damaged`)

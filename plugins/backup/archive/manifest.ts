@@ -60,7 +60,7 @@ function parse<T extends TSchema> (schema: T, text: string, what: string): Stati
     throw new ArchiveError(`its ${what} cannot be read`)
   }
   if (Value.Check(schema, value)) return value
-  throw new ArchiveError(`its ${what} is not that of a backup`)
+  throw new ArchiveError(`its ${what} is not the ${what} of a backup`)
 }
 
 /** @throws ArchiveError if it is not a backup's manifest, or has a later format */

@@ -41,7 +41,7 @@ export interface WholeArchive { manifest: Manifest, ending: Ending }
 
 /** @throws ArchiveError if it is larger than any text of a backup */
 async function collect (content: Pieces, size: number): Promise<Buffer> {
-  if (size > TEXT_MAX_BYTES) throw new ArchiveError('one of its lists is longer than those of backups')
+  if (size > TEXT_MAX_BYTES) throw new ArchiveError('one of its lists is longer than a list of a backup can be')
   const chunks: Uint8Array[] = []
   for await (const chunk of content) chunks.push(chunk)
   return Buffer.concat(chunks)
@@ -64,7 +64,7 @@ function createCheck () {
       const expected = new Set(list.split(/(?<=\n)/).filter((line) => line !== ''))
       const wrong = lines.find((line) => !expected.has(line))
       if (wrong !== undefined) {
-        throw new ArchiveError(`it is damaged: ${(JSON.parse(wrong) as string[])[2] ?? ''} is not as it was written`)
+        throw new ArchiveError(`it is damaged: ${(JSON.parse(wrong) as string[])[2] ?? ''} has a wrong hash`)
       }
       if (expected.size !== lines.length) throw new ArchiveError('it is damaged: entries are missing')
       lines = []
@@ -78,7 +78,7 @@ function readPath (name: string): string {
   try {
     return safeRelativePath(name)
   } catch {
-    throw new ArchiveError(`${JSON.stringify(name)} is no path of a backup`)
+    throw new ArchiveError(`${JSON.stringify(name)} is not a valid path in a backup`)
   }
 }
 
@@ -86,10 +86,10 @@ type ArchiveCount = Pick<Ending, 'entries' | 'files' | 'bytes'>
 
 function compareEnding (found: ArchiveCount, rows: ReadonlyMap<string, number> | null, ending: Ending): void {
   const wrong = (['entries', 'files', 'bytes'] as const).find((key) => found[key] !== ending[key])
-  if (wrong !== undefined) throw new ArchiveError(`it is damaged: ${found[wrong]} ${wrong} in place of ${ending[wrong]}`)
+  if (wrong !== undefined) throw new ArchiveError(`it is damaged: it contains ${found[wrong]} ${wrong} instead of ${ending[wrong]}`)
   if (rows === null) return
   for (const [table, count] of Object.entries(ending.rows)) {
-    if ((rows.get(table) ?? 0) !== count) throw new ArchiveError(`it gave ${rows.get(table) ?? 0} rows of ${table} in place of ${count}`)
+    if ((rows.get(table) ?? 0) !== count) throw new ArchiveError(`it contains ${rows.get(table) ?? 0} rows of ${table} instead of ${count}`)
   }
 }
 
@@ -102,7 +102,7 @@ function createReader (visitor: ArchiveVisitor, folder: string) {
   let ending: Ending | null = null
 
   async function readManifestEntry (name: string, size: number, content: Content): Promise<void> {
-    if (name !== MANIFEST) throw new ArchiveError('it does not begin as one')
+    if (name !== MANIFEST) throw new ArchiveError('it does not begin with a manifest')
     manifest = readManifest((await collect(content, size)).toString())
     await visitor.manifest?.(manifest)
   }
@@ -132,7 +132,7 @@ function createReader (visitor: ArchiveVisitor, folder: string) {
     } else if (kind === SECRETS) {
       visitor.secret?.(rest, await collect(content, size))
     } else {
-      throw new ArchiveError(`${JSON.stringify(name)} is no part of a backup`)
+      throw new ArchiveError(`${JSON.stringify(name)} is not a part of a backup`)
     }
     // Content without a handler is hashed all the same.
     for await (const _chunk of content) { /* skipped */ }
@@ -140,7 +140,7 @@ function createReader (visitor: ArchiveVisitor, folder: string) {
 
   return {
     async take (name: string, size: number, content: Pieces): Promise<void> {
-      if (ending !== null) throw new ArchiveError('it is damaged: something follows its end')
+      if (ending !== null) throw new ArchiveError('it is damaged: there is data after its end')
       if (name === ENDING) {
         if (!check.isDone()) throw new ArchiveError('it is damaged: a list of hashes is missing')
         ending = readEnding((await collect(content, size)).toString())
@@ -153,8 +153,8 @@ function createReader (visitor: ArchiveVisitor, folder: string) {
 
     /** @throws ArchiveError if an entry is missing */
     end (): WholeArchive {
-      if (manifest === null) throw new ArchiveError('there is nothing in it')
-      if (ending === null) throw new ArchiveError('it is cut short: its end is missing')
+      if (manifest === null) throw new ArchiveError('it is empty')
+      if (ending === null) throw new ArchiveError('it is incomplete: its end is missing')
       compareEnding(found, visitor.rows === undefined ? null : rows, ending)
       return { manifest, ending }
     }
@@ -188,7 +188,7 @@ async function readWhole (path: string, { visitor, onBytes, signal }: Reading): 
 }
 
 const CODES = new Map([
-  ['Z_BUF_ERROR', 'it is cut short'], ['Z_DATA_ERROR', 'it is damaged, or no archive at all'],
+  ['Z_BUF_ERROR', 'it is incomplete'], ['Z_DATA_ERROR', 'it is damaged, or not an archive'],
   ['EISDIR', 'it is a folder'], ['EACCES', 'this user may not read it']
 ])
 
@@ -199,7 +199,7 @@ const OF_TAR = /^(Invalid tar header|Unexpected end of data)/
 function explain (err: unknown): string | null {
   if (err instanceof ArchiveError) return err.message
   if (!(err instanceof Error)) return null
-  return CODES.get(errorCode(err)) ?? (OF_TAR.test(err.message) ? 'it is damaged, or holds no tar' : null)
+  return CODES.get(errorCode(err)) ?? (OF_TAR.test(err.message) ? 'it is damaged, or contains no tar archive' : null)
 }
 
 /**
@@ -215,6 +215,6 @@ export async function readArchive (
   } catch (err) {
     const reason = signal.aborted ? null : explain(err)
     if (reason === null) throw err
-    throw new StartError(`${path} is no whole backup: ${reason}. Take another backup, or fetch this one again.`, { cause: err })
+    throw new StartError(`${path} is not a complete backup: ${reason}. Use another backup, or copy this one again.`, { cause: err })
   }
 }

@@ -100,7 +100,7 @@ export function writeArchive (path: string, signal: AbortSignal) {
 
     /** Aborts the archive; the caller deletes the file. */
     async abandon (): Promise<void> {
-      tar.destroy(new Error('The archive is given up'))
+      tar.destroy(new Error('The archive was abandoned'))
       gzip.destroy()
       file.destroy()
       await written.catch(() => undefined)

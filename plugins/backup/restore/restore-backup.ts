@@ -53,8 +53,8 @@ const NAMES = { everything: [DATABASE, ...FOLDERS, IDENTITY, ...SECRET_FILES], d
 /** @throws StartError if the archive's secrets need a passphrase that is not set */
 function requirePassphrase ({ secrets }: Manifest, { path, environment, withoutSecrets }: RestoreJob): void {
   if (secrets === 'left out' || withoutSecrets || (environment.SVC_BACKUP_PASSPHRASE ?? '') !== '') return
-  throw new StartError(`The secret key and config.yml in ${path} are encrypted. Set SVC_BACKUP_PASSPHRASE to the passphrase it was ` +
-    'made with, or do without them with --without-secret-key. Nothing was changed.')
+  throw new StartError(`The secret key and config.yml in ${path} are encrypted. Set SVC_BACKUP_PASSPHRASE to the passphrase of ` +
+    'the backup, or skip both with --without-secret-key. Nothing was changed.')
 }
 
 const readIdentity = async (dataDir: string): Promise<string | null> =>
@@ -64,8 +64,8 @@ const readIdentity = async (dataDir: string): Promise<string | null> =>
 async function requireOwnFiles ({ holds, identity }: Manifest, { path, dataDir, goesOn }: RestoreJob): Promise<void> {
   // The first databases had no identity.
   if (holds === 'everything' || goesOn || identity === null || await readIdentity(dataDir) === identity) return
-  throw new StartError(`${path} holds a database alone, and ${dataDir} is not the data directory that it was made from, whose ` +
-    'saves and pictures it needs. Restore it there. Nothing was changed.')
+  throw new StartError(`${path} contains only a database, and ${dataDir} is not the data directory that it was made from, whose ` +
+    'saves and pictures it needs. Restore it into that data directory. Nothing was changed.')
 }
 
 /** Checks that no folder is a mount point, because a rename cannot replace one. @throws StartError */
@@ -192,7 +192,7 @@ export async function replaceState (job: RestoreJob): Promise<RestoreResult> {
 export async function restoreBackup (job: RestoreJob): Promise<RestoreResult> {
   const lock = lockDataDir(job.dataDir)
   if (lock === null) {
-    throw new StartError(`A server, or another svc command, is using ${job.dataDir}. Stop it, then repeat this.`, { exitCode: 75 })
+    throw new StartError(`A server, or another svc command, is using ${job.dataDir}. Stop it, then repeat this command.`, { exitCode: 75 })
   }
   try {
     return await replaceState(job)

@@ -35,8 +35,8 @@ export async function stageSecrets (dataDir: string, newDir: string, source: Sec
       : isSealed ? await openWith(passphrase ?? '', stored) : stored
     if (content !== null) await writeFile(join(newDir, name), content, { flag: 'wx', mode: 0o600 })
     else if (stored !== undefined) {
-      throw new StartError('The secrets of the backup cannot be read: SVC_BACKUP_PASSPHRASE is not the one it was made with. Set ' +
-        'that one, or do without them with --without-secret-key. Nothing was changed.')
+      throw new StartError('The secrets of the backup cannot be read: SVC_BACKUP_PASSPHRASE is not the passphrase of the backup. Set ' +
+        'the right passphrase, or skip the secrets with --without-secret-key. Nothing was changed.')
     }
   }
 }

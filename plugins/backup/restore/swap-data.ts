@@ -65,7 +65,7 @@ async function readSwap (dataDir: string): Promise<Swap> {
   const file = journalOf(dataDir)
   const swap: unknown = JSON.parse(await readFile(file, 'utf8'))
   if (Value.Check(SwapSchema, swap)) return swap
-  throw new StartError(`${file} is not as svc restore wrote it. Move ${stagingOf(dataDir)} away and restore again.`)
+  throw new StartError(`${file} is not a valid file of svc restore. Move ${stagingOf(dataDir)} away and restore again.`)
 }
 
 /** Completes a swap that was decided. Only the holder of the lock on the data directory may call it. */
@@ -74,8 +74,8 @@ export async function finishSwap (dataDir: string): Promise<void> {
   if (database !== null) {
     const swapping = withClient(maintenanceUrl(database.url), (tx) => swapDatabases(tx, database))
     await swapping.catch((err: unknown) => {
-      throw new StartError(`The restored database ${database.fresh} cannot take the place of ${database.name}: ${(err as Error).message}. ` +
-        'End whatever is connected to it, then repeat this.', { cause: err })
+      throw new StartError(`The restored database ${database.fresh} cannot replace ${database.name}: ${(err as Error).message}. ` +
+        'Stop all programs that are connected to it, then repeat this command.', { cause: err })
     })
   }
   for (const name of names) await move(dataDir, name, kept)
@@ -87,7 +87,7 @@ export async function finishSwap (dataDir: string): Promise<void> {
 /** Completes a restore that was interrupted after its decision. @throws StartError while a restore is running */
 export async function endSwap (dataDir: string): Promise<void> {
   const lock = lockDataDir(dataDir)
-  if (lock === null) throw new StartError(`A restore into ${dataDir} is under way. Repeat this when it has ended.`, { exitCode: 75 })
+  if (lock === null) throw new StartError(`A restore into ${dataDir} is running. Repeat this command after it has ended.`, { exitCode: 75 })
   try {
     if (existsSync(journalOf(dataDir))) await finishSwap(dataDir)
   } finally {

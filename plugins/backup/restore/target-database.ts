@@ -31,14 +31,14 @@ async function openExternal (url: string, stamp: string): Promise<Target> {
   const freshUrl = await withClient(maintenanceUrl(url), async (tx) => {
     const users = await hasDatabase(tx, name) ? await listSessions(tx, name) : []
     if (users.length > 0) {
-      throw new StartError(`The database ${name} is in use (${users.join(', ')}). Stop what uses it, then repeat this.`, { exitCode: 75 })
+      throw new StartError(`The database ${name} is in use (${users.join(', ')}). Stop these programs, then repeat this command.`, { exitCode: 75 })
     }
     // Delete the database of a killed restore.
     await dropDatabase(tx, fresh)
     return await createBeside(tx, url, fresh)
   }).catch((err: unknown) => {
     if (err instanceof StartError) throw err
-    throw new StartError(`No database can be made beside ${name}: ${(err as Error).message}. A restore makes a new one and ` +
+    throw new StartError(`No database can be created beside ${name}: ${(err as Error).message}. A restore creates a new database and ` +
       'renames the old one: let the role of SVC_DATABASE_URL create databases (alter role … createdb) and connect to "postgres".', { cause: err })
   })
   return {

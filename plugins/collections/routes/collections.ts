@@ -39,7 +39,7 @@ const createPlainRoutes = (collections: Collections, forms: Forms): Routes => as
 
   app.get('/api/collections', {
     schema: {
-      operationId: 'listCollections', tags, summary: 'Your collections and public ones, by name',
+      operationId: 'listCollections', tags, summary: 'List your collections and public ones, by name',
       querystring: ListCollectionsQuery, response: { 200: Type.Array(CollectionSchema) }
     },
     config: reads,
@@ -48,7 +48,7 @@ const createPlainRoutes = (collections: Collections, forms: Forms): Routes => as
 
   app.get('/api/collections/identifiers', {
     schema: {
-      operationId: 'listCollectionIds', tags, summary: 'The ids of your collections and of public ones',
+      operationId: 'listCollectionIds', tags, summary: 'List the ids of your collections and of public ones',
       response: { 200: Type.Array(Type.Integer()) }
     },
     config: reads
@@ -56,7 +56,7 @@ const createPlainRoutes = (collections: Collections, forms: Forms): Routes => as
 
   app.get('/api/collections/:id', {
     schema: {
-      operationId: 'getCollection', tags, summary: 'One collection', params: IdParams, response: { 200: CollectionSchema, ...errors }
+      operationId: 'getCollection', tags, summary: 'Get a collection', params: IdParams, response: { 200: CollectionSchema, ...errors }
     },
     config: reads,
     serializerCompiler: asBuilt

@@ -36,7 +36,7 @@ const createSmartRoutes = (collections: SmartCollections, forms: Forms): Routes 
 
   app.get('/api/collections/smart', {
     schema: {
-      operationId: 'listSmartCollections', tags, summary: 'Your smart collections and public ones, by name',
+      operationId: 'listSmartCollections', tags, summary: 'List your smart collections and public ones, by name',
       querystring: ListCollectionsQuery, response: { 200: Type.Array(SmartCollectionSchema) }
     },
     config: { ...reads, databaseMs: LIST_MAX_MS },
@@ -45,7 +45,7 @@ const createSmartRoutes = (collections: SmartCollections, forms: Forms): Routes 
 
   app.get('/api/collections/smart/identifiers', {
     schema: {
-      operationId: 'listSmartCollectionIds', tags, summary: 'The ids of your smart collections and of public ones',
+      operationId: 'listSmartCollectionIds', tags, summary: 'List the ids of your smart collections and of public ones',
       response: { 200: Type.Array(Type.Integer()) }
     },
     config: reads
@@ -53,7 +53,7 @@ const createSmartRoutes = (collections: SmartCollections, forms: Forms): Routes 
 
   app.get('/api/collections/smart/:id', {
     schema: {
-      operationId: 'getSmartCollection', tags, summary: 'One smart collection', params: IdParams,
+      operationId: 'getSmartCollection', tags, summary: 'Get a smart collection', params: IdParams,
       response: { 200: SmartCollectionSchema, ...errors }
     },
     config: reads,

@@ -12,7 +12,7 @@ const VirtualParams = Type.Object({ id: Type.String({ description: 'Id with or w
 const createVirtualRoutes = (collections: VirtualCollections): Routes => async (app) => {
   app.get('/api/collections/virtual', {
     schema: {
-      operationId: 'listVirtualCollections', tags, summary: 'Values that three or more ROMs that you see have in common, by name',
+      operationId: 'listVirtualCollections', tags, summary: 'List the values that three or more visible ROMs have in common, by name',
       querystring: VirtualCollectionsQuery, response: { 200: Type.Array(VirtualCollectionSchema) }
     },
     config: reads
@@ -23,7 +23,7 @@ const createVirtualRoutes = (collections: VirtualCollections): Routes => async (
 
   app.get('/api/collections/virtual/identifiers', {
     schema: {
-      operationId: 'listVirtualCollectionIds', tags, summary: 'The ids of all virtual collections',
+      operationId: 'listVirtualCollectionIds', tags, summary: 'List the ids of all virtual collections',
       response: { 200: Type.Array(Type.String()) }
     },
     config: reads
@@ -31,7 +31,7 @@ const createVirtualRoutes = (collections: VirtualCollections): Routes => async (
 
   app.get('/api/collections/virtual/:id', {
     schema: {
-      operationId: 'getVirtualCollection', tags, summary: 'One virtual collection', params: VirtualParams,
+      operationId: 'getVirtualCollection', tags, summary: 'Get a virtual collection', params: VirtualParams,
       response: { 200: VirtualCollectionSchema, 404: ErrorSchema }
     },
     config: reads

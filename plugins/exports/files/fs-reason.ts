@@ -14,13 +14,13 @@ export function describeWriteError (err: unknown, folder: string): string {
   switch (errorCode(err)) {
     case 'EROFS': return `The folder ${place} is read-only. Mount the library writable (in Docker without ":ro") and export again.`
     case 'EACCES':
-    case 'EPERM': return `No permission to write in the folder ${place}. Let the server's user write there and export again.`
+    case 'EPERM': return `No permission to write in the folder ${place}. Give the server's user the right to write there and export again.`
     case 'ENOSPC': return `The disk that holds ${place} is full. Free some space and export again.`
     case 'NO_FREE_SPACE': return `Less than 1 GiB is free on the disk that holds ${place}. Free some space and export again.`
     case 'EDQUOT': return `The quota of the disk that holds ${place} is used up. Free some space and export again.`
     case 'ENAMETOOLONG': return `The name is too long for the disk that holds ${place}. Shorten the ROM's name and scan again.`
     case 'ENOTDIR':
-    case 'EEXIST': return `${place} is no folder, or one above it is none. Rename what is in the way and export again.`
+    case 'EEXIST': return `${place}, or a part of its path, is not a folder. Rename that file and export again.`
     default: return toReason(err)
   }
 }

@@ -25,7 +25,7 @@ export async function findSource (resourcesDir: string, path: string): Promise<M
     return { path, stats: await stat(join(resourcesDir, safeRelativePath(path))) }
   } catch (err) {
     if (errorCode(err) !== 'ENOENT') throw err
-    throw exportFailed(`The server has lost its file ${JSON.stringify(path)}. Scan again to fetch it.`,
+    throw exportFailed(`The file ${JSON.stringify(path)} of the server is missing. Scan again to fetch it.`,
       { cause: err })
   }
 }
@@ -38,7 +38,7 @@ export async function readContent (
   const extension = posix.extname(path).toLowerCase()
   if (!extensionsOf(kind).includes(extension)) {
     throw exportFailed(
-      `The file ${JSON.stringify(path)} is no ${kind} that frontends show: ${extensionsOf(kind).join(', ')}`)
+      `Frontends cannot show ${JSON.stringify(path)} as ${kind}, because its extension is not one of ${extensionsOf(kind).join(', ')}`)
   }
   return { content: { file: await resolveInside(resourcesDir, path) }, extension }
 }
@@ -48,7 +48,7 @@ async function readImage (resourcesDir: string, path: string): Promise<{ content
   const handle = await openInside(resourcesDir, path)
   try {
     const type = await readImageType(handle)
-    if (type === null) throw exportFailed(`The file ${JSON.stringify(path)} is no picture`)
+    if (type === null) throw exportFailed(`The file ${JSON.stringify(path)} is not a picture`)
     if (type !== 'other') return { content: { file }, extension: `.${type}` }
     // Pass the content and not the path, because sharp caches files by path and would miss a change.
     const { extension, bytes } = await convertImage(await handle.readFile())

@@ -150,12 +150,12 @@ async function openPlatformFolder (
   { name, dir, is_writable: isWritable }: LibraryRoot, structure: Structure, { fs_slug: fsSlug }: PlatformRow
 ): Promise<string> {
   if (!isWritable) {
-    throw exportFailed(`The library '${name}' is read-only; set its writable to true to have files written beside its ROMs.`)
+    throw exportFailed(`The library '${name}' is read-only; set its writable to true to write files beside its ROMs.`)
   }
   const root = await platformRoot(dir, structure, fsSlug)
   if (!isInside(root, await realLibraryDirectory(dir))) return root
   throw exportFailed(`The folder of the platform '${fsSlug}' is a link to the library itself. ` +
-    'Let it lead to a folder that holds only this platform.')
+    'Change the link to a folder that contains only this platform.')
 }
 
 async function writeAllMedia (
@@ -206,7 +206,7 @@ async function readExisting (root: string, name: string): Promise<TextFile> {
     return await readTextFile(root, name)
   } catch (err) {
     if (err instanceof ApiError || errorCode(err) === '') throw err
-    throw exportFailed(`${name} cannot be read: ${reasonOf(err)}. Correct that, or move the file away to ` +
+    throw exportFailed(`${name} cannot be read: ${reasonOf(err)}. Correct the cause, or move the file away to ` +
       'have a new one written.', { cause: err })
   }
 }
@@ -223,5 +223,5 @@ async function render (
     return await definition.render({ slug, fs_slug: fsSlug, name }, games, existing, context)
   })
   if (Value.Check(ExportResultSchema, result)) return result
-  throw exportFailed(`The exporter '${key}' did not return { text, skipped }; report it to its author`)
+  throw exportFailed(`The exporter '${key}' did not return { text, skipped }; report this to its author`)
 }

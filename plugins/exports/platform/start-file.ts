@@ -15,7 +15,7 @@ const PROGRAMS = new Set(['.exe', '.com', '.bat', '.sh', '.dll', '.so', '.dat'])
 const extensionOf = (name: string) => posix.extname(name).toLowerCase()
 
 function refuse (names: readonly string[]): ApiError {
-  return exportFailed(`The folder holds ${names.length} files that could be started, such as ` +
+  return exportFailed(`The folder contains ${names.length} files that a frontend could start, such as ` +
     `${names.slice(0, 2).map((name) => JSON.stringify(name)).join(' and ')}. Add an .m3u file that lists the discs of one ` +
     'game, or move each game out of the folder, then scan again.')
 }

@@ -20,7 +20,7 @@ const TIMEOUT_SECONDS = 60 * 60
 const ArgumentsSchema = Type.Object({
   force: Type.Optional(Type.Boolean({
     default: false,
-    description: 'Clients may send it; a manual run always downloads the table, even with the schedule off'
+    description: 'Without effect: a manual run always downloads the table, even with the schedule off'
   }))
 }, { additionalProperties: false })
 
@@ -34,7 +34,7 @@ async function * readEntries (chunks: AsyncIterable<Uint8Array>): AsyncGenerator
     yield entries
     entries = []
   }
-  if (!parser.isEnded) throw new ServiceDownError('The Switch title database ended in the middle; try again later')
+  if (!parser.isEnded) throw new ServiceDownError('The download of the Switch title database is incomplete; try again later')
 }
 
 /** The last downloaded titles of the Switch. */
@@ -52,7 +52,7 @@ export function createTitles (app: FastifyInstance, config: Config) {
   const scopeOf = (signal: AbortSignal): CallScope =>
     ({ signal, memo: createMemo(), preferences: readPreferences(config) })
   const index = createIndex(app.db, 'feeds/switch-titles', download, () => scopeOf(AbortSignal.abort(
-    new Error('The Switch title database is downloaded by its task alone'))))
+    new Error('Only its task downloads the Switch title database'))))
 
   const task: TaskDefinition = {
     name: 'update_switch_titledb',
@@ -70,7 +70,7 @@ export function createTitles (app: FastifyInstance, config: Config) {
     async run ({ signal, report }) {
       await report({ update_stats: { processed: 0, total: 1 } })
       const count = await index.rebuild(scopeOf(signal))
-      if (count === 0) throw new ServiceDownError('The Switch title database names no title; the former one stays')
+      if (count === 0) throw new ServiceDownError('The downloaded Switch title database has no titles; the former one stays in use')
       await report({ update_stats: { processed: count, total: count } })
     }
   }

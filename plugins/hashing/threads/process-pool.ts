@@ -95,7 +95,7 @@ export class ProcessPool {
     })
     child.once('exit', (code, signal) => {
       this.#bury(child, isReady, code === OUT_OF_MEMORY
-        ? `reading it takes more than ${MEMORY_MIB} MiB of memory`
+        ? `reading it needs more than ${MEMORY_MIB} MiB of memory`
         : `the process that read it ended with ${signal ?? `code ${code}`}`)
     })
     return child

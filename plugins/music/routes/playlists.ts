@@ -16,7 +16,7 @@ const refused = { 400: ErrorSchema, ...missing }
 const createPlaylistRoutes = ({ playlists, listPlaylist }: Music): Routes => async (app) => {
   app.get('/api/music/playlists', {
     schema: {
-      operationId: 'listPlaylists', tags, summary: 'Your playlists and public ones, by name',
+      operationId: 'listPlaylists', tags, summary: 'List your playlists and public ones, by name',
       response: { 200: Type.Array(MusicPlaylistSchema) }
     },
     config: reads
@@ -32,7 +32,7 @@ const createPlaylistRoutes = ({ playlists, listPlaylist }: Music): Routes => asy
 
   app.get('/api/music/playlists/:id', {
     schema: {
-      operationId: 'getPlaylist', tags, summary: 'One playlist', params: IdParams,
+      operationId: 'getPlaylist', tags, summary: 'Get a playlist', params: IdParams,
       response: { 200: MusicPlaylistSchema, ...missing }
     },
     config: reads
@@ -59,7 +59,7 @@ const createPlaylistRoutes = ({ playlists, listPlaylist }: Music): Routes => asy
 
   app.get('/api/music/playlists/:id/tracks', {
     schema: {
-      operationId: 'listPlaylistTracks', tags, summary: 'The tracks of a playlist that you see', params: IdParams,
+      operationId: 'listPlaylistTracks', tags, summary: 'List the tracks of a playlist that you may see', params: IdParams,
       querystring: ListPlaylistTracksQuery, response: { 200: TrackPageSchema, ...missing }
     },
     config: reads

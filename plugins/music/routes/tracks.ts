@@ -21,7 +21,7 @@ const createTrackRoutes = (music: Music): Routes => async (app) => {
     schema: {
       operationId: 'listTracks',
       tags,
-      summary: 'The music of all games whose tags could be read',
+      summary: 'List the music of all games whose tags could be read',
       querystring: ListTracksQuery,
       response: { 200: TrackPageSchema }
     },
@@ -33,7 +33,7 @@ const createTrackRoutes = (music: Music): Routes => async (app) => {
       schema: {
         operationId: `listTrack${noun}`,
         tags,
-        summary: `The ${path} of the music, with the number of tracks of each`,
+        summary: `List the ${path} of the music, with the number of tracks of each`,
         querystring: facetQuery(facet),
         response: { 200: FacetPageSchema }
       },
@@ -43,7 +43,7 @@ const createTrackRoutes = (music: Music): Routes => async (app) => {
 
   app.get('/api/music/favorites', {
     schema: {
-      operationId: 'listFavoriteTracks', tags, summary: 'Your favourite tracks', querystring: ListFavoritesQuery,
+      operationId: 'listFavoriteTracks', tags, summary: 'List your favourite tracks', querystring: ListFavoritesQuery,
       response: { 200: TrackPageSchema }
     },
     config: { scopes: ['playlists.read'] }

@@ -27,7 +27,7 @@ export function applyAps (patching: Patching): boolean {
     const length = patch.u8()
     const value = length === 0 ? patch.u8() : 0
     const bytes = length === 0 ? Buffer.alloc(patch.u8(), value) : patch.bytes(length)
-    if (offset + bytes.length > size) throw brokenPatch('it writes behind the end of the file')
+    if (offset + bytes.length > size) throw brokenPatch('it writes beyond the end of the file')
     output.writeAt(offset, bytes)
   }
   return isValid
@@ -57,12 +57,12 @@ export function applyApsGba ({ patch, base, output }: Patching): boolean {
   while (patch.left > 0) {
     const offset = patch.le(4)
     const [before, after] = [patch.le(2), patch.le(2)]
-    if (offset > size) throw brokenPatch('it writes behind the end of the file')
+    if (offset > size) throw brokenPatch('it writes beyond the end of the file')
     const old = base.readAt(offset, BLOCK_BYTES)
     const padded = Buffer.concat([old, Buffer.alloc(BLOCK_BYTES - old.length)])
     const result = xor(padded, patch.bytes(BLOCK_BYTES))
     const isSame = crc16(padded) === before
-    if (isSame && crc16(result) !== after) throw brokenPatch('what it makes has another checksum than it says')
+    if (isSame && crc16(result) !== after) throw brokenPatch('its result does not have the checksum that it promises')
     isValid &&= isSame
     output.writeAt(offset, result.subarray(0, size - offset))
   }

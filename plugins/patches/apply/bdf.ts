@@ -57,7 +57,7 @@ function apply (patching: Patching): boolean {
   const { patch, output } = patching
   const header = patch.bytes(HEADER_BYTES)
   const [stepBytes, diffBytes, size] = [readNumber(header, 8), readNumber(header, 16), readNumber(header, 24)]
-  if (stepBytes < 0 || diffBytes < 0 || size < 0) throw brokenPatch('it names a negative length')
+  if (stepBytes < 0 || diffBytes < 0 || size < 0) throw brokenPatch('it contains a negative length')
   output.requireSize(size)
   const diffStart = HEADER_BYTES + stepBytes
   const steps = new Part(patch, HEADER_BYTES, diffStart)
@@ -67,7 +67,7 @@ function apply (patching: Patching): boolean {
   while (output.length < size) {
     const step = Buffer.concat([...steps.pieces(STEP_BYTES)])
     const [added, fresh, jump] = [readNumber(step, 0), readNumber(step, 8), readNumber(step, 16)]
-    if (added < 0 || fresh < 0 || output.length + added + fresh > size) throw brokenPatch('it makes more than it says')
+    if (added < 0 || fresh < 0 || output.length + added + fresh > size) throw brokenPatch('its result is longer than it promises')
     for (const piece of diffs.pieces(added)) {
       output.append(sum(patching, at, piece))
       at += piece.length

@@ -22,9 +22,9 @@ export function applyBps (patching: Patching): boolean {
   while (patch.left > 0) {
     const word = patch.vlv()
     const length = Math.floor(word / ACTIONS) + 1
-    if (output.length + length > size) throw brokenPatch('it makes more than it says')
+    if (output.length + length > size) throw brokenPatch('its result is longer than it promises')
     const readBase = (start: number) => {
-      if (start < 0 || start + length > base.size) throw wrongBase('the patch reads beyond its end')
+      if (start < 0 || start + length > base.size) throw wrongBase('the patch reads beyond the end of the file')
       for (const piece of base.pieces(start, start + length)) output.append(piece)
     }
     switch (word % ACTIONS) {
@@ -41,13 +41,13 @@ export function applyBps (patching: Patching): boolean {
         break
       default:
         resultAt += readStep(patch)
-        if (resultAt < 0 || resultAt >= output.length) throw brokenPatch('it copies what is not there yet')
+        if (resultAt < 0 || resultAt >= output.length) throw brokenPatch('it copies bytes that are not written yet')
         output.repeat(resultAt, length)
         resultAt += length
     }
   }
   output.flush()
-  if (output.length !== size) throw brokenPatch('it makes less than it says')
+  if (output.length !== size) throw brokenPatch('its result is shorter than it promises')
   const isValid = isBase(patching, baseSize, checksums.base)
   if (isValid) checkResult(output, size, checksums.result)
   return isValid

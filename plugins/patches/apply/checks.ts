@@ -11,7 +11,7 @@ export function readChecksums (patch: PatchReader): Checksums {
   const start = source.size - FOOTER_BYTES
   patch.endAt(start)
   const footer = source.readAt(start, FOOTER_BYTES)
-  if (source.crc32(source.size - 4) !== footer.readUInt32LE(8)) throw brokenPatch('its own checksum does not fit')
+  if (source.crc32(source.size - 4) !== footer.readUInt32LE(8)) throw brokenPatch('its own checksum is wrong')
   return { base: footer.readUInt32LE(0), result: footer.readUInt32LE(4) }
 }
 
@@ -21,5 +21,5 @@ export const isBase = ({ base }: Patching, size: number, crc: number): boolean =
 
 /** Checks the result of the right base. @throws PatchError if it differs from what the patch promises */
 export function checkResult (output: Output, size: number, crc: number): void {
-  if (new Source(output.fd, size).crc32() !== crc) throw brokenPatch('what it makes has another checksum than it says')
+  if (new Source(output.fd, size).crc32() !== crc) throw brokenPatch('its result does not have the checksum that it promises')
 }

@@ -14,7 +14,7 @@ export class NoRoomError extends Error {
   override readonly name = 'NoRoomError'
 }
 
-export const brokenPatch = (why: string) => new PatchError(`The patch is broken: ${why}; get it anew`)
+export const brokenPatch = (why: string) => new PatchError(`The patch is broken: ${why}; download it again`)
 export const wrongBase = (why: string) => new PatchError(`The file is not the one that the patch was made for: ${why}`)
 
 /** An open file with random access. */
@@ -127,7 +127,7 @@ export class PatchReader {
 }
 
 export function requireNumber (value: number): number {
-  if (!Number.isSafeInteger(value)) throw brokenPatch('it holds a number that is too large')
+  if (!Number.isSafeInteger(value)) throw brokenPatch('it contains a number that is too large')
   return value
 }
 

@@ -31,6 +31,6 @@ export const PATCH_EXTENSIONS = ['ips', 'ups', 'bps', 'ppf', 'rup', 'aps', 'bdf'
 export function applyPatch (patching: Patching): boolean {
   const head = patching.patch.source.readAt(0, 8).toString('latin1')
   const format = FORMATS.find(({ magic }) => head.startsWith(magic))
-  if (format === undefined) throw new PatchError('The patch begins like none of the formats that are known; is it packed?')
+  if (format === undefined) throw new PatchError('The content of the patch is not in a known format; unpack it if it is an archive')
   return format.apply(patching)
 }

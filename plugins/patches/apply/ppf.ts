@@ -40,7 +40,7 @@ export function applyPpf (patching: Patching): boolean {
   const { patch, base, output } = patching
   patch.seek(3)
   const version = Number(patch.bytes(1).toString('latin1'))
-  if (![1, 2, 3].includes(version)) throw brokenPatch('it is of a version of PPF that nobody knows')
+  if (![1, 2, 3].includes(version)) throw brokenPatch('its version of PPF is not supported')
   const { isValid, hasUndo } = readHeader(patching, version)
   output.copyBase(base)
   while (patch.left > 0) {

@@ -19,7 +19,7 @@ interface Overflow { mode: string, start: number, length: number }
 function readNumber (patch: PatchReader): number {
   const length = patch.u8()
   if (length === 0) return 0
-  if (length > NUMBER_BYTES_MAX) throw brokenPatch('it holds a number that is too large')
+  if (length > NUMBER_BYTES_MAX) throw brokenPatch('it contains a number that is too large')
   return requireNumber(patch.le(length))
 }
 
@@ -44,7 +44,7 @@ function readRecords (patch: PatchReader, see: (offset: number, length: number) 
     const command = patch.left === 0 ? 0 : patch.u8()
     if (command === 0) return false
     if (command === 1) return true
-    if (command !== 2) throw brokenPatch('it holds an order that nobody knows')
+    if (command !== 2) throw brokenPatch('it contains an unknown command')
     see(readNumber(patch), readNumber(patch))
   }
 }
@@ -52,7 +52,7 @@ function readRecords (patch: PatchReader, see: (offset: number, length: number) 
 function listFiles (patch: PatchReader): PatchedFile[] {
   patch.seek(HEADER_BYTES)
   const files: PatchedFile[] = []
-  for (let isMore = readRecords(patch, () => { throw brokenPatch('it names no file') }); isMore;) {
+  for (let isMore = readRecords(patch, () => { throw brokenPatch('it contains no file') }); isMore;) {
     files.push(readFile(patch))
     isMore = readRecords(patch, (_offset, length) => { patch.skip(length) })
   }
@@ -65,7 +65,7 @@ export function applyRup ({ patch, base, output }: Patching): boolean {
   const md5 = base.md5()
   const matching = files.find((file) => file.baseMd5 === md5)
   const file = matching ?? files[0]
-  if (file === undefined) throw brokenPatch('it names no file')
+  if (file === undefined) throw brokenPatch('it contains no file')
   output.copyBase(base, file.size)
   if (file.overflow?.mode === 'A') {
     patch.seek(file.overflow.start)
@@ -85,7 +85,7 @@ export function applyRup ({ patch, base, output }: Patching): boolean {
   })
   output.truncate(file.size)
   if (matching !== undefined && new Source(output.fd, file.size).md5() !== file.resultMd5) {
-    throw brokenPatch('what it makes has another checksum than it says')
+    throw brokenPatch('its result does not have the checksum that it promises')
   }
   return matching !== undefined
 }

@@ -31,7 +31,7 @@ export function applyUps (patching: Patching): boolean {
       run = []
     }
     change(run)
-    if (at > end) throw brokenPatch('it changes what lies behind the end')
+    if (at > end) throw brokenPatch('it changes bytes beyond the end')
     at++
   }
   const isValid = isBase(patching, baseSize, checksums.base)

@@ -35,7 +35,7 @@ class Addresses {
 
   read (reader: PatchReader, mode: number, here: number): number {
     const address = this.#decode(reader, mode, here)
-    if (address < 0 || address >= here) throw brokenPatch('it copies what is not there yet')
+    if (address < 0 || address >= here) throw brokenPatch('it copies bytes that are not written yet')
     this.#near[this.#next] = address
     this.#next = (this.#next + 1) % NEAR
     this.#same[address % (SAME * 256)] = address
@@ -65,10 +65,10 @@ function readSegment ({ patch, base, output }: Patching, flags: number): Window[
   const [length, start] = [readNumber(patch), readNumber(patch)]
   if ((flags & WINDOW.result) !== 0) {
     output.flush()
-    if (start + length > output.length) throw brokenPatch('it copies what is not there yet')
+    if (start + length > output.length) throw brokenPatch('it copies bytes that are not written yet')
     return { source: new Source(output.fd, output.length), start, length }
   }
-  if (start + length > base.size) throw wrongBase('the patch reads beyond its end')
+  if (start + length > base.size) throw wrongBase('the patch reads beyond the end of the file')
   return { source: base, start, length }
 }
 
@@ -78,10 +78,10 @@ function readWindow (patching: Patching): Window {
   const segment = readSegment(patching, flags)
   readNumber(patch)
   const size = readNumber(patch)
-  if (size > WINDOW_BYTES_MAX) throw new PatchError(`The patch has a window of ${size} bytes; make it anew with smaller ones`)
+  if (size > WINDOW_BYTES_MAX) throw new PatchError(`The patch has a window of ${size} bytes; create it again with smaller windows`)
   output.requireSize(output.length + size)
   if (patch.u8() !== 0) {
-    throw new PatchError('The patch is compressed once more, which is not supported; make it anew with xdelta3 -S none')
+    throw new PatchError('The patch has a secondary compression, which is not supported; create it again with xdelta3 -S none')
   }
   const lengths = [readNumber(patch), readNumber(patch), readNumber(patch)] as const
   const checksum = (flags & WINDOW.checksum) === 0 ? null : patch.be(4)
@@ -108,7 +108,7 @@ function fill (window: Window): void {
   let filled = 0
 
   function run ({ kind, mode }: Instruction, size: number): void {
-    if (filled + size > result.length) throw brokenPatch('it makes more than it says')
+    if (filled + size > result.length) throw brokenPatch('its result is longer than it promises')
     if (kind === 'copy') copy(window, cache.read(addresses, mode, segment.length + filled), filled, size)
     else if (kind === 'run') result.fill(data.u8(), filled, filled + size)
     else data.bytes(size).copy(result, filled)
@@ -120,7 +120,7 @@ function fill (window: Window): void {
       run(instruction, instruction.size === 0 ? readNumber(instructions) : instruction.size)
     }
   }
-  if (filled !== result.length) throw brokenPatch('it makes less than it says')
+  if (filled !== result.length) throw brokenPatch('its result is shorter than it promises')
 }
 
 /** Format: RFC 3284, with the additions of xdelta: a checksum of each window and an own header. */
@@ -130,7 +130,7 @@ export function applyVcdiff (patching: Patching): boolean {
   const flags = patch.u8()
   // Patches may name a secondary compressor here even if nothing uses it.
   if ((flags & HEADER.secondary) !== 0) patch.skip(1)
-  if ((flags & HEADER.codes) !== 0) throw new PatchError('The patch has a table of codes of its own, which is not supported')
+  if ((flags & HEADER.codes) !== 0) throw new PatchError('The patch has its own code table, which is not supported; create it again without one')
   if ((flags & HEADER.application) !== 0) patch.skip(readNumber(patch))
   let isValid = true
   while (patch.left > 0) {

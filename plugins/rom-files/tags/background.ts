@@ -17,7 +17,7 @@ export function tagInBackground (app: FastifyInstance, tagger: Tagger): void {
   function poke (): void {
     isPoked = true
     working ??= work().catch((err: unknown) => {
-      if (!closing.signal.aborted) app.log.warn({ err }, 'tags of music could not be read; they are tried again after the next scan')
+      if (!closing.signal.aborted) app.log.warn({ err }, 'tags of music could not be read; the next scan tries again')
     }).finally(() => {
       working = null
       if (isPoked && !closing.signal.aborted) poke()

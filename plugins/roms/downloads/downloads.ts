@@ -33,7 +33,7 @@ const MTIME_ROUNDING_MS = 1
 export function readIdList (name: string, text: string): number[] {
   const parts = text.split(',').map((part) => part.trim()).filter(Boolean)
   const wrong = parts.find((part) => !/^\d{1,9}$/.test(part))
-  if (wrong !== undefined) throw badRequest(`${name} must be ids with commas between them; '${wrong.slice(0, 50)}' is none`)
+  if (wrong !== undefined) throw badRequest(`${name} must be ids separated by commas; '${wrong.slice(0, 50)}' is not an id`)
   return [...new Set(parts.map(Number))]
 }
 

@@ -41,7 +41,7 @@ export function fileContent (path: string, file: ZippedFile, access: FileAccess)
     const handle = await open()
     try {
       if (await stateOf(handle) === state) return handle
-      throw conflict(`The file ${JSON.stringify(path)} was changed while the zip was sent; begin the download anew`)
+      throw conflict(`The file ${JSON.stringify(path)} was changed while the zip was sent; start the download again`)
     } catch (err) {
       await handle.close()
       throw err

@@ -5,23 +5,23 @@ const LIST_MAX = 1_000
 const TEXT_MAX = 1_000
 
 const Flag = (description: string) => Type.Optional(Type.Boolean({ description }))
-const Sidecar = (name: string) => Type.Boolean({ default: true, description: `Whether ${name} is filled` })
+const Sidecar = (name: string) => Type.Boolean({ default: true, description: `False leaves ${name} empty` })
 const Texts = (description: string) =>
   Type.Array(StoredText({ maxLength: TEXT_MAX }), { default: [], maxItems: LIST_MAX, description })
 const IdOf = (description: string) => Type.Integer({ minimum: 1, maximum: ID_MAX, description })
 const Ids = Type.Array(Id, { default: [], maxItems: LIST_MAX, description: 'Only of these platforms' })
 const Logic = Type.String({ default: 'any', description: '`any`, `all` or `none` of the values; anything else means any' })
 const Old = (name: string) => Type.Optional(StoredText({
-  maxLength: TEXT_MAX, deprecated: true, description: `One value of ${name}, as older apps send it`
+  maxLength: TEXT_MAX, deprecated: true, description: `One value of ${name}, which older apps send`
 }))
 
 export const ScopeQuery = Type.Object({
   platform_ids: Ids,
   library_ids: Type.Array(Id, { default: [], maxItems: LIST_MAX, description: 'Only of these libraries' }),
   platform_id: Type.Optional(idOf('a platform')),
-  collection_id: Type.Optional(IdOf('A plain collection of yours, or a public one')),
-  virtual_collection_id: Type.Optional(Type.String({ maxLength: TEXT_MAX, description: 'A virtual collection' })),
-  smart_collection_id: Type.Optional(IdOf('A smart collection of yours, or a public one; its filter is applied for you'))
+  collection_id: Type.Optional(IdOf('Id of a plain collection of yours, or of a public one')),
+  virtual_collection_id: Type.Optional(Type.String({ maxLength: TEXT_MAX, description: 'Id of a virtual collection' })),
+  smart_collection_id: Type.Optional(IdOf('Id of a smart collection of yours, or of a public one; its filter is applied with your rights'))
 })
 export type ScopeQuery = Static<typeof ScopeQuery>
 
@@ -37,20 +37,20 @@ export const ListRomsQuery = Type.Object({
   with_char_index: Sidecar('char_index'),
   with_filter_values: Type.Boolean({
     default: true,
-    description: 'Whether filter_values is filled; empty after a change of a very large library until the values are computed'
+    description: 'False leaves filter_values empty; after a change of a very large library they are empty until the server has calculated them'
   }),
   with_rom_id_index: Sidecar('rom_id_index'),
   with_files: Type.Boolean({ default: false, description: "Fills every item's files" }),
   order_by: Type.String({
     default: '',
-    description: 'A column of ROMs, `<provider>_id`, a number of a provider such as `hltb_metadata.main_story`, or an own mark ' +
-      '(then only marked ROMs are listed); else name'
+    description: 'A column of ROMs, `<provider>_id`, a number of a provider such as `hltb_metadata.main_story`, or one of your marks ' +
+      '(which lists only marked ROMs); anything else means name'
   }),
   order_dir: Type.String({ default: 'asc', description: '`desc`; anything else sorts ascending' }),
   search_term: StoredText({
     default: '',
     maxLength: TEXT_MAX,
-    description: 'Words that all occur in the name or file name, alternatives with `|`; a CRC-32, MD5 or SHA-1 finds its file'
+    description: 'Words that all occur in the name or file name, with `|` between alternatives; or the CRC-32, MD5 or SHA-1 of a file'
   }),
   ...ScopeQuery.properties,
   matched: Flag('Known to a metadata provider'),
@@ -64,9 +64,9 @@ export const ListRomsQuery = Type.Object({
   has_states: Flag('Has states of yours, or public ones of others'),
   verified: Flag('Its hashes are in a database of known good dumps'),
   has_soundtrack: Flag('Has soundtrack files'),
-  group_by_meta_id: Type.Boolean({ default: false, description: 'One ROM of every group of siblings' }),
+  group_by_meta_id: Type.Boolean({ default: false, description: 'Lists one ROM of every group of siblings' }),
   updated_after: Type.Optional(Type.String({ format: 'date-time', description: 'Only ROMs changed after this time' })),
-  genres: Texts('Any of, see genres_logic; the same for the lists that follow'),
+  genres: Texts('Genres; genres_logic decides how several are combined, as for each of the following lists'),
   franchises: Texts('Franchises'),
   collections: Texts('Collections of the metadata providers'),
   companies: Texts('Companies'),
@@ -74,9 +74,9 @@ export const ListRomsQuery = Type.Object({
   regions: Texts('Regions of the file name'),
   languages: Texts('Languages of the file name'),
   tags: Texts('Other tags of the file name'),
-  player_counts: Texts('Player counts; exact'),
+  player_counts: Texts('Exact player counts'),
   statuses: Texts('Your marks: incomplete, finished, completed_100, retired, never_playing, now_playing, backlogged, hidden'),
-  metadata_providers: Texts('Keys of providers that know it; unknown keys are ignored'),
+  metadata_providers: Texts('Keys of providers with a match; unknown keys are ignored'),
   genres_logic: Logic,
   franchises_logic: Logic,
   collections_logic: Logic,

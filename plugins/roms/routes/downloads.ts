@@ -12,7 +12,7 @@ const open: RouteAccess = { scopes: ['roms.read'], download: true }
 const CACHE_CONTROL = 'private, no-cache'
 const TRUE_WORDS = new Set(['true', '1', 'yes', 'on'])
 
-const ContentParams = Type.Object({ id: idOf('a ROM'), file_name: Type.String({ description: 'Names the zip; selects no file' }) })
+const ContentParams = Type.Object({ id: idOf('a ROM'), file_name: Type.String({ description: 'Name of the zip; it selects no file' }) })
 const ContentQuery = Type.Object({
   file_ids: Type.String({ default: '', description: 'Ids of the files, separated by commas; default: all files' }),
   hidden_folder: Type.String({ default: '', description: '`true` puts all files below `.hidden/`' })
@@ -39,7 +39,7 @@ const routes: Routes = async (app) => {
       const query = { platform_ids: [], library_ids: [], ...collections }
       return { romIds: await app.roms.listScope(contextOf(request), query) }
     }
-    if (romIds === '') throw badRequest('Say what to download: rom_ids, platform_id, or the id of a collection')
+    if (romIds === '') throw badRequest('The request names nothing to download; send rom_ids, platform_id, or the id of a collection')
     return { romIds: readIdList('rom_ids', romIds) }
   }
 
@@ -69,7 +69,7 @@ const routes: Routes = async (app) => {
       schema: {
         operationId: method === 'GET' ? 'downloadRoms' : 'headRomsDownload',
         tags,
-        summary: 'A zip of several ROMs',
+        summary: 'Download a zip of several ROMs',
         querystring: ManyQuery,
         response: { 200: Bytes, 206: Bytes, 400: ErrorSchema }
       },
@@ -88,7 +88,7 @@ const routes: Routes = async (app) => {
       schema: {
         operationId: method === 'GET' ? 'getRomContent' : 'headRomContent',
         tags,
-        summary: 'The file of a ROM, or a zip of its files',
+        summary: 'Download the file of a ROM, or a zip of its files',
         params: ContentParams,
         querystring: ContentQuery,
         response: { 200: Bytes, 206: Bytes, 400: ErrorSchema }
@@ -111,7 +111,7 @@ const routes: Routes = async (app) => {
       schema: {
         operationId: method === 'GET' ? 'getRomFileContent' : 'headRomFileContent',
         tags,
-        summary: 'One file by its id',
+        summary: 'Download a file of a ROM by its id',
         params: FileContentParams,
         response: { 200: Bytes, 206: Bytes }
       },

@@ -41,7 +41,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/roms', {
     schema: {
-      operationId: 'listRoms', tags, summary: 'ROMs page by page, filtered and sorted', querystring: ListRomsQuery,
+      operationId: 'listRoms', tags, summary: 'List ROMs page by page, filtered and sorted', querystring: ListRomsQuery,
       response: { 200: RomPageSchema }
     },
     config: reads
@@ -51,13 +51,13 @@ const routes: Routes = async (app) => {
   })
 
   app.get('/api/roms/identifiers', {
-    schema: { operationId: 'listRomIds', tags, summary: 'The ids of all ROMs by name', response: { 200: IdListSchema } },
+    schema: { operationId: 'listRomIds', tags, summary: 'List the ids of all ROMs by name', response: { 200: IdListSchema } },
     config: reads
   }, async (request, reply) => sendPieces(request, reply, [await app.roms.listIds(contextOf(request))]))
 
   app.get('/api/roms/random', {
     schema: {
-      operationId: 'getRandomRom', tags, summary: 'Any ROM; null if there is none', querystring: ScopeQuery,
+      operationId: 'getRandomRom', tags, summary: 'Get a random ROM; null if there is none', querystring: ScopeQuery,
       response: { 200: Nullable(SimpleRomSchema) }
     },
     config: reads,
@@ -70,7 +70,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/roms/by-metadata-provider', {
     schema: {
-      operationId: 'getRomByMetadataProvider', tags, summary: 'The first ROM that a metadata provider knows by an id',
+      operationId: 'getRomByMetadataProvider', tags, summary: 'Get the first ROM with an id of a metadata provider',
       querystring: ProviderQuery, response: { 200: DetailedRomSchema, 400: ErrorSchema }
     },
     config: readsOpen,
@@ -86,7 +86,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/roms/by-hash', {
     schema: {
-      operationId: 'getRomByHash', tags, summary: 'The first ROM with a hash, its own or of one of its files',
+      operationId: 'getRomByHash', tags, summary: 'Get the first ROM with a hash, its own or of one of its files',
       querystring: HashQuery,
       response: { 200: DetailedRomSchema, 400: ErrorSchema, 404: ErrorSchema }
     },
@@ -95,18 +95,18 @@ const routes: Routes = async (app) => {
   }, async (request) => app.roms.findByHash(await app.permissions.publicContextOf(request), request.query))
 
   app.get('/api/roms/filters', {
-    schema: { operationId: 'getRomFilters', tags, summary: 'Every filter value of ROMs', response: { 200: RomFiltersSchema } },
+    schema: { operationId: 'getRomFilters', tags, summary: 'List all filter values of ROMs', response: { 200: RomFiltersSchema } },
     config: reads
   }, async (request) => app.roms.listFilterValues(contextOf(request)))
 
   app.get('/api/roms/:id', {
-    schema: { operationId: 'getRom', tags, summary: 'One ROM', params: RomParams, response: { 200: DetailedRomSchema } },
+    schema: { operationId: 'getRom', tags, summary: 'Get a ROM with all details', params: RomParams, response: { 200: DetailedRomSchema } },
     config: readsOpen,
     serializerCompiler: romSerializer
   }, async (request) => app.roms.getDetailed(await app.permissions.publicContextOf(request), request.params.id))
 
   app.get('/api/roms/:id/simple', {
-    schema: { operationId: 'getSimpleRom', tags, summary: 'One ROM in the form of lists', params: RomParams, response: { 200: SimpleRomSchema } },
+    schema: { operationId: 'getSimpleRom', tags, summary: 'Get a ROM in the form of lists', params: RomParams, response: { 200: SimpleRomSchema } },
     config: readsOpen,
     serializerCompiler: romSerializer
   }, async (request) => app.roms.getSimple(await app.permissions.publicContextOf(request), request.params.id))
@@ -127,7 +127,7 @@ const routes: Routes = async (app) => {
   })
 
   app.get('/api/roms/:file_id/files', {
-    schema: { operationId: 'getRomFile', tags, summary: 'One file by its id', params: FileParams, response: { 200: RomFileSchema } },
+    schema: { operationId: 'getRomFile', tags, summary: 'Get a file of a ROM by its id', params: FileParams, response: { 200: RomFileSchema } },
     config: reads
   }, async (request) => app.roms.getFile(contextOf(request), request.params.file_id))
 }

@@ -5,25 +5,25 @@ type SearchStep = Extract<Step, { by: 'search' }>
 
 const REASONS: Readonly<Record<RomLookup['reason'], string>> = {
   id_known: 'the provider knows this id',
-  id_not_checked: 'another provider gave this id, and this provider was not asked about it',
+  id_not_checked: 'another provider gave this id, which was not verified at this provider',
   hash_known: 'the provider knows the file',
   best_candidate: 'the best candidate is similar enough',
   sidecar_entry: 'the file beside the ROMs lists the game',
-  unexplained: 'the provider did not say how it found the game',
+  unexplained: 'the provider did not report how it found the game',
   id_unknown: 'the provider does not know this id',
   hash_unknown: 'the provider does not know the file',
   no_candidate: 'the search found no candidate',
   score_too_low: 'no candidate is similar enough',
-  candidate_refused: 'the provider refused the best candidate, for example because it is no game',
+  candidate_refused: 'the provider refused the best candidate, for example because it is not a game',
   no_sidecar_entry: 'the file beside the ROMs does not list the game',
   unknown: 'the provider does not know the ROM',
-  nothing_to_ask: 'there is no id to ask for, and the provider has no search',
-  not_needed: 'the provider is asked only about other ROMs: those that are identified already, or those that are not',
+  nothing_to_ask: 'there is no id to look up, and the provider has no search',
+  not_needed: 'the provider looks up only other ROMs: either identified or unidentified ones',
   failed: 'the lookup failed',
-  not_recorded: 'the match is older than explanations; scan the ROM again with --type complete'
+  not_recorded: 'the match was stored before lookups were recorded; scan the ROM again with --type complete'
 }
 const ORIGINS = {
-  tag: 'of the tag in the file name', link: 'that another provider gave', stored: 'of the stored match', person: 'that a person chose'
+  tag: 'in the tag of the file name', link: 'that another provider gave', stored: 'of the stored match', person: 'that a person chose'
 } as const
 
 /** Rounds down, so that a score below a threshold never shows as equal to it. */
@@ -62,5 +62,5 @@ export function describeLookup (lookup: RomLookup): string {
   const certainty = score === null ? '' : `, score ${toScore(score)}`
   const head = `  ${provider}: ${isMatch(lookup) ? `${game}${certainty}` : 'no game'}, because ${REASONS[reason]}` +
     `${problem === undefined ? '' : `: ${problem}`}${at === null ? '' : ` (${at})`}\n`
-  return [head, ...steps.flatMap((step) => [`    asked ${describeStep(step)}\n`, ...listCandidates(step)])].join('')
+  return [head, ...steps.flatMap((step) => [`    looked up ${describeStep(step)}\n`, ...listCandidates(step)])].join('')
 }

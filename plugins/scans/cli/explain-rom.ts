@@ -30,7 +30,7 @@ async function findRoms (app: App, wanted: string): Promise<NamedRom[]> {
 
 function describeRom ({ id, name, path, platform }: NamedRom, lookups: readonly RomLookup[]): string {
   const head = `${path} (ROM ${id}, ${platform})${name === null ? '' : ` has the name "${name}"`}\n`
-  if (lookups.length === 0) return `${head}  No provider was asked about it yet; run svc scan --rom ${id}.\n`
+  if (lookups.length === 0) return `${head}  No provider has looked it up yet; run svc scan --rom ${id}.\n`
   const [matches, misses] = [lookups.filter(isMatch), lookups.filter((lookup) => !isMatch(lookup))]
   return [head, ...[...matches, ...misses].map(describeLookup)].join('')
 }

@@ -61,8 +61,8 @@ export function createPlatformFolders ({ db, dirOf, rules, lstat }: Services) {
       const found = await look(platform)
       if (found.entries.size > 0 || count === 0 || found.inode === await findInode(db, platform)) return found
       throw new LibraryUnreadableError(join(libraryOf(platform), platform.fs_path),
-        `it is empty, and it is not the folder that held its ${count} ROMs, as if a disk was not mounted; nothing was marked missing`,
-        'Mount the disk, or delete the folder when the games were removed on purpose')
+        `it is empty, and it is not the folder that contained its ${count} ROMs, which looks as if a disk is not mounted; nothing was marked missing`,
+        'Mount the disk, or delete the folder if you deleted the games on purpose')
     },
 
     /**
@@ -94,8 +94,8 @@ export function createPlatformFolders ({ db, dirOf, rules, lstat }: Services) {
       const isEmptied = after.entries.size === 0 && before.entries.size > 0
       if (after.inode !== '' && after.inode === before.inode && !isEmptied) return after
       throw new LibraryUnreadableError(join(libraryOf(platform), platform.fs_path),
-        'its content vanished while it was scanned; nothing was marked missing',
-        'Check the disk or share it lies on, then scan again')
+        'its content disappeared during the scan; nothing was marked missing',
+        'Check its disk or network share, then scan again')
     },
 
     /** Stores the folder as the one that holds the platform's ROMs in its library. */

@@ -23,14 +23,14 @@ export interface Library {
   unclear: ReadonlySet<string>
 }
 
-const REMEDY = 'mount its disk, or delete this too when the games were removed on purpose'
+const REMEDY = 'mount its disk, or delete this too if you deleted the games on purpose'
 
 /** Refuses an empty or vanished library, because all its games would count as deleted. */
 function checkNotVanished (root: LibraryRoot, folders: string[], known: readonly KnownPlatform[]): void {
   const present = known.filter((platform) => !platform.missing_from_fs)
   if (folders.length > 0 || present.length === 0) return
-  throw libraryEmpty(`The library ${root.dir} holds no platform folders any more, but ` +
-    `${present.length} platforms are known. Nothing was marked missing. Check that its disk is mounted and that SVC_LIBRARY_DIR is right.`)
+  throw libraryEmpty(`The library ${root.dir} has no platform folders any more, but ` +
+    `${present.length} platforms of it are stored. Nothing was marked missing. Check that its disk is mounted and that SVC_LIBRARY_DIR is correct.`)
 }
 
 async function isDangling (path: string): Promise<boolean> {
@@ -41,7 +41,7 @@ async function isDangling (path: string): Promise<boolean> {
 async function findRemainsAt (libraryDir: string, path: string, isParent: boolean): Promise<string | null> {
   const real = join(libraryDir, path)
   try {
-    if (await isDangling(real)) return `the symbolic link leads to no folder; ${REMEDY}`
+    if (await isDangling(real)) return `the target of the symbolic link is missing; ${REMEDY}`
     return isParent && (await readdir(real)).length === 0 ? `the folder is empty; ${REMEDY}` : null
   } catch (err) {
     return isNotFoundError(err) ? null : adviceOf(err)
@@ -85,8 +85,8 @@ async function adviseOnLayout (
 ): Promise<string> {
   const { platforms } = await listFolders(dir, '', rules)
   if (platforms.length === 0) return ''
-  return ` If its folders are platforms, such as ${JSON.stringify(platforms[0])}, as in the ROM folder of ES-DE, make a library ` +
-    `whose "${romsFolder}" leads there: mkdir library && ln -s "${dir}" library/${romsFolder}, then name it in SVC_LIBRARY_DIR. ` +
+  return ` If its folders are platforms, such as ${JSON.stringify(platforms[0])}, as in the ROM folder of ES-DE, create a library ` +
+    `whose "${romsFolder}" is a link to it: mkdir library && ln -s "${dir}" library/${romsFolder}, then set SVC_LIBRARY_DIR to the library. ` +
     `In a container, mount the folder at /library/${romsFolder}.`
 }
 
@@ -102,7 +102,7 @@ export async function readLibrary (
   const listed = await list(root, rules)
   checkNotVanished(root, listed?.platforms ?? [], known)
   if (listed === null) {
-    throw libraryEmpty(`The library ${root.dir} holds no platform folders. Put ROMs into ` +
+    throw libraryEmpty(`The library ${root.dir} has no platform folders. Put ROMs into ` +
       `${join(root.dir, root.filesystem.roms_folder)}/<platform>/ and scan again.${await adviseOnLayout(root, rules)}`)
   }
   const { problems, ...library } = await sortOut(root, rules, known, listed)
@@ -121,7 +121,7 @@ export async function readLibraryAgain (before: Library, rules: ExclusionRules):
   if (listed !== null && listed.platforms.length >= Math.min(1, before.folders.length)) {
     return await sortOut(root, rules, known, listed)
   }
-  throw libraryEmpty(`The library ${root.dir} vanished while it was scanned. Nothing was ` +
+  throw libraryEmpty(`The library ${root.dir} disappeared during the scan. Nothing was ` +
     'marked missing. Check that its disk is mounted, then scan again.')
 }
 

@@ -51,7 +51,7 @@ export function createListeners (app: FastifyInstance, log: Pick<Logger, 'warn'>
       count = await app.sockets.countConnections()
     } catch (err) {
       // A web worker that ended does not answer the count.
-      if (!closed.signal.aborted) log.warn({ err }, 'those who listen could not be counted; the last count holds')
+      if (!closed.signal.aborted) log.warn({ err }, 'the listeners could not be counted; the last count is used')
     }
   }
 

@@ -8,11 +8,11 @@ const isDone = (name: string) => !name.startsWith('total_')
 export function createScanMeasures (app: FastifyInstance) {
   const running = new Set<ScanStats>()
   const count = app.metrics.counter({
-    name: 'svc_scan_done_total', help: 'What scans did, by the names of their totals', labelNames: ['what']
+    name: 'svc_scan_done_total', help: 'Totals of all scans, by their names', labelNames: ['what']
   })
-  app.metrics.gauge({ name: 'svc_scans_running', help: 'Scans that run' }, () => [{ labels: {}, value: running.size }])
+  app.metrics.gauge({ name: 'svc_scans_running', help: 'Running scans' }, () => [{ labels: {}, value: running.size }])
   app.metrics.gauge({
-    name: 'svc_scan_progress', help: 'The totals of the scan that runs, as clients see them', labelNames: ['what']
+    name: 'svc_scan_progress', help: 'Totals of the running scan, as clients see them', labelNames: ['what']
   }, () => [...running].flatMap((stats) => Object.entries(stats).map(([what, value]) => ({ labels: { what }, value }))))
 
   return {

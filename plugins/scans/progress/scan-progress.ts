@@ -70,7 +70,7 @@ export function createProgress (
       isStale = true
     },
     problem (problem) {
-      log.warn(problem, 'left out of the scan')
+      log.warn(problem, 'scan skipped an entry')
       problemCount++
       if (problems.length < PROBLEMS_MAX) problems.push(problem)
     },

@@ -46,7 +46,7 @@ export function createLibraries (
     failures.set(root.id, err)
     await noteScan(app.db, root.id, task, err.message)
     if (failures.size === chosen.length) throw [...failures.values()][0] ?? err
-    progress.problem({ platform: '', path: '', reason: `The library '${root.name}' was not scanned to its end: ${err.message}` })
+    progress.problem({ platform: '', path: '', reason: `The library '${root.name}' was not scanned completely: ${err.message}` })
   }
 
   return {

@@ -26,7 +26,7 @@ interface Steps { before: readonly BeforeScan[], after: readonly AfterScan[] }
 function snapshotSettings (app: FastifyInstance, live: Config): Config {
   const config = { ...live }
   const unusable = config.file.findProblem()
-  if (unusable !== null) app.log.warn({ reason: unusable }, 'config.yml cannot be used; the settings from before it was changed apply')
+  if (unusable !== null) app.log.warn({ reason: unusable }, 'config.yml is invalid; its last valid settings apply')
   return config
 }
 
@@ -78,17 +78,17 @@ async function scanLibraries ({ app, config, payload, libraries, disk, ...servic
 /** Stores the last matches, and reports problems of plugins and artwork. */
 async function finishScan ({ identification, artwork, progress, log }: Scan): Promise<void> {
   await identification.finish().catch((err: unknown) => {
-    log.warn({ err }, 'what was found last could not be stored')
+    log.warn({ err }, 'the last matches could not be stored')
   })
   for (const reason of identification.complaints()) progress.problem({ platform: '', path: '', reason })
   await artwork.problems().then((problems) => { problems.forEach(progress.problem) })
-    .catch((err: unknown) => { log.warn({ err }, 'what is wrong with the artwork could not be told') })
+    .catch((err: unknown) => { log.warn({ err }, 'the problems with artwork could not be reported') })
 }
 
 async function close ({ listeners, progress, artwork, disk, log }: Scan): Promise<void> {
   progress.close()
   listeners.close()
-  await progress.flush().catch((err: unknown) => { log.warn({ err }, 'the last totals could not be written') })
+  await progress.flush().catch((err: unknown) => { log.warn({ err }, 'the last totals could not be stored') })
   await disk.close()
   await artwork.close()
 }

@@ -29,7 +29,7 @@ export function watchFolders (
 
   function rest (): void {
     working = working.then(onRest).catch((err: unknown) => {
-      app.log.warn({ err }, 'the folders of devices could not be looked through; the next change has it tried again')
+      app.log.warn({ err }, 'the folders of devices could not be scanned; the next change tries again')
     })
   }
 

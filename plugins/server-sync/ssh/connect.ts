@@ -56,8 +56,8 @@ async function openSocket ({ host, port }: SshSettings, rules: HostRules, signal
 const isKnown = ({ host_key: pinned }: SshSettings, { known_keys: keys }: HostRules, key: Buffer): boolean =>
   keys.length > 0 ? keys.includes(key.toString('base64')) : pinned === null || pinned === fingerprintOf(key)
 
-const otherKey = (host: string, fingerprint: string) => badRequest(`The host '${host}' shows the key ${fingerprint}, which ` +
-  'is not the one that it is known by. If it was set up anew, clear ssh_host_key in the sync_config of the device, or correct known_hosts')
+const otherKey = (host: string, fingerprint: string) => badRequest(`The host '${host}' has the key ${fingerprint}, which ` +
+  'is not its known key. If the host was installed again, clear ssh_host_key in the sync_config of the device, or correct known_hosts')
 
 /**
  * Opens an SFTP session.

@@ -24,7 +24,7 @@ export function createSshSync (app: FastifyInstance, config: Config, run: Runner
   ): Promise<void> {
     if (pinned !== null) return
     const kept = await app.devices.pinHostKey(app.db, id, host, fingerprint)
-    if (kept !== fingerprint) throw conflict(`The device was changed while '${host}' was connected to`)
+    if (kept !== fingerprint) throw conflict(`The device was changed during the connection to '${host}'`)
   }
 
   async function connect (device: Device, isAdmin: boolean, signal: AbortSignal) {

@@ -108,7 +108,7 @@ export function createSshTransport (
     async give ({ platforms, file_name: name, replaces }, content) {
       if (replaces !== null) {
         await write(replaces.path, content, async () => {
-          if (!await isSame(replaces)) throw conflict('it changed on the device meanwhile; the next sync takes it')
+          if (!await isSame(replaces)) throw conflict('it changed on the device during the sync; the next sync transfers it')
         })
         return true
       }
@@ -118,7 +118,7 @@ export function createSshTransport (
       const path = `${directory.path}/${name}`
       if (await stat(path) !== null) return false
       await write(path, content, async () => {
-        if (await stat(path) !== null) throw conflict('it appeared on the device meanwhile; the next sync takes it')
+        if (await stat(path) !== null) throw conflict('it appeared on the device during the sync; the next sync transfers it')
       })
       return true
     }

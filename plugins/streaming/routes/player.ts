@@ -141,7 +141,7 @@ const routes: Routes = async (app) => {
       operationId: 'sendStreamingHeartbeat',
       tags,
       summary: 'Report that you still play',
-      description: 'A client that sent a heartbeat and then none for 90 seconds loses the machine to the next claim.',
+      description: 'A client that sent a heartbeat, and then none for 90 seconds, loses the machine to the next claim.',
       params: PlatformParams,
       response: { 200: SessionStatusSchema, 404: ErrorSchema }
     },
@@ -150,7 +150,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/streaming/sessions/:platform/status', {
     schema: {
-      operationId: 'getStreamingStatus', tags, summary: 'Your session on a platform, or once how the last one ended',
+      operationId: 'getStreamingStatus', tags, summary: 'Get your session on a platform, or once the end of the last one',
       params: PlatformParams, response: { 200: SessionStatusSchema, 404: ErrorSchema }
     },
     config: reads

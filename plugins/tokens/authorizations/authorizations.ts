@@ -36,7 +36,7 @@ function checkScopes (caller: Caller, approved: readonly string[], request: Devi
   const { requested_scopes: requested } = request
   if (approved.length === 0) throw forbidden('No scope is approved; approve one, or deny the request')
   const outside = approved.filter((scope) => !isScope(scope) || !requested.includes(scope) || !caller.scopes.has(scope))
-  if (outside.length > 0) throw forbidden(`The device did not ask for these scopes, or you lack them: ${outside.join(', ')}`)
+  if (outside.length > 0) throw forbidden(`The device did not request these scopes, or you do not have them: ${outside.join(', ')}; approve fewer scopes`)
   return [...new Set(approved)]
 }
 
@@ -49,7 +49,7 @@ export function createAuthorizations (app: FastifyInstance, config: Config) {
     const row = await db.em.findOne(DeviceAuthorization, {
       user_code_hash: app.secrets.sign('user-code', code), expires_at: { $gt: new Date() }
     })
-    if (row === null) throw notFound(`No device waits with the code '${code}'; compare it with what the device shows`)
+    if (row === null) throw notFound(`No device waits with the code '${code}'; compare it with the code on the device`)
     return row
   }
 
@@ -58,7 +58,7 @@ export function createAuthorizations (app: FastifyInstance, config: Config) {
     const { id } = await find(tx, userCode)
     const row = await tx.em.findOne(DeviceAuthorization, { id },
       { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true })
-    if (row?.status !== 'pending') throw new ApiError('GONE', 'This request was answered a moment ago')
+    if (row?.status !== 'pending') throw new ApiError('GONE', 'This request was already approved or denied')
     return row
   }
 

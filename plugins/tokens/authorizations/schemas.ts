@@ -22,12 +22,12 @@ export const DeviceAuthInitSchema = Type.Object({
 export type DeviceAuthInit = Static<typeof DeviceAuthInitSchema>
 
 export const DeviceAuthInitResponse = Type.Object({
-  device_code: Type.String({ description: 'A secret of the device' }),
-  user_code: Type.String({ description: 'The code that the user types, or that a QR code contains' }),
+  device_code: Type.String({ description: 'The secret with which the device polls for its token' }),
+  user_code: Type.String({ description: 'The code that the user types, or that the QR code contains' }),
   verification_uri: Type.String({ description: 'Absolute address at which the user types the code, as in RFC 8628' }),
   verification_uri_complete: Type.String({ description: 'The same address with the code in it, for a QR code' }),
   verification_path: Type.String({
-    description: 'The same path below the address of the server, which the caller knows'
+    description: 'The path of that address, below the base URL'
   }),
   verification_path_complete: Type.String(),
   expires_in: Type.Integer({ description: 'Seconds' }),
@@ -44,7 +44,7 @@ export const DeviceAuthPendingSchema = Type.Object({
   platform: Nullable(Type.String()),
   client_version: Nullable(Type.String()),
   requested_scopes: Type.Array(Type.String()),
-  allowed_scopes: Type.Array(Type.String(), { description: 'The requested scopes that you hold' }),
+  allowed_scopes: Type.Array(Type.String(), { description: 'The requested scopes that you have' }),
   expires_at: DateTime
 }, { title: 'DeviceAuthPending' })
 

@@ -40,7 +40,7 @@ export function createPairing (app: FastifyInstance, tokens: Tokens) {
   async function replaceCode (context: Context, id: number, code: string): Promise<void> {
     const { db: tx } = context
     const { name, expires_at: expiry } = await tokens.hold(context, id)
-    if (expiry && expiry < new Date()) throw badRequest(`Client token '${name}' has run out; create a new one`)
+    if (expiry && expiry < new Date()) throw badRequest(`Client token '${name}' has expired; create a new one`)
     await tx.em.nativeDelete(PairingCode, { token: id })
     await tx.em.insert(PairingCode, {
       code_hash: hashOf(code), token: id, expires_at: new Date(Date.now() + CODE_SECONDS * 1_000)

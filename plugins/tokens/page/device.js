@@ -44,7 +44,7 @@ function drawScope (scope, isAllowed) {
   const label = document.createElement('label')
   const box = document.createElement('input')
   Object.assign(box, { type: 'checkbox', name: 'scope', value: scope, checked: isAllowed, disabled: !isAllowed })
-  label.append(box, ` ${scope}${isAllowed ? '' : ' (not yours to give)'}`)
+  label.append(box, ` ${scope}${isAllowed ? '' : ' (you do not have this right)'}`)
   return label
 }
 
@@ -83,7 +83,7 @@ async function answer (form, word) {
   const body = { user_code: form.dataset.code, ...(word === 'approve' ? approval : {}) }
   await call('POST', `auth/device/${word}`, { body })
   show('')
-  say(word === 'approve' ? 'Approved. Go on at the device.' : 'Denied. The device stays out.')
+  say(word === 'approve' ? 'Approved. Continue on the device.' : 'Denied. The device gets no access.')
 }
 
 const asked = new URLSearchParams(location.search).get('user_code') ?? ''

@@ -42,7 +42,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
     schema: {
       operationId: 'getDeviceAuthorization',
       tags,
-      summary: 'The request of the device that shows a code',
+      summary: 'Get the request of the device with a code',
       params: Type.Object({ user_code: Type.String({ description: 'The code that the device shows' }) }),
       response: { 200: DeviceAuthPendingSchema, 404: ErrorSchema, 410: ErrorSchema }
     },
@@ -85,7 +85,7 @@ const createRoutes = (config: Config): Routes => async (app) => {
     schema: {
       operationId: 'pollDeviceToken',
       tags,
-      summary: 'The token of an approved device',
+      summary: 'Get the token of an approved device',
       description:
         'Before the approval 400 with the `detail` `authorization_pending`, `slow_down`, `access_denied` or ' +
         '`expired_token`.',

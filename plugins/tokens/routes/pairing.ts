@@ -13,7 +13,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'pairClientToken',
       tags,
-      summary: 'A short code that a device exchanges for the token',
+      summary: 'Create a short code that a device exchanges for the token',
       params: Type.Object({ token_id: idOf('a token') }),
       response: { 200: ClientTokenPairSchema }
     },
@@ -25,7 +25,7 @@ const routes: Routes = async (app) => {
       operationId: 'getPairingStatus',
       tags,
       summary: 'Check if a code still waits for its device',
-      params: Type.Object({ code: Type.String({ description: 'The code as the user saw it' }) }),
+      params: Type.Object({ code: Type.String({ description: 'The code that the user got' }) }),
       response: { 200: Type.Null(), 404: ErrorSchema, 429: ErrorSchema }
     },
     config: { public: true, csrfExempt: true }

@@ -26,7 +26,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/client-tokens', {
     schema: {
-      operationId: 'listClientTokens', tags, summary: 'Your tokens, newest first',
+      operationId: 'listClientTokens', tags, summary: 'List your tokens, newest first',
       response: { 200: Type.Array(ClientTokenSchema) }
     },
     config: { scopes: ['me.read'] }
@@ -36,7 +36,7 @@ const routes: Routes = async (app) => {
     schema: {
       operationId: 'deleteClientToken',
       tags,
-      summary: 'Revoke a token of yours',
+      summary: 'Revoke one of your tokens',
       description: 'Without `me.write` a token can only revoke itself.',
       params: TokenParams,
       response: { 200: Type.Null() }
@@ -60,7 +60,7 @@ const routes: Routes = async (app) => {
 
   app.get('/api/client-tokens/all', {
     schema: {
-      operationId: 'listAllClientTokens', tags, summary: "Everybody's tokens, newest first",
+      operationId: 'listAllClientTokens', tags, summary: 'List the tokens of all users, newest first',
       response: { 200: Type.Array(ClientTokenAdminSchema) }
     },
     config: { scopes: ['users.read'] }
@@ -68,7 +68,7 @@ const routes: Routes = async (app) => {
 
   app.delete('/api/client-tokens/:token_id/admin', {
     schema: {
-      operationId: 'deleteAnyClientToken', tags, summary: "Revoke anybody's token", params: TokenParams,
+      operationId: 'deleteAnyClientToken', tags, summary: 'Revoke a token of any user', params: TokenParams,
       response: { 200: Type.Null() }
     },
     config: { scopes: ['users.write'], signedIn: true }

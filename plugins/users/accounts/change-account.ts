@@ -112,7 +112,7 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
 
   function checkAdminsLeft (user: User, { role, enabled }: Columns): void {
     const leaves = role === 'user' || enabled === false
-    if (leaves) throw badRequest(`'${user.username}' is the last administrator; make another one first`)
+    if (leaves) throw badRequest(`'${user.username}' is the last administrator; make another user an administrator first`)
   }
 
   async function write ({ db: tx, caller }: Context, id: number, update: Update): Promise<UserChange> {
@@ -189,7 +189,7 @@ export function createAccountChanges (app: FastifyInstance, avatars: Avatars, ro
         const isLast = await isLastAdmin(tx, id)
         const user = await find(tx, id)
         if (user.role === 'admin' && !isAdministrator(caller)) throw forbidden('Only an administrator may delete an administrator')
-        if (isLast) throw badRequest(`'${user.username}' is the last administrator; make another one first`)
+        if (isLast) throw badRequest(`'${user.username}' is the last administrator; make another user an administrator first`)
         for (const listener of deletions) await listener(tx, id)
         await tx.em.nativeDelete(User, { id })
         return user

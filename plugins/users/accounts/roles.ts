@@ -20,7 +20,7 @@ export function createRoles (app: FastifyInstance) {
     try {
       await listener(change)
     } catch (err) {
-      app.log.error({ err, user: change.user.id }, 'a listener failed to hear of a new role')
+      app.log.error({ err, user: change.user.id }, 'a listener for changed roles failed')
     }
   }
 

@@ -25,7 +25,7 @@ const LIFETIME_MAX_SECONDS = 365 * 86_400
 const DataSchema = Type.Object({ role: Type.Union(ROLES.map((role) => Type.Literal(role))) })
 type InviteData = Static<typeof DataSchema>
 
-const badToken = () => badRequest('The invite is invalid, used or has run out; ask for a new one')
+const badToken = () => badRequest('The invite is invalid, used or expired; ask for a new one')
 
 /** Links to create an account, each for one use. */
 export function createInvites (app: FastifyInstance, config: Config) {
@@ -34,7 +34,7 @@ export function createInvites (app: FastifyInstance, config: Config) {
 
   function readQuery ({ role: word, expiration }: InviteQuery) {
     const role = ROLES.find((one) => one === word)
-    if (role === undefined) throw badRequest(`The role '${word.slice(0, 50)}' is none; give user or admin`)
+    if (role === undefined) throw badRequest(`'${word.slice(0, 50)}' is not a role; send user or admin`)
     const seconds = expiration ?? config.auth.invite_token_expiry_seconds
     if (seconds > 0 && seconds <= LIFETIME_MAX_SECONDS) return { role, seconds }
     throw badRequest(`The expiration must be 1 to ${LIFETIME_MAX_SECONDS} seconds, not ${seconds}`)

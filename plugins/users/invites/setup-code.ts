@@ -20,7 +20,7 @@ const limitFor = (address: string) => ({
   key: `setup-code:${networkOf(address)}`, free: 10, forgetSeconds: 3_600, waitSeconds: 30, waitMaxSeconds: 900
 })
 
-const refused = () => forbidden('A server is set up on its own machine, or with the setup code that it printed when it ' +
+const refused = () => forbidden('The first setup needs a request from the machine of the server, or the setup code that the server printed when it ' +
   'started; send the code as setup_code')
 
 /**

@@ -35,7 +35,7 @@ const GameSchema = Type.Object({
 })
 
 function describe (err: unknown, provider: string): string {
-  if (err instanceof ProviderSkippedError) return `${provider} is not asked: ${err.describe()}`
+  if (err instanceof ProviderSkippedError) return `${provider} is not called: ${err.describe()}`
   return err instanceof Error ? err.message : String(err)
 }
 
@@ -107,7 +107,7 @@ export function createAchievements (app: FastifyInstance, config: Config) {
     }
     await report(accounts.length, accounts.length)
     if (failures > 0 && failures === accounts.length) {
-      throw new ApiError('UNAVAILABLE', `The progress of none of ${failures} users could be read; see the log`)
+      throw new ApiError('UNAVAILABLE', `The progress of all ${failures} users could not be read; see the log of the server`)
     }
   }
 
@@ -148,7 +148,7 @@ export function createAchievements (app: FastifyInstance, config: Config) {
       return [{
         name: `sync_${key}_progress`,
         title: `Scheduled ${definition.name} progress sync`,
-        description: `Reads how users fare at ${definition.name}, and marks their ROMs accordingly`,
+        description: `Reads the progress of users at ${definition.name}, and marks their ROMs accordingly`,
         type: 'update',
         group: 'scheduled',
         enabled: isOn,

@@ -28,7 +28,7 @@ const createProfileRoutes = ({ config, avatars, changes, accounts, achievements 
   await app.register(formbody)
 
   app.get('/api/users/:id/avatar', {
-    schema: { operationId: 'getUserAvatar', tags, summary: "A user's picture", params: IdParams, response: { 200: Bytes, 404: ErrorSchema } },
+    schema: { operationId: 'getUserAvatar', tags, summary: "Get a user's avatar", params: IdParams, response: { 200: Bytes, 404: ErrorSchema } },
     config: { scopes: ['assets.read'] }
   }, async (request, reply) => {
     const { avatar_path: path } = await app.users.get(request.db, request.params.id)

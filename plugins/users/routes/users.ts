@@ -34,7 +34,7 @@ const createRoutes = ({ invites, changes, accounts }: Services): Routes => async
     schema: {
       operationId: 'createInviteLink',
       tags,
-      summary: 'Invite somebody; while no administrator exists anyone may',
+      summary: 'Create an invite; while no administrator exists anyone may',
       querystring: InviteQuery,
       response: { 201: InviteLinkSchema, 400: ErrorSchema, 401: ErrorSchema }
     },
@@ -60,24 +60,24 @@ const createRoutes = ({ invites, changes, accounts }: Services): Routes => async
   })
 
   app.get('/api/users', {
-    schema: { operationId: 'listUsers', tags, summary: 'All users', response: { 200: Type.Array(UserSchema) } },
+    schema: { operationId: 'listUsers', tags, summary: 'List all users', response: { 200: Type.Array(UserSchema) } },
     config: reads
   }, async (request) => app.users.views(await app.users.list(request.db)))
 
   app.get('/api/users/identifiers', {
     schema: {
-      operationId: 'listUserIds', tags, summary: 'The ids of all users', response: { 200: Type.Array(Type.Integer()) }
+      operationId: 'listUserIds', tags, summary: 'List the ids of all users', response: { 200: Type.Array(Type.Integer()) }
     },
     config: reads
   }, async (request) => (await app.users.list(request.db)).map((user) => user.id))
 
   app.get('/api/users/me', {
-    schema: { operationId: 'getOwnUser', tags, summary: 'The caller', response: { 200: UserSchema } },
+    schema: { operationId: 'getOwnUser', tags, summary: 'Get the account of the caller', response: { 200: UserSchema } },
     config: { scopes: ['me.read'] }
   }, async (request) => app.users.viewOwn(contextOf(request)))
 
   app.get('/api/users/:id', {
-    schema: { operationId: 'getUser', tags, summary: 'One user', params: IdParams, response: { 200: UserSchema } },
+    schema: { operationId: 'getUser', tags, summary: 'Get a user', params: IdParams, response: { 200: UserSchema } },
     config: reads
   }, async (request) => app.users.view(await app.users.get(request.db, request.params.id)))
 

@@ -97,7 +97,7 @@ t.test('the command line lists and restores deleted accounts, and audits the res
   t.ok(accountId)
   await t.rejects(run(() => restoreDeleted(features, Number(accountId), 'nobody')), { message: /There is no user 'nobody'\. .*svc user add/ })
   t.equal(await run(() => restoreDeleted(features, Number(accountId), 'BOB')),
-    "2 saves, states and screenshots of 'alice' are now those of 'bob'.\n")
+    "2 saves, states and screenshots of 'alice' now belong to 'bob'.\n")
   t.match(await bob.get(`/api/saves/${save.id}`), { rom_id: again, file_name: 'Game.srm' }, 'it belongs to the ROM of its name')
   t.equal(await bob.content(`/api/saves/${save.id}/content`), 'one')
   const { rows } = await app.pg.query("select username, details from audit_events where event = 'user.uploads_restored'")

@@ -159,9 +159,9 @@ t.test('an incremental backup writes no content twice, and needs the folder besi
   t.match(await readArchive(join(own, 'second.tar.gz'), {}), { ending: { files: 4 } })
   const [any = ''] = [...(await listParts(own)).keys()]
   await writeFile(join(own, 'svc-parts', any.slice(0, 2), any), gzipSync('another content'))
-  await t.rejects(readArchive(join(own, 'second.tar.gz'), {}), { constructor: StartError, message: /no whole backup: the content of .* is damaged/ })
+  await t.rejects(readArchive(join(own, 'second.tar.gz'), {}), { constructor: StartError, message: /not a complete backup: the content of .* is damaged/ })
   await rm(join(own, 'svc-parts'), { recursive: true })
-  await t.rejects(readArchive(join(own, 'second.tar.gz'), {}), { constructor: StartError, message: /is not in .*svc-parts, the folder that belongs/ })
+  await t.rejects(readArchive(join(own, 'second.tar.gz'), {}), { constructor: StartError, message: /is missing in .*svc-parts, the folder beside this file/ })
 })
 
 t.test('a stopped backup leaves no file', async (t) => {
@@ -184,19 +184,19 @@ t.test('an archive is refused if a byte is changed, or if it is cut anywhere', a
     await writeFile(path, damaged)
     const read = await readArchive(path, {}).catch((err: unknown) => err)
     // Some bits at the end of the deflate stream have no effect.
-    if (read instanceof StartError) t.match(read.message, /is no whole backup: /)
+    if (read instanceof StartError) t.match(read.message, /is not a complete backup: /)
     else t.same(read, whole)
   }), { numRuns: 40 })
   await fc.assert(fc.asyncProperty(fc.integer({ min: 0, max: bytes.length - 1 }), async (length) => {
     await writeFile(path, bytes.subarray(0, length))
-    await t.rejects(readArchive(path, {}), { constructor: StartError, message: /is no whole backup: / })
+    await t.rejects(readArchive(path, {}), { constructor: StartError, message: /is not a complete backup: / })
   }), { numRuns: 15 })
 })
 
 t.test('a backup of a later release is refused with the name of that release', async (t) => {
   const later = JSON.stringify({ format: 'svc-backup', version: 2, svc: '9.1.0', holdings: [] })
   t.throws(() => readManifest(later), { message: 'it was made by a later release (svc 9.1.0); use that release' })
-  t.throws(() => readManifest(later.replace('version":2', 'version":1')), { message: 'its manifest is not that of a backup' })
+  t.throws(() => readManifest(later.replace('version":2', 'version":1')), { message: 'its manifest is not the manifest of a backup' })
 })
 
 t.test('an unusable backup is refused with the reason, and changes nothing', async (t) => {
@@ -204,10 +204,10 @@ t.test('an unusable backup is refused with the reason, and changes nothing', asy
   const dataDir = join(folder, 'data')
   const list = async () => (await readdir(dataDir)).filter((name) => name !== 'run')
   for (const [path, passphrase, message] of [
-    [join(folder, 'text'), PASSPHRASE, /no archive at all/],
+    [join(folder, 'text'), PASSPHRASE, /not an archive/],
     [join(folder, 'none'), PASSPHRASE, /^There is no file .*none\. Give the path of a backup/],
     [archive, '', /are encrypted\. Set SVC_BACKUP_PASSPHRASE/],
-    [archive, 'not that one', /is not the one it was made with/]
+    [archive, 'not that one', /is not the passphrase of the backup/]
   ] as const) {
     await t.rejects(restore(path, dataDir, { SVC_BACKUP_PASSPHRASE: passphrase }), { constructor: StartError, message })
   }

@@ -160,7 +160,7 @@ t.test('a delivery whose process died is retried at once, but not forever', asyn
   t.ok(isPutOff(next.due_at, 120, sinceMs), 'the second one is a failure')
   await die(3)
   const row = await waitFor(id, 'the count', ({ consecutive_failures: count }) => count === 1)
-  t.match(row, { last_error: /The server died at it more than once/ })
+  t.match(row, { last_error: /The server crashed more than once/ })
   t.equal(await tools.count(id), 0)
   t.equal(new Set(receiver.arrivals.map(({ headers }) => headers['webhook-id'])).size, 1)
 })

@@ -39,7 +39,7 @@ t.test('a provider has no circuit before its first call', async (t) => {
 t.test('failures in a row open the circuit; an answer in between resets the count', async (t) => {
   const { breaker, opened } = start()
   fail(breaker, FAILURES_MAX - 1)
-  t.match(breaker.view(), { state: 'closed', reason: 'its last 7 calls failed, at last with: no route' }, 'before it opens')
+  t.match(breaker.view(), { state: 'closed', reason: 'its last 7 calls failed, most recently with: no route' }, 'before it opens')
   take(breaker).end(ANSWERED)
   t.equal(breaker.view()?.reason, null)
   fail(breaker, FAILURES_MAX - 1)
@@ -47,7 +47,7 @@ t.test('failures in a row open the circuit; an answer in between resets the coun
   fail(breaker, 1)
   const circuit = {
     state: 'open',
-    reason: 'it failed 8 times in a row, at last with: no route',
+    reason: 'it failed 8 times in a row, most recently with: no route',
     failures_in_a_row: 8,
     opened_at: '2026-01-01T00:00:00+00:00',
     retry_at: '2026-01-01T00:00:30+00:00'

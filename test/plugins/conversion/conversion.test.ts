@@ -122,16 +122,16 @@ t.test('files that emulators need unchanged are skipped with a reason', async (t
   }
   t.match(await reasons('zip'), {
     'pacman.zip': /is a zip already/,
-    'Small.cso': /emulators read, or is compressed already/,
+    'Small.cso': /emulators read \.cso files as they are, or/,
     'Large.iso': /convert it to chd/,
     'Flat.cue': /convert it to chd/,
-    'Flat.bin': /'Flat\.cue' names it/,
-    'Setup.exe': /'win' read no zip/,
-    'Sonic.md': /'All\.m3u' names it/,
+    'Flat.bin': /'Flat\.cue' refers to it/,
+    'Setup.exe': /'win' cannot read zips/,
+    'Sonic.md': /'All\.m3u' refers to it/,
     'Link.md': /symbolic link/
   })
-  t.match(await reasons('plain'), { 'pacman.zip': /know a game by its archive/, 'Small.cso': /neither \.zip nor/ })
-  t.match(await reasons('chd'), { 'Flat.cue': /put both into a folder/, 'Setup.exe': /read no CHD/ })
+  t.match(await reasons('plain'), { 'pacman.zip': /need the archive of a game/, 'Small.cso': /neither \.zip nor/ })
+  t.match(await reasons('chd'), { 'Flat.cue': /move all of them into one folder/, 'Setup.exe': /cannot read CHDs/ })
 })
 
 t.test('a dry run reports changes and savings and changes nothing', async (t) => {
@@ -214,7 +214,7 @@ t.test('without chdman a conversion to CHD is refused with instructions to insta
   process.env.PATH = t.testdir({})
   t.teardown(() => { process.env.PATH = path })
   const answer = await run({ to: 'chd' })
-  t.match(answer, { statusCode: 409, body: /chdman is not installed.*mame-tools/ })
+  t.match(answer, { statusCode: 409, body: /chdman, .* is not installed.*mame-tools/ })
 })
 
 /** Starts a scan that runs until the returned function is called, while a conversion waits ready to swap. */
@@ -240,7 +240,7 @@ t.test('a conversion waits for a scan, and a stop leaves no trace', async (t) =>
   t.match(await finished(id), { status: 'stopped' })
   t.same(await list('lynx'), ['Wait.lnx'])
   t.same(await sql('select * from rom_conversions'), [])
-  t.match(await app.inject({ method: 'POST', url: `/api/tasks/${id}/stop`, headers: admin }), { statusCode: 409, body: /is over/ })
+  t.match(await app.inject({ method: 'POST', url: `/api/tasks/${id}/stop`, headers: admin }), { statusCode: 409, body: /has already ended/ })
   await release()
   t.match((await convert({ to: 'zip', platform_ids: [platform] })).meta.converted, [{ to: 'Wait.zip' }])
 })
@@ -331,13 +331,13 @@ t.test('the next scan finishes a conversion, wherever its process ended', async 
 t.test('a conversion that cannot be finished keeps the old file', async (t) => {
   const taken = await leaveBegun('taken', 'Game')
   await writeFile(taken.to, 'somebody put this here')
-  t.match(await endConversion(services, taken.id), /'Game\.zip' is there already/)
+  t.match(await endConversion(services, taken.id), /'Game\.zip' already exists/)
   t.same(await list('taken'), ['Game.v', 'Game.zip'])
   t.equal(await readFile(taken.to, 'utf8'), 'somebody put this here')
   const edited = await leaveBegun('edited', 'Game')
   await rename(edited.from, edited.to)
   await writeFile(edited.old, 'a better dump')
-  t.match(await endConversion(services, edited.id), /changed meanwhile/)
+  t.match(await endConversion(services, edited.id), /changed during the conversion/)
   t.same(await list('edited'), ['Game.v'])
   t.match(await roms('edited'), [{ fs_name: 'Game.v' }])
 })

@@ -244,7 +244,7 @@ t.test('a restored ROM has its id, field locks, artwork, saves, notes and collec
   t.match((await runTask('cleanup_orphaned_resources')).status, 'finished')
   t.ok(await exists(artwork), 'its artwork waits with it')
   t.match(await restore(await inTrash(kept), await inTrash(game), 999_999), {
-    successful_items: 2, failed_ids: [999_999], errors: ['There is nothing with ID 999999 in the trash']
+    successful_items: 2, failed_ids: [999_999], errors: ["Item with ID '999999' of the trash not found"]
   })
   const after = (await call('GET', `/api/roms/${kept}`)).json<Record<string, unknown>>()
   t.same({ ...after, updated_at: '', rom_user: '' }, { ...before, updated_at: '', rom_user: '' })
@@ -265,7 +265,7 @@ t.test('a restore never replaces a file, and restores an item only once', async 
   await deleteRoms({ roms: [twice, dir], delete_from_fs: [twice, dir] })
   await put({ [`roms/${folder}/Twice.gb`]: 'second', [`roms/${folder}/Dir/b.bin`]: 'b' })
   const items = [await inTrash(twice), await inTrash(dir)]
-  t.match(await restore(...items), { successful_items: 0, failed_ids: items, errors: [/'.*Twice.gb' is in the library again/, /Dir' is in the library again/] })
+  t.match(await restore(...items), { successful_items: 0, failed_ids: items, errors: [/'.*Twice.gb' exists in the library again/, /Dir' exists in the library again/] })
   t.equal(await readFile(path('Twice.gb'), 'utf8'), 'second')
   t.same(await readdir(path('Dir')), ['b.bin'])
   await rm(path('Twice.gb'))
@@ -390,7 +390,7 @@ t.test('a single file is restored to its ROM, also after a rename of the ROM', a
   await call('DELETE', `/api/roms/${one}/files/${file?.id}`)
   const item = await inTrash(one)
   await deleteRoms({ roms: [one] })
-  t.match(await restore(item), { successful_items: 0, errors: [/The ROM 'One' is not in the list; restore that first/] })
+  t.match(await restore(item), { successful_items: 0, errors: [/The ROM 'One' is not in the list; restore that ROM first/] })
   t.match((await call('POST', '/api/trash/empty', { items: [item] })).json(), { successful_items: 1 })
 })
 

@@ -259,7 +259,7 @@ t.test('a name that is taken, even on disk only, is refused and changes nothing'
   await put({ [`roms/${folder}/Other.gb`]: 'other', [`roms/${folder}/Second.gb`]: 'second' })
   const answer = await edit(id, { fs_name: 'Other.gb', name: 'Changed' })
   t.equal(answer.statusCode, 409)
-  t.match(answer.json(), { detail: "'Other.gb' is there already; give another fs_name" })
+  t.match(answer.json(), { detail: "'Other.gb' already exists; give another fs_name" })
   t.equal((await edit(id, { fs_name: '..' })).statusCode, 400)
   t.equal((await edit(id, { fs_name: 'x.part' })).statusCode, 400)
   t.match(await get(id), { fs_name: 'Chrono (Japan).gb', name: 'Chrono' })

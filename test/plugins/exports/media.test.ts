@@ -70,8 +70,8 @@ t.test('pictures become PNG or JPEG by their content, and other files are report
     ['covers/f', 'covers/g', 'covers/h', 'covers/i'])
   const reasons = Object.fromEntries(body.files[0].media_errors.map(
     ({ path, reason }: { path: string, reason: string }) => [path, reason]))
-  t.match(reasons['covers/f'], /is no picture/)
-  t.match(reasons['covers/h'], /lost its file "roms\/1\/lost\.png"/)
+  t.match(reasons['covers/f'], /is not a picture/)
+  t.match(reasons['covers/h'], /"roms\/1\/lost\.png" of the server is missing/)
   t.match(reasons['covers/i'], /is refused/)
 })
 
@@ -176,7 +176,7 @@ t.test('a folder that is not writable is reported with the remedy', async (t) =>
   await chmod(snes(), 0o555)
   await asOtherUser(t, snes('covers'), async () => {
     const { errors } = await run()
-    t.match(errors[0]?.reason, `No permission to write in the folder ${JSON.stringify(snes())}. Let the server's user`)
+    t.match(errors[0]?.reason, `No permission to write in the folder ${JSON.stringify(snes())}. Give the server's user the right`)
   })
   await chmod(snes(), 0o777)
   await asOtherUser(t, snes('covers'), async () => {
@@ -188,8 +188,8 @@ t.test('a folder that is not writable is reported with the remedy', async (t) =>
 
 t.test('every error of a disk is reported with its remedy', async (t) => {
   for (const [code, remedy] of [
-    ['EROFS', /read-only.*Mount/], ['EACCES', /permission.*Let/], ['ENOSPC', /full.*Free/], ['EDQUOT', /quota.*Free/],
-    ['ENAMETOOLONG', /too long.*Shorten/], ['ENOTDIR', /no folder.*Rename/]
+    ['EROFS', /read-only.*Mount/], ['EACCES', /permission.*Give/], ['ENOSPC', /full.*Free/], ['EDQUOT', /quota.*Free/],
+    ['ENAMETOOLONG', /too long.*Shorten/], ['ENOTDIR', /not a folder.*Rename/]
   ] as const) {
     t.match(describeWriteError(Object.assign(new Error(code), { code }), '/library/roms/snes'), remedy)
   }

@@ -64,7 +64,7 @@ t.test('a disc that cannot be read is stored without the hash, and reported', as
   })
   const task = await scan({ platform_fs_slugs: ['psx'] })
   t.match(problems(task).sort(), [
-    /^roms\/psx\/Broken\.chd: no RetroAchievements hash: it is no CHD/, /^roms\/psx\/Lost\.cue: no RetroAchievements hash: ENOENT/])
+    /^roms\/psx\/Broken\.chd: no RetroAchievements hash: it is not a CHD/, /^roms\/psx\/Lost\.cue: no RetroAchievements hash: ENOENT/])
   t.match(await hashesIn('psx'), { 'Broken.chd': null, 'Lost.cue': null })
 })
 

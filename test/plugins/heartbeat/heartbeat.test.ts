@@ -45,7 +45,7 @@ t.test('administrators see that a changed config.yml cannot be used', async (t) 
   writeFileSync(config.file.path, 'scan: [\nsecret: hunter2\n')
   await until(isTold, 'the problem')
   const [problem] = await problems()
-  t.match(problem, { kind: 'config_unusable', subject: config.file.path, message: /stay in force/, remedy: /Correct the file/ })
+  t.match(problem, { kind: 'config_unusable', subject: config.file.path, message: /stay in use/, remedy: /Correct the file/ })
   t.notMatch(JSON.stringify(problem), 'hunter2')
   t.notOk('problems' in (await app.inject({ url: '/api/health' })).json())
   rmSync(config.file.path)
@@ -259,7 +259,7 @@ t.test('an unreachable database is reported without its address', async (t) => {
     checks: {
       database: { status: 'failed', reason: 'The database does not answer; see the log of the server' },
       worker: { status: 'failed', reason: 'No scan worker is running' },
-      libraries: { status: 'failed', reason: 'The libraries cannot be looked at; see the log of the server' }
+      libraries: { status: 'failed', reason: 'The libraries cannot be checked; see the log of the server' }
     }
   })
 })

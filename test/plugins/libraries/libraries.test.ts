@@ -115,11 +115,11 @@ t.test('an unmounted root marks nothing missing, and scan, library and health re
     if (leavesEmpty) await mkdir(disk.dir)
     const task = await scan()
     t.equal(task.status, 'finished', 'the other library is scanned')
-    t.match(test.problems(task), [/The library 'shaky' was not scanned to its end/])
+    t.match(test.problems(task), [/The library 'shaky' was not scanned completely/])
     t.match(await rows('nes'), [{ missing_from_fs: false }, { missing_from_fs: false }])
     const state = await library(disk.id)
     t.match(state, { is_available: false, rom_count: 2, missing_count: 0, free_bytes: null })
-    t.match(state.problem, leavesEmpty ? /empty, as if its disk was not mounted/ : /cannot be read/)
+    t.match(state.problem, leavesEmpty ? /empty, which looks as if its disk is not mounted/ : /cannot be read/)
     t.ok(state.last_scan?.problem)
     t.match(await health(), { status: 'failed', reason: /^1 of 2 libraries cannot be read/ })
     t.equal((await app.inject({ url: '/api/health' })).statusCode, 200)
@@ -506,7 +506,7 @@ t.test('an invalid library is refused with a reason', async (t) => {
     const reply = await call('POST', '/api/libraries', { name, path }, headers)
     return `${reply.statusCode} ${reply.json().detail}`
   }
-  t.match(await add('taken', join(root, 'nowhere')), /^409 There is a library 'taken' already/)
+  t.match(await add('taken', join(root, 'nowhere')), /^409 A library 'taken' already exists/)
   t.match(await add('x', 'relative'), /^400 The path 'relative' is not absolute/)
   t.match(await add('x', join(root, 'nowhere')), /^400 There is no folder/)
   t.match(await add('x', join(root, 'file')), /^400 .* is not a folder/)

@@ -132,8 +132,8 @@ t.test('lines that the supervisor passes to a process are listed like its own', 
 t.test('of a flood the newest lines and the number of dropped ones are listed', async (t) => {
   for (let n = 1; n <= 20_000; n++) loggers.other.info(`flood ${n}`)
   await untilListed('flood 20000', 1)
-  const [notice] = await untilListed('are left out here', 1)
-  t.match(notice, { level: 'WARNING', module: 'logs', message: /^\d+ lines are left out here/ })
+  const [notice] = await untilListed('were skipped here', 1)
+  t.match(notice, { level: 'WARNING', module: 'logs', message: /^\d+ lines were skipped here/ })
   const { rows: [kept] } = await app.pg.query<{ count: number }>('select count(*)::int as count from log_lines')
   t.ok((kept?.count ?? 0) <= 1_000, `${kept?.count} are kept`)
   // A flood of one process does not suppress the lines of others.

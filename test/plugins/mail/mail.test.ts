@@ -80,7 +80,7 @@ t.test('the error contains the reason of a refusing server', async (t) => {
   await t.rejects(wrong.send(MAIL), { statusCode: 503, message: /no such account.*SMTP_/ })
   t.notMatch(await wrong.send(MAIL).catch((err: Error) => err.message), 'wrong')
   const nobody = mailOf(t, { ...env, SMTP_PORT: '1', SMTP_SECURITY: 'none' })
-  await t.rejects(nobody.send(MAIL), { statusCode: 503, message: /127\.0\.0\.1:1 did not take the mail/ })
+  await t.rejects(nobody.send(MAIL), { statusCode: 503, message: /127\.0\.0\.1:1 did not accept the mail/ })
   await t.rejects(mailOf(t, env).send(MAIL), { statusCode: 503, message: /STARTTLS/ })
 })
 

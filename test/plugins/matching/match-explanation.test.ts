@@ -81,12 +81,12 @@ t.test('a lookup is described in words', async (t) => {
   }))
   t.equal(describe(ROM, MISS, [hash, search(0.719, null)]), [
     '  ss: no game, because no candidate is similar enough (2026-01-02T03:04:05.000Z)',
-    '    asked by hash (md5, sha1)',
-    '    asked by name "harbor": 2 candidates, best 0.71 below 0.85',
+    '    looked up by hash (md5, sha1)',
+    '    looked up by name "harbor": 2 candidates, best 0.71 below 0.85',
     '      0.71 Harbor 2',
     '      other number Harbor 2\n'
   ].join('\n'))
   t.match(describe(ROM, FOUND, [{ by: 'id', id: 1, from: 'link', provider: 'hasheous' }]), /game 1, .+\n.+by the id 1 that hasheous gave\n/)
   t.match(describeLookup(toLookupView({ provider: 'old', provider_id: '3', score: 0.9, explanation: null })),
-    'old: game 3, score 0.90, because the match is older than explanations')
+    'old: game 3, score 0.90, because the match was stored before lookups were recorded')
 })

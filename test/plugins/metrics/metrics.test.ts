@@ -107,7 +107,7 @@ t.test('the id of a request is in the log lines of its deliveries to channels', 
 })
 
 t.test('a scan worker without a supervisor logs that its metrics are not collected', async (t) => {
-  t.equal(toldAtStart.filter(({ msg }) => /what this scan worker measures is told nowhere.* svc start/.test(msg)).length, 1)
+  t.equal(toldAtStart.filter(({ msg }) => /the metrics of this scan worker cannot be read.* svc start/.test(msg)).length, 1)
 })
 
 t.test('metrics need a token that may read the log, or an allowed address', async (t) => {

@@ -96,7 +96,7 @@ t.test('a database is backed up before migrations, and the newest three are rest
   t.equal((await migrateDatabase(features, { config: configOf(dataDir), databaseUrl: url, log }))[0], LATER.name)
   const [, , newest = ''] = await readdir(kept)
   t.same(await readdir(kept), ['svc-20260102T000000Z.tar.gz', 'svc-20260103T000000Z.tar.gz', newest])
-  t.match(lines.join(''), 'the database was saved')
+  t.match(lines.join(''), 'the database was backed up')
   t.same(await migrateDatabase(features, { config: configOf(dataDir), databaseUrl: url, log }), [], 'nothing to do')
   t.equal((await readdir(kept)).length, 3)
 
@@ -115,7 +115,7 @@ t.test('a database is backed up before migrations, and the newest three are rest
     signal: new AbortController().signal,
     report: () => undefined
   })
-  await t.rejects(restore(join(folder, 'foreign')), { constructor: StartError, message: /holds a database alone/ })
+  await t.rejects(restore(join(folder, 'foreign')), { constructor: StartError, message: /contains only a database/ })
   const { keptDatabase, kept: keptFiles } = await restore(dataDir)
   t.same(listLost(before, await readContent(url)), [])
   t.equal(keptFiles, null)
@@ -152,7 +152,7 @@ t.test('a full disk does not stop the upgrade; the log names the needed space', 
   const { log, lines } = createLog()
   const databaseUrl = await createFirst(t)
   t.ok((await migrateDatabase(features, { config: configOf(dataDir), databaseUrl, log })).length > 0)
-  t.match(lines.join(''), /changed without a backup of it: The backup needs about 0\.\d GiB in /)
+  t.match(lines.join(''), /changed without a backup: The backup needs about 0\.\d GiB in /)
   t.same(await readdir(join(dataDir, 'backups', 'before-upgrade')), [])
 })
 
@@ -160,7 +160,7 @@ t.test('a database that cannot be backed up is not migrated, and the remedy is n
   const url = await createFirst(t)
   const dataDir = makeFolder(t, { backups: 'no folder' })
   await t.rejects(migrateDatabase(features, { config: configOf(dataDir), databaseUrl: url, log: createLog().log }),
-    { constructor: StartError, message: /could not be saved .*Nothing was changed\..* SVC_BACKUP_BEFORE_UPGRADE=false/ })
+    { constructor: StartError, message: /could not be backed up .*Nothing was changed\..* SVC_BACKUP_BEFORE_UPGRADE=false/ })
   t.equal((await ask(url, 'select from migrations')).length, 1)
 })
 
@@ -185,7 +185,7 @@ t.test('a cluster is moved only if an earlier major version wrote it', async (t)
   process.env.PATH = ''
   const error = await move(own - 1).catch((err: unknown) => err)
   process.env.PATH = PATH
-  for (const words of [`written by PostgreSQL ${own - 1}`, 'npm cannot be run', 'The database is as it was', `@${own - 1}.`,
+  for (const words of [`written by PostgreSQL ${own - 1}`, 'npm cannot be run', 'The database is unchanged', `@${own - 1}.`,
     join(folder, String(own - 1), 'postgresql', String(own - 1)), `restore ${join(folder, 'backup', 'svc-20260103T000000Z.tar.gz')}`]) {
     t.match(error, { constructor: StartError, message: words })
   }

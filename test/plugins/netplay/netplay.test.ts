@@ -176,7 +176,7 @@ t.test('V9, netplay: rooms of a hidden game cannot be opened, joined or listed',
   t.same(await chief.ask('open-room', roomData(id, 'a', adults)), [])
   t.match(await peer.ask('join-room', roomData(id, 'c', game)), [/^Not authorized/], 'whatever game is named')
   t.match(await guest.ask('join-room', roomData(id, 'g', adults)), [/^Not authorized/])
-  t.match(await peer.ask('join-room', roomData('no such room', 'c', game)), [/no such room/])
+  t.match(await peer.ask('join-room', roomData('no such room', 'c', game)), [/does not exist any more/])
 })
 
 t.test('a room has each player once, and no more players than places', async (t) => {
@@ -198,7 +198,7 @@ t.test('opening or joining a room leaves the previous one', async (t) => {
   const { owner, guest } = await openPair(t)
   await guest.ask('open-room', roomData(newRoom(), 'b', game))
   await untilTold(owner, ['a'])
-  t.match(await guest.ask('join-room', roomData('nowhere', 'b', game)), [/no such room/])
+  t.match(await guest.ask('join-room', roomData('nowhere', 'b', game)), [/does not exist any more/])
   await until(async () => (await app.pg.query("select 1 from netplay_players where player_id = 'b' and socket_id = $1",
     [guest.socket.id])).rowCount === 0, 'it is in none')
 })

@@ -72,7 +72,7 @@ t.test('a title is required, and unique for each author and ROM', async (t) => {
   await add(alice, { title: 'Same' })
   const other = await add(alice, { title: 'Other' })
   t.equal((await call(bob, 'POST', '', { title: 'Same' })).statusCode, 200)
-  t.match((await call(alice, 'POST', '', { title: 'Same' })).json(), { detail: /You have a note 'Same'/ })
+  t.match((await call(alice, 'POST', '', { title: 'Same' })).json(), { detail: /You already have a note 'Same'/ })
   t.equal((await call(alice, 'PUT', `/${other.id}`, { title: 'Same' })).statusCode, 409)
   t.equal((await call(alice, 'PUT', `/${other.id}`, { title: 'Other' })).statusCode, 200)
 })

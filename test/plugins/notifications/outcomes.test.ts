@@ -125,7 +125,7 @@ t.test('a scan that is given up after its workers died notifies once', async (t)
     values ($1, 'Quick Scan', 'scan', 'started', 3, 'a worker that is gone', $2, now())`, [crypto.randomUUID(), await idOf('second')])
   await Promise.all(Array.from({ length: 4 }, () => app.tasks.recover()))
   t.same(await told(), [['second', 'scan_failed']])
-  t.match(await inbox(second), [{ data: { error: /Given up after 3 workers died at it/ } }])
+  t.match(await inbox(second), [{ data: { error: /abandoned, because 3 workers crashed/ } }])
 })
 
 t.test('a stopped scan sends no notification', async (t) => {

@@ -184,11 +184,11 @@ t.test('invalid requests are refused with a reason', async (t) => {
     [400, /must be an id/, game, [id('x')]],
     [404, /^ROM file with id 4711 not found$/, 4711, [sent()]],
     [404, /^Patch file with id 4711 not found$/, game, [id(4711)]],
-    [400, /no format that is known/, game, [sent(PATCH, 'x.zip')]],
-    [400, /no format that is known/, game, [sent(PATCH, '')]],
-    [400, /no format that is known/, game, [id(ids['Fix.txt'])]],
+    [400, /is not in a known format/, game, [sent(PATCH, 'x.zip')]],
+    [400, /is not in a known format/, game, [sent(PATCH, '')]],
+    [400, /is not in a known format/, game, [id(ids['Fix.txt'])]],
     [400, /empty/, game, [sent('')]],
-    [400, /none of the formats/, game, [sent('no patch')]],
+    [400, /content of the patch is not in a known format/, game, [sent('no patch')]],
     [400, /broken/, game, [sent(PATCH.subarray(0, -1))]]
   ]
   for (const [status, words, file, parts] of cases) {

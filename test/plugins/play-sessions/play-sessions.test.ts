@@ -152,9 +152,9 @@ t.test('an impossible entry fails alone; results have the index of their entry',
       { index: 2, status: 'error', id: null, detail: /in the future; set the clock/ },
       { index: 1, status: 'duplicate', id: null, detail: null },
       { index: 0, status: 'created', id: Number, detail: null },
-      { index: 3, status: 'created', detail: /3660001 ms is longer than from start to end and was cut to 3600000 ms/ },
+      { index: 3, status: 'created', detail: /3660001 ms is longer than from start to end and was reduced to 3600000 ms/ },
       { index: 4, status: 'created', detail: null },
-      { index: 5, status: 'created', detail: /was cut/ }
+      { index: 5, status: 'created', detail: /was reduced/ }
     ]
   })
   t.same((await list(`?rom_id=${rom}`)).map((one) => one.duration_ms), [3_600_000, 3_660_000, 3_600_000, 3_600_000])

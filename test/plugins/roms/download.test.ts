@@ -72,7 +72,7 @@ t.test('a valid range gets a partial response, and an invalid range is refused',
     t.equal(reply.statusCode, 416, range)
     t.equal(reply.headers['content-range'], `bytes */${size}`)
     t.same(reply.json(), {
-      detail: `The file has ${size} bytes, of which '${range}' names none; ask for some of them, or leave the range out`
+      detail: `The file has ${size} bytes, none of which is in the range '${range}'; request a range inside the file, or remove the range`
     })
     t.notOk(reply.headers['content-disposition'])
   }
@@ -103,7 +103,7 @@ t.test('a fresh copy is not sent again, and a stale copy is', async (t) => {
   t.equal((await get({ 'if-modified-since': 'soon' })).statusCode, 200)
   const refused = await get({ 'if-match': '"x"' })
   t.equal(refused.statusCode, 412)
-  t.same(refused.json(), { detail: `The file has changed and is now ${etag}; get it anew, or leave the condition out` })
+  t.same(refused.json(), { detail: `The file has changed and its ETag is now ${etag}; download it again, or remove the condition` })
   t.equal((await get({ 'if-match': etag })).statusCode, 200)
   t.equal((await get({ 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' })).statusCode, 412)
   const path = join(test.libraryDir, 'roms/snes/game.sfc')

@@ -38,7 +38,7 @@ t.test('a platform on an unmounted disk loses no ROM, and the scan gives advice'
     const status = await scan(payload)
     t.equal(status.status, 'finished')
     t.match(problems(status), [
-      /^roms\/snes: .*empty, and it is not the folder that held its 2 ROMs.*Mount the disk, or delete the folder/
+      /^roms\/snes: .*empty, and it is not the folder that contained its 2 ROMs.*Mount the disk, or delete the folder/
     ], JSON.stringify(payload))
     t.same(await missing(test, 'snes'), [false, false])
   }
@@ -75,7 +75,7 @@ t.test('a link to an unmounted disk does not mark its platform missing', async (
   await scan()
   await rename(disk, `${disk}-away`)
   const status = await scan()
-  t.match(status.meta.problems, [{ platform: 'pcengine', path: 'roms/pcengine', reason: /link leads to no folder; mount its disk/ }])
+  t.match(status.meta.problems, [{ platform: 'pcengine', path: 'roms/pcengine', reason: /target of the symbolic link is missing; mount its disk/ }])
   t.same(await missing(test, 'pcengine'), [false])
   await rm(at('roms/pcengine'))
   await scan()
@@ -95,7 +95,7 @@ t.test('a disk lost during the reading of a platform is one problem and loses no
   }
   const status = await scan({ type: 'complete', platform_fs_slugs: ['md'] })
   t.equal(status.status, 'finished')
-  t.match(problems(status), [/^roms\/md: .*vanished while it was scanned; nothing was marked missing/])
+  t.match(problems(status), [/^roms\/md: .*disappeared during the scan; nothing was marked missing/])
   t.same(await hashes(), before)
   if (mount !== null) await (mount as () => Promise<void>)()
 })
@@ -105,7 +105,7 @@ t.test('firmware on an unmounted disk is not marked missing', async (t) => {
   await scan({ platform_fs_slugs: ['ps'] })
   const mount = await unmount('bios')
   const status = await scan({ platform_fs_slugs: ['ps'] })
-  t.match(problems(status), [/^bios: it holds nothing any more, but 1 of its files are known.*Mount its disk/])
+  t.match(problems(status), [/^bios: the folder is empty, but the database has 1 files of it.*Mount its disk/])
   const firmware = () => sql('select file_name, missing_from_fs from firmware')
   t.same(await firmware(), [{ file_name: 'scph1001.bin', missing_from_fs: false }])
   await mount()
@@ -121,8 +121,8 @@ t.test('a library that vanishes during its scan fails the scan and marks nothing
   const before = await count()
   const ways: [string, string, RegExp][] = [
     // A scan between the two steps of the unmounting may find no library at all.
-    ['.', 'zz', /vanished while it was scanned. Nothing was marked missing.*mounted, then scan again|does not exist/],
-    ['roms', 'zz', /vanished while it was scanned/]
+    ['.', 'zz', /disappeared during the scan. Nothing was marked missing.*mounted, then scan again|does not exist/],
+    ['roms', 'zz', /disappeared during the scan/]
   ]
   for (const [path, folder, message] of ways) {
     await put({ [`roms/aa/New ${folder} ${path === '.' ? 'library' : path}.bin`]: `new ${path}` })

@@ -68,7 +68,7 @@ t.test('the secrets a provider adds to media requests are not stored, shown or l
 t.test('a match with a secret of the provider in its addresses is refused', async (t) => {
   const { task, stored } = await scanOne(`${server.url}/blue.png?k=${encodeURIComponent(KEY)}`)
   t.equal(stored.url_cover, null)
-  t.match(problems(task).join(), /'vault' returned the address of a picture with a secret .* add it in media\.fetch/)
+  t.match(problems(task).join(), /'vault' returned the address of a picture that contains a secret .* add it in media\.fetch/)
   t.same(server.requests, [])
 })
 
@@ -131,11 +131,11 @@ t.test('a provider with a spent allowance gets no media requests until it resume
   t.ok(await exists(stored.path_cover_large), 'the download that spends it is made')
   const { task, stored: later } = await scanOne('file://roms/nowhere.png')
   t.equal(later.url_cover, null, 'nor is it asked about games')
-  t.match(problems(task).join(), /vault was left out 1 times: its allowance 'day' is spent/)
+  t.match(problems(task).join(), /vault was skipped 1 times: its allowance 'day' is used up/)
   await rm(join(dataDir, 'resources'), { recursive: true, force: true })
   scriptOf('alpha').identify = () => ({ id: 9 })
   const again = await scan({ type: 'unmatched', roms_ids: [stored.id], apis: ['alpha'] })
-  t.match(problems(again).join(), /artwork file .* vault is not asked: its allowance 'day' is spent; it is asked again from/)
+  t.match(problems(again).join(), /artwork file .* vault is not called: its allowance 'day' is used up; calls resume at/)
   t.same(server.requests.length, 1)
   restore()
 })
@@ -149,5 +149,5 @@ t.test('a provider with an open circuit gets no media requests', async (t) => {
   vault.getById = () => { throw new CredentialsRefusedError('the key is not valid any more') }
   const task = await scan({ type: 'update', roms_ids: [stored.id] })
   t.equal(server.requests.length, 1)
-  t.match(problems(task).join(), /artwork file .* vault is not asked: its credentials were refused/)
+  t.match(problems(task).join(), /artwork file .* vault is not called: its credentials were refused/)
 })

@@ -16,7 +16,7 @@ const move = (from: string, to: string) => rename(at(`roms/${from}`), at(`roms/$
 t.test('the error of an empty new library tells where ROMs go', async (t) => {
   const id = await start()
   t.equal((await finished(id)).status, 'failed')
-  t.match(await error(id), /holds no platform folders. Put ROMs into .*roms\/<platform>\/ and scan again/)
+  t.match(await error(id), /has no platform folders. Put ROMs into .*roms\/<platform>\/ and scan again/)
 })
 
 t.test('a folder of platforms alone gets the advice to link it, and the link works', async (t) => {
@@ -163,14 +163,14 @@ t.test('an empty or absent library fails the scan and marks nothing missing', as
     }, async () => {
       await rm(at('roms'), { recursive: true })
       await rename(at('away'), at('roms'))
-    }, /holds no platform folders any more, but \d+ platforms are known.*mounted/],
+    }, /has no platform folders any more, but \d+ platforms of it are stored.*mounted/],
     ['the library is empty', async () => {
       await rename(libraryDir, `${libraryDir}-away`)
       await mkdir(libraryDir)
     }, async () => {
       await rm(libraryDir, { recursive: true })
       await rename(`${libraryDir}-away`, libraryDir)
-    }, /holds no platform folders any more.*mounted/],
+    }, /has no platform folders any more.*mounted/],
     ['the library is not there', () => rename(libraryDir, `${libraryDir}-away`),
       () => rename(`${libraryDir}-away`, libraryDir), /Cannot read the library folder.*it does not exist.*SVC_LIBRARY_DIR/]
   ]

@@ -251,7 +251,7 @@ t.test("providers always get a ROM's regions; they lead the list only if configu
 t.test('a plugin that closes a dependency circle fails, and its error names the circle', async (t) => {
   const circle = (await listPlugins()).find((plugin) => plugin.key === 'circle')
   t.equal(circle?.status, 'failed')
-  t.match(circle?.reason, 'it waits for itself: circle → scene → mirror → deep → circle')
+  t.match(circle?.reason, 'its order is a cycle: circle → scene → mirror → deep → circle')
   t.equal((await listPlugins()).find((plugin) => plugin.key === 'scene')?.status, 'active')
 })
 
@@ -272,7 +272,7 @@ t.test('a spent allowance pauses a provider across restarts and drops no stored 
   t.equal(await nameIn(folder, 'First.bin'), 'By Alpha')
   t.equal(status.meta.scan_stats.failed_lookups, 2)
   t.match(status.meta.problems.map(({ reason }) => reason),
-    [/^provider alpha was left out 2 times: its allowance 'day' is spent; it is asked again from /])
+    [/^provider alpha was skipped 2 times: its allowance 'day' is used up; calls resume at /])
   const plugin = (await listPlugins()).find(({ key }) => key === 'alpha')
   t.match(plugin, { allowances: [{ name: 'day', remaining: 0, total: 100 }] })
   t.equal(Date.parse(plugin?.paused_until ?? ''), resetsAt)

@@ -200,7 +200,7 @@ t.test('a provider that throws loses only its own match, and the scan reports it
   t.equal(status.status, 'finished')
   t.same((await roms(folder)).map((one) => one.name), ['Digested', 'Digested'])
   t.equal(status.meta.scan_stats.failed_lookups, 2)
-  t.match(reasons(status), [/^provider alpha failed 2 times, at first with: the table is upside down$/])
+  t.match(reasons(status), [/^provider alpha failed 2 times, the first time with: the table is upside down$/])
 })
 
 t.test('a provider that throws a value that is no Error loses only its own match', async (t) => {
@@ -220,9 +220,9 @@ t.test('a provider that never answers times out; later lookups do not wait for i
   t.ok(alpha.calls.length >= 8 && alpha.calls.length < 16, `${alpha.calls.length} calls`)
   t.equal(status.meta.scan_stats.failed_lookups, 40, 'those that were not made count as well')
   t.match(reasons(status), [
-    `provider alpha failed ${alpha.calls.length} times, at first with: Provider 'alpha' did not answer within 0.3 s`,
-    new RegExp(`^provider alpha was left out ${40 - alpha.calls.length} times: it failed 8 times in a row, at last with: ` +
-      "Provider 'alpha' did not answer within 0.3 s; it is asked again from 20[-0-9]+T[:.0-9]+\\+00:00 on$")
+    `provider alpha failed ${alpha.calls.length} times, the first time with: Provider 'alpha' did not answer within 0.3 s`,
+    new RegExp(`^provider alpha was skipped ${40 - alpha.calls.length} times: it failed 8 times in a row, most recently with: ` +
+      "Provider 'alpha' did not answer within 0.3 s; calls resume at 20[-0-9]+T[:.0-9]+\\+00:00$")
   ])
 })
 
@@ -244,7 +244,7 @@ t.test('the circuit of a failed provider stays open until the next scan tries it
 
 t.test('an invalid match is refused with the reason', async (t) => {
   const nonsense: [unknown, RegExp][] = [
-    [{ id: 1, name: 5 }, /name/], [{ name: 'no id' }, /id/], ['text', /shape/], [[], /id|shape/], [{ id: 'text' }, /not the integer/],
+    [{ id: 1, name: 5 }, /name/], [{ name: 'no id' }, /id/], ['text', /shape/], [[], /id|shape/], [{ id: 'text' }, /not of the type integer/],
     [{ id: 1e300 }, /1e\+300/], [{ id: 1, first_release_date: 1e300 }, /date/],
     [{ id: 1, average_rating: Number.NaN }, /average_rating/], [{ id: 1, media: [{ kind: 'poster', url: 'x' }] }, /media/]
   ]
@@ -339,7 +339,7 @@ t.test('a provider that asks for a very long pause is skipped until then', async
     digest.calls = []
     const status = await scan({ platform_fs_slugs: [folder], type, apis: ['digest'] })
     t.equal(status.status, 'finished')
-    t.match(reasons(status), [/left out 12 times: it asks for a pause of 86400 s: come back tomorrow; it is asked again from/])
+    t.match(reasons(status), [/skipped 12 times: it asks for a pause of 86400 s: come back tomorrow; calls resume at/])
     t.equal(status.meta.scan_stats.failed_lookups, 12)
     t.equal(digest.calls.length, calls, 'only those that were under way, and none in the next scan')
   }
@@ -353,7 +353,7 @@ t.test('a provider that refuses its credentials is called once per scan and repo
     pictures.calls = []
     const status = await scan({ platform_fs_slugs: [folder], type, apis: ['pictures'] })
     t.match(reasons(status).at(-1),
-      /left out \d+ times: .* the token of Pictures is wrong; set PICTURES_TOKEN and restart the server$/)
+      /skipped \d+ times: .* the token of Pictures is wrong; set PICTURES_TOKEN and restart the server$/)
     t.equal(pictures.calls.length, calls)
   }
   t.match(await circuitOf('pictures'), { state: 'open', reason: /PICTURES_TOKEN/, opened_at: /^20/, retry_at: null })

@@ -103,7 +103,7 @@ t.test('a user gets an error for a name that the service refuses', async (t) => 
   const me = Number((await get('/api/users/me')).id)
   await app.inject({ method: 'PUT', url: `/api/users/${me}`, headers: admin, payload: { ra_username: 'x' } })
   const answer = await app.inject({ method: 'POST', url: `/api/users/${me}/ra/refresh`, headers: admin })
-  t.match(answer, { statusCode: 404, body: /does not take 'x' for a name/ })
+  t.match(answer, { statusCode: 404, body: /does not accept the name 'x'/ })
 })
 
 t.test('the task marks the games of users, except those they gave up', async (t) => {

@@ -65,8 +65,8 @@ t.test('a scan whose worker dies', async (t) => {
       values ($1, 'Quick Scan', 'scan', 'started', 'dead', 3, now(), 'scan:library')`, [id])
     await Promise.all([worker.tasks.recover(), worker.tasks.recover()])
     t.equal((await test.finished(id)).status, 'failed')
-    t.match(await test.error(id), /Given up after 3 workers died/)
-    t.match(told, [[null, 'scan:done_ko', /Given up after 3 workers died/]])
+    t.match(await test.error(id), /abandoned, because 3 workers crashed/)
+    t.match(told, [[null, 'scan:done_ko', /abandoned, because 3 workers crashed/]])
     t.equal(told.length, 1, 'once')
     t.equal((await test.scan()).status, 'finished', 'the next scan may start')
   })
@@ -105,5 +105,5 @@ t.test('a scan over its time limit is ended and names the setting', async (t) =>
   alpha.identify = () => late.promise
   const id = await test.start({ apis: ['alpha'] })
   t.match(await test.finished(id), { status: 'failed' })
-  t.equal(await test.error(id), 'It took longer than 1 s and was ended; raise SCAN_TIMEOUT')
+  t.equal(await test.error(id), 'The task took longer than 1 s and was ended; raise SCAN_TIMEOUT')
 })

@@ -86,7 +86,7 @@ t.test('a number is looked up at the providers with integer ids', async (t) => {
   t.match((await search({ search_term: '41', search_by: 'Id' })).json(), [{ name: 'Forty-one', vault_id: 41, shelf_id: null }])
   t.same((await search({ search_term: '42', search_by: 'id' })).json(), [])
   for (const term of ['', 'abc', '4.5', '99999999999999999999']) {
-    t.match(await search({ search_term: term, search_by: 'id' }), { statusCode: 400, body: /which is no number/ }, term)
+    t.match(await search({ search_term: term, search_by: 'id' }), { statusCode: 400, body: /which is not a number/ }, term)
   }
 })
 
@@ -101,12 +101,12 @@ t.test('a provider is not asked about a platform that it does not know', async (
 t.test('providers that fail, hang, send nonsense or pause are skipped with a reason', async (t) => {
   vault.search = () => [{ id: 5, name: 'Found' }]
   const failures: [() => never, string][] = [
-    [() => { throw new Error('the key is open sesame') }, 'it failed; the log of the server says why'],
+    [() => { throw new Error('the key is open sesame') }, 'it failed; see the log of the server'],
     [() => { throw new RateLimitedError('slow down', 60_000) }, 'it asks for a pause'],
     [() => { throw new CredentialsRefusedError('no') }, 'it refused its credentials'],
     [() => new Promise(() => {}) as never, 'it did not answer in time'],
-    [() => [{ id: 7, name: 'A number for a text' }] as never, 'it failed; the log of the server says why'],
-    [() => 'text' as never, 'it failed; the log of the server says why']
+    [() => [{ id: 7, name: 'A number for a text' }] as never, 'it failed; see the log of the server'],
+    [() => 'text' as never, 'it failed; see the log of the server']
   ]
   for (const [fail, reason] of failures) {
     shelf.search = fail
@@ -229,7 +229,7 @@ t.test('a provider with a spent allowance is skipped, and the answer says until 
   t.equal((await search()).json<Result[]>().length, 2)
   const answer = await search()
   t.match(answer.json(), [{ name: 'Shelf has it' }])
-  t.same(leftOut(answer), [{ provider: 'vault', reason: "its allowance 'day' is spent", until: '2100-01-01T00:00:00+00:00' }])
+  t.same(leftOut(answer), [{ provider: 'vault', reason: "its allowance 'day' is used up", until: '2100-01-01T00:00:00+00:00' }])
   t.match(leftOut(await covers('x')), [{ provider: 'vault', until: '2100-01-01T00:00:00+00:00' }])
   t.equal(calls, 1)
 })

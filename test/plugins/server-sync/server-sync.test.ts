@@ -204,7 +204,7 @@ t.test('a host is identified by its first key, or by known_hosts', async (t) => 
   await configure(device, { ...config, ssh_host_key: other.fingerprint })
   const refused = await sync(device)
   t.equal(refused.status, 'FAILED')
-  t.match(refused.error_message, `shows the key ${host.fingerprint}`)
+  t.match(refused.error_message, `has the key ${host.fingerprint}`)
   t.equal(host.logins, 1, 'no password was shown to it')
 
   const { ssh_host_key: _key, ...withoutKey } = config ?? {}

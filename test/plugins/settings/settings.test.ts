@@ -225,7 +225,7 @@ t.test('the scan section is replaced, except for unknown keys', async (t) => {
     { region_priority: undefined }
   ]) t.equal((await call('PUT', 'scan', { ...SCAN, ...wrong })).status, 422, JSON.stringify(wrong))
   t.match((await call('PUT', 'scan', { ...SCAN, manual_priority: ['gamefaqs'] })).body,
-    { detail: [{ loc: ['body', 'manual_priority', 0], msg: /^'gamefaqs' is no source; name some of igdb, / }] })
+    { detail: [{ loc: ['body', 'manual_priority', 0], msg: /^'gamefaqs' is not a provider; use some of igdb, / }] })
 })
 
 t.test('switching an export on needs the scope to write ROMs', async (t) => {
@@ -239,7 +239,7 @@ t.test('switching an export on needs the scope to write ROMs', async (t) => {
   }
   const narrow = await tokenOf('platforms.write')
   for (const part of [{ gamelist_export: true }, { pegasus_export: true }]) {
-    t.match(await call('PUT', 'scan', { ...SCAN, ...part }, narrow), { status: 403, body: { detail: 'This needs the scope roms.write too' } })
+    t.match(await call('PUT', 'scan', { ...SCAN, ...part }, narrow), { status: 403, body: { detail: /also needs the scope roms\.write/ } })
   }
   t.equal((await call('PUT', 'scan', SCAN, narrow)).status, 200)
   t.equal((await call('PUT', 'scan', { ...SCAN, gamelist_export: true }, await tokenOf('platforms.write', 'roms.write'))).status, 200)
@@ -298,7 +298,7 @@ t.test('an invalid file is reported without its content, and not changed', async
   t.notMatch(JSON.stringify(shown), 'hunter2')
   t.ok((shown.EXCLUDED_PLATFORMS as string[]).includes('before'), 'what was set before applies')
   t.equal((await show({})).CONFIG_FILE_PARSE_ERROR, null)
-  t.match(await call('PUT', 'scan', SCAN), { status: 409, body: { detail: /^config\.yml cannot be changed here: .* Correct the file by hand$/ } })
+  t.match(await call('PUT', 'scan', SCAN), { status: 409, body: { detail: /^config\.yml cannot be changed here: .* Edit the file itself$/ } })
   t.equal(await text(), broken)
 })
 

@@ -347,7 +347,7 @@ t.test('only a session whose heartbeats stopped loses its machine to the next cl
   await app.pg.query("update streaming_sessions set seen_at = now() - interval '5 minutes', started_at = now() - interval '10 minutes'")
   await play(bob)
   await until(() => page.heard('streaming:session-ended').length === 1, 'the first one is told')
-  t.match(page.heard('streaming:session-ended'), [{ ended_by: null, reason: /Nothing was heard/ }])
+  t.match(page.heard('streaming:session-ended'), [{ ended_by: null, reason: /did not send a heartbeat/ }])
   t.equal(broker.askedFor('DELETE /launch').length, 1, 'what still ran is ended before')
   t.match((await call('GET', '/api/play-sessions', alice)).body, { length: 1, 0: { duration_seconds: 300 } }, 'until it fell silent')
   t.match(await act(page.headers, 'heartbeat'), { body: { status: 'ended', termination: { ended_by: null } } })

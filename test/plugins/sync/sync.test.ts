@@ -299,7 +299,7 @@ t.test('an invalid negotiation is refused with advice', async (t) => {
   const off = await world.addDevice(user.id, { sync_enabled: false })
   const file = (extra: object) => ({ roms: [{ rom_id: rom, saves: [{ file: 'a', mtime: timeOf(0), ...extra }] }] })
   for (const [body, status, detail] of [
-    [{ roms: [] }, 400, /Name the device/],
+    [{ roms: [] }, 400, /names no device/],
     [{ device_id: stranger.device.id, roms: [] }, 404, /Device with ID/],
     [{ device_id: stranger.device.uuid, saves: [] }, 404, /Device with ID/],
     [{ device_id: 'x', roms: [] }, 404, /Device with ID 'x'/],

@@ -106,7 +106,7 @@ t.test('V8: the database has only the schedules that are switched on', async (t)
 })
 
 t.test('an unknown or automatic task, or one with invalid arguments, is refused', async (t) => {
-  t.match(await run('no_such_task'), { statusCode: 404, body: /Task 'no_such_task' not found\. There are: .*cleanup_missing_roms/ })
+  t.match(await run('no_such_task'), { statusCode: 404, body: /Task 'no_such_task' not found\. The tasks are: .*cleanup_missing_roms/ })
   t.match(await run('filesystem_watcher'), { statusCode: 404 })
   t.match(await run('cleanup_audit_log'), { statusCode: 400, body: "{\"detail\":\"Task 'cleanup_audit_log' cannot be run\"}" })
   for (const payload of [[], 'text', 5]) {
@@ -143,7 +143,7 @@ t.test('a destructive task needs the scope and the grant for the deleted objects
   const names = Object.values(groups).flat().filter(({ destructive }) => destructive).map(({ name }) => name)
   t.same(names.toSorted(), ['cleanup_assets', 'cleanup_missing_firmware', 'cleanup_missing_roms', 'cleanup_orphaned_resources', 'convert_library', 'empty_trash'])
   for (const name of names) t.equal((await start(name, runner)).statusCode, 403, name)
-  t.match((await start('empty_trash', runner, { everything: true })).json(), { detail: /needs the scope roms\.write too/ })
+  t.match((await start('empty_trash', runner, { everything: true })).json(), { detail: /also needs the scope roms\.write/ })
   t.equal((await start('cleanup_missing_firmware', await tokenOf(['roms.write']))).statusCode, 403)
   for (const [name, scope] of [['empty_trash', 'roms.write'], ['cleanup_missing_firmware', 'firmware.write']] as const) {
     const reply = await start(name, await tokenOf([scope]))
@@ -311,6 +311,6 @@ t.test('with an empty database artwork is deleted only with force', async (t) =>
   await sql('delete from platforms')
   const task = await runToEnd('cleanup_orphaned_resources')
   t.equal(task.status, 'failed')
-  t.match(await error(task.id), /knows no platform.*force/)
+  t.match(await error(task.id), /has no platform.*force/)
   t.match(await runToEnd('cleanup_orphaned_resources', { force: true }), { status: 'finished', meta: { cleanup_stats: { removed_fs_platforms: 1 } } })
 })

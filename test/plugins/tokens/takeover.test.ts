@@ -82,7 +82,7 @@ t.test('a narrow token cannot take over its owner or grant scopes that it lacks'
       if (isOauth && step[1] === '/api/client-tokens') continue
       const { status, body } = await run(app, headers, step)
       t.equal(status, 403, nameOf(step))
-      t.match(body.detail, /token may not do this.*sign in/)
+      t.match(body.detail, /No token may send this request.*sign in/)
     }
   }
   t.same(await readDoors(app), before)
@@ -97,7 +97,7 @@ t.test('an OAuth2 sign-in with some scopes creates only tokens with some of thes
     const oauth = await signInByOauth(app, name, ['me.read', 'me.write', 'roms.read'])
     const made = await create(oauth, ['me.write', 'roms.read'])
     t.match(made, { status: 201, body: { scopes: ['me.write', 'roms.read'] } })
-    t.match(await create(oauth, ['assets.read']), { status: 403, body: { detail: /do not hold the scopes: assets.read/ } })
+    t.match(await create(oauth, ['assets.read']), { status: 403, body: { detail: /do not have the scopes: assets.read/ } })
     t.equal((await create(bearer(made.body.raw_token), ['me.write'])).status, 403, 'a token makes none')
     t.equal((await create(await signInByOauth(app, name, ['me.read', 'roms.read']), ['roms.read'])).status, 403, 'without me.write')
   }

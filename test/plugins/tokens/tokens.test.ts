@@ -159,7 +159,7 @@ t.test('a code is valid for a minute, until a newer one, and while its token exi
 t.test('an expired token gets no code', async (t) => {
   const token = await create()
   await execute("update client_tokens set expires_at = now() - interval '1 second' where id = $1", [token.id])
-  t.match(await alice.post(`${TOKENS}/${token.id}/pair`), { status: 400, body: { detail: /run out/ } })
+  t.match(await alice.post(`${TOKENS}/${token.id}/pair`), { status: 400, body: { detail: /has expired/ } })
 })
 
 t.test('an address may try five codes a minute', async (t) => {

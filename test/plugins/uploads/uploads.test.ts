@@ -328,7 +328,7 @@ t.test('chunks that differ from the announced size end the upload', async (t) =>
   const id = await begin('Short.sfc', 10, 2)
   t.equal((await send(id, 0, content(5))).status, 200)
   t.equal((await send(id, 1, content(4))).status, 200)
-  t.match(await complete(id), { status: 400, body: { detail: /9 bytes together, not 10/ } })
+  t.match(await complete(id), { status: 400, body: { detail: /together have 9 bytes instead of 10/ } })
   t.equal((await complete(id)).status, 404)
   t.same(await staged(), [])
 })

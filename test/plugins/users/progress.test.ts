@@ -133,7 +133,7 @@ t.test('a provider without allowance is not asked, and the caller learns until w
   }
   t.equal((await refresh(zoe)).statusCode, 200)
   t.match(await refresh(zoe), {
-    statusCode: 503, body: /ra is not asked: its allowance 'day' is spent; it is asked again from 2100-01-01T00:00:00\+00:00 on/
+    statusCode: 503, body: /ra is not called: its allowance 'day' is used up; calls resume at 2100-01-01T00:00:00\+00:00/
   })
   t.equal(calls, 1)
 })

@@ -249,7 +249,7 @@ t.test('a common password is refused', async (t) => {
   for (const password of ['password', 'Password', 'PASSWORD1', 'iloveyou', '1q2w3e4r']) {
     const refused = await call('PUT', `/${id}`, headers, { password })
     t.equal(refused.statusCode, 400, password)
-    t.match(refused.json(), { detail: /most people choose/ })
+    t.match(refused.json(), { detail: /most common ones/ })
   }
 })
 

@@ -46,7 +46,7 @@ const CODECS: Record<string, Unpack> = {
 export function openChdFile (file: FileReads): Chd {
   const header = file.read(0, HEADER_BYTES)
   if (header.length < HEADER_BYTES || header.toString('latin1', 0, 8) !== MAGIC || header.readUInt32BE(12) !== VERSION) {
-    throw new ArchiveError(`it is no CHD of version ${VERSION}`)
+    throw new ArchiveError(`it is not a CHD of version ${VERSION}`)
   }
   if (header.subarray(104, 124).some((byte) => byte !== 0)) throw new ArchiveError('it is a CHD that needs another one')
   const size = Number(header.readBigUInt64BE(32))
@@ -102,7 +102,7 @@ function unpackHunk (
   if (kind === STORED) return packed
   const codec = kind === undefined ? undefined : codecs[kind]
   const unpack = codec === undefined ? undefined : CODECS[codec]
-  if (unpack === undefined) throw new ArchiveError(`it is packed by '${codec ?? 'another file'}', which cannot be read`)
+  if (unpack === undefined) throw new ArchiveError(`it is compressed with '${codec ?? 'another file'}', which is not supported`)
   const bytes = unpack(packed, hunkBytes)
   if (bytes.length !== hunkBytes) throw new ArchiveError('the packed data is broken')
   return bytes

@@ -60,7 +60,7 @@ function readBlocks (file: FileReads): Blocks {
   if (magic === 'CISO') return readCiso(file, header, (packed, size) => inflateRawSync(packed, { maxOutputLength: size }))
   if (magic === 'ZISO') return readCiso(file, header, unpackLz4)
   if (magic === 'DAX\0') return readDax(file, header)
-  throw new ArchiveError('it is no compressed disc image')
+  throw new ArchiveError('it is not a compressed disc image')
 }
 
 function readIndex (file: FileReads, position: number, count: number, bytes: number): Buffer {

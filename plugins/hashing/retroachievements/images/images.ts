@@ -27,7 +27,7 @@ export async function openDisc (path: string, source: Source, budget: Budget): P
 
 /** Reads the text of a sheet or playlist. @throws ArchiveError if it is too large */
 export function readText (source: Source): string {
-  if (source.size > MAX_SHEET_BYTES) throw new ArchiveError(`larger than ${MAX_SHEET_BYTES} bytes, which is no list of files`)
+  if (source.size > MAX_SHEET_BYTES) throw new ArchiveError(`larger than ${MAX_SHEET_BYTES} bytes, so it is not a list of files`)
   return readUpTo(source, 0, source.size).toString('utf8')
 }
 
